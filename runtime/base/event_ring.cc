@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/base/event_ring.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace lamina {
+namespace {
+
+constinit EventRing private_ring{};
+constinit EventRing* current = &private_ring;
+
+std::uint64_t NowNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+void AdoptEventRing(int fd) {
+  if (fd < 0) return;
+  struct stat file;
+  const bool whole = fstat(fd, &file) == 0 && file.st_size >= static_cast<off_t>(kEventRingBytes);
+  void* memory = MAP_FAILED;  // touching a page past the end of the file would be SIGBUS
+  if (whole) memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (memory == MAP_FAILED) return;  // the private ring still serves CHECK
+  current = static_cast<EventRing*>(memory);
+  current->magic = EventRing::kMagic;
+}
+
+EventRing* CurrentEventRing() { return current; }
+
+void RecordEvent(const char* format, ...) {
+  const std::uint64_t slot = current->next.fetch_add(1, std::memory_order_relaxed);
+  Event& event = current->events[slot % EventRing::kEvents];
+  event.time_ns = NowNs();
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(event.text, sizeof event.text, format, arguments);
+  va_end(arguments);
+}
+
+std::vector<std::string> LastEvents(const EventRing& ring, std::size_t count) {
+  const std::uint64_t next = ring.next.load(std::memory_order_acquire);
+  const std::uint64_t kept = std::min<std::uint64_t>({next, count, EventRing::kEvents});
+  std::vector<std::string> lines;
+  lines.reserve(kept);
+  for (std::uint64_t i = next - kept; i < next; ++i) {
+    const Event& event = ring.events[i % EventRing::kEvents];
+    char line[160];
+    snprintf(line, sizeof line, "%10.6f %.*s", static_cast<double>(event.time_ns) * 1e-9,
+             static_cast<int>(sizeof event.text), event.text);
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
+}  // namespace lamina

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/base/param.h"
+
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/base/origins.h"
+#include "runtime/base/text.h"
+
+namespace lamina {
+
+const char* Name(Unit unit) {
+  switch (unit) {
+    case Unit::kNone:
+      return "";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kCount:
+      return "";
+    case Unit::kMicroseconds:
+      return "us";
+    case Unit::kMilliseconds:
+      return "ms";
+    case Unit::kSeconds:
+      return "s";
+  }
+  return "";
+}
+
+const char* Name(Origin origin) {
+  switch (origin) {
+    case Origin::kDefault:
+      return "default";
+    case Origin::kFile:
+      return "file";
+    case Origin::kEnvironment:
+      return "environment";
+    case Origin::kCommandLine:
+      return "command line";
+  }
+  return "";
+}
+
+namespace param {
+namespace {
+
+constexpr std::string_view kPrefix = "LAMINA_";
+constexpr std::string_view kOrigins = "LAMINA_ORIGINS";
+constexpr std::string_view kReserved[] = {kOrigins, "LAMINA_EVENT_FD", "LAMINA_COMPONENT_PATH",
+                                          "LAMINA_PREFIX"};
+
+bool Reserved(std::string_view variable) {
+  for (const std::string_view reserved : kReserved)
+    if (variable == reserved) return true;
+  return false;
+}
+
+// The likeliest dotted form: frameworks have no '_' in their names, few components have.
+std::string GuessDotted(std::string_view variable) {
+  std::string name;
+  int dots = 0;
+  for (const char c : variable.substr(kPrefix.size())) {
+    const bool dot = c == '_' && dots < 2;
+    dots += dot ? 1 : 0;
+    name += dot ? '.' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
+Status CheckSettable(std::string_view name) {
+  const int length = static_cast<int>(name.size());
+  if (!IsParameterName(name))
+    return Error(Code::kInvalid, "\"%.*s\" is no parameter name: use letters, digits, '.' and '_'",
+                 length, name.data());
+  const std::string variable = EnvironmentName(name);
+  if (Reserved(variable))
+    return Error(Code::kInvalid, "\"%.*s\" is no parameter: %s is set by lamina itself", length,
+                 name.data(), variable.c_str());
+  return {};
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+std::string RangeText(const std::string& minimum, const std::string& maximum, Unit unit) {
+  std::string text = minimum + ".." + maximum;
+  if (*Name(unit) != '\0') text += std::string(" ") + Name(unit);
+  return text;
+}
+
+Status NotA(const char* what, const Found& found, const char* name, const std::string& range) {
+  return Error(Code::kInvalid, "parameter %s: \"%s\" is not %s, expected %s (set by %s)", name,
+               found.value.c_str(), what, range.c_str(), found.where.c_str());
+}
+
+Status OutOfRange(const Found& found, const char* name, const std::string& range) {
+  return Error(Code::kInvalid, "parameter %s: \"%s\" is out of range %s (set by %s)", name,
+               found.value.c_str(), range.c_str(), found.where.c_str());
+}
+
+struct Whole {
+  bool negative = false;
+  bool huge = false;  // does not fit `magnitude`
+  std::uint64_t magnitude = 0;
+};
+
+// Bytes one suffix letter stands for; 0: no such suffix.
+std::uint64_t Suffix(char letter) {
+  switch (std::tolower(static_cast<unsigned char>(letter))) {
+    case 'k':
+      return std::uint64_t{1} << 10;
+    case 'm':
+      return std::uint64_t{1} << 20;
+    case 'g':
+      return std::uint64_t{1} << 30;
+  }
+  return 0;
+}
+
+std::optional<Whole> ParseWhole(std::string_view text, Unit unit) {
+  Whole whole;
+  text = Trim(text);
+  if (!text.empty() && text.front() == '-') {
+    whole.negative = true;
+    text.remove_prefix(1);
+  }
+  std::uint64_t factor = 1;
+  if (unit == Unit::kBytes && !text.empty() && Suffix(text.back()) != 0) {
+    factor = Suffix(text.back());
+    text.remove_suffix(1);
+  }
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, whole.magnitude);
+  if (stop != end || error == std::errc::invalid_argument) return std::nullopt;
+  whole.huge = error == std::errc::result_out_of_range ||
+               whole.magnitude > std::numeric_limits<std::uint64_t>::max() / factor;
+  whole.magnitude *= whole.huge ? 1 : factor;
+  return whole;
+}
+
+template <class T>
+Status ParseUnsigned(const Found& found, const char* name, Unit unit, T minimum, T maximum,
+                     T* value) {
+  const std::string range = RangeText(Print(minimum), Print(maximum), unit);
+  const std::optional<Whole> whole = ParseWhole(found.value, unit);
+  if (!whole) return NotA("a whole number", found, name, range);
+  const bool below = (whole->negative && whole->magnitude != 0) || whole->magnitude < minimum;
+  if (whole->huge || below || whole->magnitude > maximum) return OutOfRange(found, name, range);
+  *value = static_cast<T>(whole->magnitude);
+  return {};
+}
+
+}  // namespace
+
+std::string EnvironmentName(std::string_view name) {
+  std::string variable(kPrefix);
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    variable += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
+  }
+  return variable;
+}
+
+Settings Settings::FromEnvironment(const char* const* environment) {
+  std::vector<std::string> assignments;
+  for (; environment != nullptr && *environment != nullptr; ++environment)
+    assignments.emplace_back(*environment);
+  return FromEnvironment(Environment(assignments));
+}
+
+Settings Settings::FromEnvironment(const Environment& environment) {
+  const std::string text = environment.Get(kOrigins).value_or("");
+  const std::unordered_map<std::string, Provenance> origins = ReadOrigins(text);
+  Settings settings;
+  for (const std::string& assignment : environment.Assignments()) {
+    const std::size_t equals = assignment.find('=');
+    const std::string variable = assignment.substr(0, equals);
+    if (variable.size() <= kPrefix.size() || !variable.starts_with(kPrefix)) continue;
+    if (Reserved(variable)) continue;
+    Entry entry{GuessDotted(variable),
+                {assignment.substr(equals + 1), Origin::kEnvironment, "environment " + variable}};
+    const auto known = origins.find(variable);
+    if (known != origins.end() && known->second.fingerprint == Fingerprint(entry.found.value)) {
+      entry.name = known->second.name;
+      entry.found.origin = known->second.origin;
+      entry.found.where = known->second.where;
+    }
+    settings.entries_[variable] = std::move(entry);
+  }
+  return settings;
+}
+
+Status Settings::AddCommandLine(std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos)
+    return Error(Code::kInvalid, "--param %.*s: expected name=value",
+                 static_cast<int>(assignment.size()), assignment.data());
+  const std::string_view name = Trim(assignment.substr(0, equals));
+  if (Status status = CheckSettable(name); !status.ok()) return std::move(status).Within("--param");
+  entries_[EnvironmentName(name)] = {
+      std::string(name),
+      {std::string(Trim(assignment.substr(equals + 1))), Origin::kCommandLine, "--param"}};
+  return {};
+}
+
+namespace {
+
+// One line of a parameter file without its comment: '#' at the start or after a blank.
+std::string_view WithoutComment(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
+      return Trim(line.substr(0, i));
+  return Trim(line);
+}
+
+}  // namespace
+
+Status Settings::AddFile(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path);
+  if (!file)
+    return SystemError(Code::kNotFound, errno, "cannot read parameter file %s", path.c_str());
+  std::map<std::string, Entry, std::less<>> added;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string where = Format("%s:%d", path.c_str(), number);
+    const std::string_view text = WithoutComment(line);
+    if (text.empty()) continue;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || line.find('\0') != std::string::npos)
+      return Error(Code::kInvalid, "%s: expected name = value", where.c_str());
+    const std::string_view name = Trim(text.substr(0, equals));
+    if (Status status = CheckSettable(name); !status.ok()) return std::move(status).Within(where);
+    Entry entry{std::string(name),
+                {std::string(Trim(text.substr(equals + 1))), Origin::kFile, where}};
+    const auto [place, fresh] = added.emplace(EnvironmentName(name), std::move(entry));
+    if (!fresh)
+      return Error(Code::kInvalid, "%s: %.*s is set already at %s", where.c_str(),
+                   static_cast<int>(name.size()), name.data(), place->second.found.where.c_str());
+  }
+  if (file.bad())
+    return SystemError(Code::kNotFound, errno, "cannot read parameter file %s", path.c_str());
+  entries_.merge(added);  // keeps what was there
+  return {};
+}
+
+const Found* Settings::Find(std::string_view name) const {
+  const auto entry = entries_.find(EnvironmentName(name));
+  return entry == entries_.end() ? nullptr : &entry->second.found;
+}
+
+std::vector<std::string> Settings::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [variable, entry] : entries_) names.push_back(entry.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> Settings::Export() const {
+  std::vector<std::string> assignments;
+  std::string origins;
+  for (const auto& [variable, entry] : entries_) {
+    assignments.push_back(variable + "=" + entry.found.value);
+    if (entry.found.origin == Origin::kEnvironment) continue;
+    if (!origins.empty()) origins += ';';
+    origins += WriteOrigin(entry.name, entry.found);
+  }
+  if (!origins.empty()) assignments.push_back(std::string(kOrigins) + "=" + origins);
+  return assignments;
+}
+
+Status Parse(const Found& found, const char* name, Unit unit, std::uint32_t minimum,
+             std::uint32_t maximum, std::uint32_t* value) {
+  return ParseUnsigned(found, name, unit, minimum, maximum, value);
+}
+
+Status Parse(const Found& found, const char* name, Unit unit, std::uint64_t minimum,
+             std::uint64_t maximum, std::uint64_t* value) {
+  return ParseUnsigned(found, name, unit, minimum, maximum, value);
+}
+
+Status Parse(const Found& found, const char* name, Unit unit, std::int64_t minimum,
+             std::int64_t maximum, std::int64_t* value) {
+  const std::string range = RangeText(Print(minimum), Print(maximum), unit);
+  const std::optional<Whole> whole = ParseWhole(found.value, unit);
+  if (!whole) return NotA("a whole number", found, name, range);
+  const std::uint64_t limit = (std::uint64_t{1} << 63) - (whole->negative ? 0 : 1);
+  if (whole->huge || whole->magnitude > limit) return OutOfRange(found, name, range);
+  // In two's complement, so that the most negative number needs no case of its own.
+  const auto number =
+      static_cast<std::int64_t>(whole->negative ? 0 - whole->magnitude : whole->magnitude);
+  if (number < minimum || number > maximum) return OutOfRange(found, name, range);
+  *value = number;
+  return {};
+}
+
+Status Parse(const Found& found, const char* name, Unit unit, double minimum, double maximum,
+             double* value) {
+  const std::string range = RangeText(Print(minimum), Print(maximum), unit);
+  const std::string_view text = Trim(found.value);
+  double number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (stop != text.data() + text.size() || error == std::errc::invalid_argument ||
+      std::isnan(number))
+    return NotA("a number", found, name, range);
+  if (error == std::errc::result_out_of_range || number < minimum || number > maximum)
+    return OutOfRange(found, name, range);
+  *value = number;
+  return {};
+}
+
+Status Parse(const Found& found, const char* name, Unit, bool, bool, bool* value) {
+  std::string word;
+  for (const char c : Trim(found.value))
+    word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* yes : {"true", "yes", "on", "1"})
+    if (word == yes) return *value = true, Status();
+  for (const char* no : {"false", "no", "off", "0"})
+    if (word == no) return *value = false, Status();
+  return NotA("a switch", found, name, "true|false, yes|no, on|off or 1|0");
+}
+
+Status Parse(const Found& found, const char* name, const char* choices, std::string* value) {
+  if (*choices == '\0') {
+    *value = found.value;
+    return {};
+  }
+  std::vector<std::string> words;
+  for (const std::string_view choice : Split(choices, '|')) {
+    if (found.value == choice) {
+      *value = found.value;
+      return {};
+    }
+    words.emplace_back(choice);
+  }
+  const std::string nearest = Nearest(found.value, words);
+  const std::string hint = nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?";
+  return Error(Code::kInvalid, "parameter %s: \"%s\" is none of %s (set by %s)%s", name,
+               found.value.c_str(), choices, found.where.c_str(), hint.c_str());
+}
+
+std::string Print(std::uint32_t value) { return std::to_string(value); }
+std::string Print(std::uint64_t value) { return std::to_string(value); }
+std::string Print(std::int64_t value) { return std::to_string(value); }
+std::string Print(bool value) { return value ? "true" : "false"; }
+std::string Print(const std::string& value) { return value; }
+
+std::string Print(double value) {
+  char text[64];  // the shortest form that reads back as the same number
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return error == std::errc() ? std::string(text, end) : std::string();
+}
+
+Row MakeRow(const Settings& settings, const char* name, std::string value,
+            std::string default_value, std::string range, Unit unit, const char* help) {
+  Row row{name,
+          std::move(value),
+          std::move(default_value),
+          std::move(range),
+          unit,
+          Origin::kDefault,
+          "",
+          help,
+          ""};
+  if (const Found* found = settings.Find(name); found != nullptr) {
+    row.origin = found->origin;
+    row.where = found->where;
+  }
+  return row;
+}
+
+std::vector<std::string> UnknownNames(const Settings& settings,
+                                      const std::vector<std::string>& known) {
+  // Compared without the common prefix, which would make everything look alike.
+  const auto key = [](std::string_view name) {
+    return EnvironmentName(name).substr(kPrefix.size());
+  };
+  std::map<std::string, std::string> names;
+  std::vector<std::string> keys;
+  for (const std::string& name : known)
+    if (names.emplace(key(name), name).second) keys.push_back(key(name));
+  std::vector<std::string> warnings;
+  for (const std::string& name : settings.Names()) {
+    if (names.count(key(name)) != 0) continue;
+    const Found& found = *settings.Find(name);
+    std::string warning =
+        Format("unknown parameter \"%s\" (%s)", name.c_str(), found.where.c_str());
+    const std::string nearest = Nearest(key(name), keys);
+    if (!nearest.empty()) {
+      const bool variable = found.origin == Origin::kEnvironment;
+      warning += "; did you mean \"" +
+                 (variable ? EnvironmentName(names[nearest]) : names[nearest]) + "\"?";
+    }
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
+}
+
+}  // namespace param
+}  // namespace lamina

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters: every threshold and behaviour that a user may change, with one origin each.
+//
+// A component keeps its parameters in one plain struct whose member initialisers are the defaults,
+// and describes them in one table (name, member, unit, range, help):
+//
+//   struct Params {
+//     std::uint32_t ring_cells = 128;
+//   };
+//   inline constexpr std::tuple kFields{
+//       param::Describe("transport.shm.ring_cells", &Params::ring_cells, Unit::kCount, 2u, 65536u,
+//                       "Cells per ordered pair of peers. Power of two."),
+//   };
+//   Params params;
+//   if (Status status = param::Load(settings, kFields, &params); !status.ok()) ...
+//
+// A value is looked up on the command line (--param name=value), then in the environment
+// (LAMINA_TRANSPORT_SHM_RING_CELLS), then in parameter files, then the default stands. The launcher
+// resolves once and hands every process the result; see Settings::Export.
+//
+// Member types: bool, std::uint32_t, std::uint64_t, std::int64_t, double, std::string.
+// Threads: Settings is immutable once built.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/base/environment.h"
+#include "runtime/base/status.h"
+
+namespace lamina {
+
+enum class Unit : std::uint8_t { kNone, kBytes, kCount, kMicroseconds, kMilliseconds, kSeconds };
+const char* Name(Unit unit);  // "", "bytes", "", "us", "ms", "s"
+
+enum class Origin : std::uint8_t { kDefault, kFile, kEnvironment, kCommandLine };
+const char* Name(Origin origin);  // "default", "file", "environment", "command line"
+
+namespace param {
+
+// Where a value was found, for messages: "--param", "environment LAMINA_X", "/etc/lamina.conf:3".
+struct Found {
+  std::string value;
+  Origin origin = Origin::kDefault;
+  std::string where;
+};
+
+// All parameters somebody set, before anybody asked for them.
+class Settings {
+ public:
+  // Reads LAMINA_* from `environment` ("NAME=value" strings, null-terminated array; not kept).
+  // LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are no parameters.
+  static Settings FromEnvironment(const char* const* environment);
+  static Settings FromEnvironment(const Environment& environment);
+
+  // One --param argument, "name=value"; kInvalid when there is no '=' or no good name before it.
+  // Wins over everything else, and over an earlier one of the same name.
+  Status AddCommandLine(std::string_view assignment);
+  // Lines `name = value`; '#' at the start or after a blank begins a comment. kNotFound when it
+  // cannot be read, kInvalid names file:line (no '=', a bad or reserved name, a name set twice).
+  // Loses against everything added by other means; the first file to name a parameter wins.
+  Status AddFile(const std::string& path);
+
+  // Null: nobody set it. '.', '_' and '-' are alike in `name`, and so are capitals; see
+  // EnvironmentName. Valid until the next Add.
+  const Found* Find(std::string_view name) const;
+  // Dotted, sorted, of everything set. A name that only the environment gave is a guess at where
+  // its dots were.
+  std::vector<std::string> Names() const;
+
+  // The settings as environment assignments for a child process: LAMINA_A_B=value, plus one
+  // LAMINA_ORIGINS variable that keeps the origins, so that the child reports them as we would. The
+  // child takes the environment for the origin of a value that was changed on the way.
+  std::vector<std::string> Export() const;
+
+ private:
+  struct Entry {
+    std::string name;  // dotted
+    Found found;
+  };
+  std::map<std::string, Entry, std::less<>> entries_;  // by EnvironmentName
+};
+
+// "transport.shm.ring_cells" -> "LAMINA_TRANSPORT_SHM_RING_CELLS". Lossy: '.' and '_' both become
+// '_', so values from the environment are kept by this form and matched when asked for.
+std::string EnvironmentName(std::string_view name);
+
+// One row of a component's table, without its types: what info and MPI_T print.
+struct Row {
+  std::string name;
+  std::string value;  // current
+  std::string default_value;
+  std::string range;  // "2..65536", "" if any value will do
+  Unit unit = Unit::kNone;
+  Origin origin = Origin::kDefault;
+  std::string where;
+  std::string help;
+  std::string problem;  // why the value somebody set was not taken; usually empty
+};
+
+template <class Params, class T>
+struct Field {
+  const char* name;
+  T Params::*member;
+  Unit unit;
+  T minimum;
+  T maximum;
+  const char* help;
+};
+
+// Numbers, with a closed range.
+template <class Params, class T>
+constexpr Field<Params, T> Describe(const char* name, T Params::*member, Unit unit,
+                                    std::type_identity_t<T> minimum,
+                                    std::type_identity_t<T> maximum, const char* help) {
+  return {name, member, unit, minimum, maximum, help};
+}
+
+// Switches (true/false, yes/no, on/off, 1/0).
+template <class Params>
+constexpr Field<Params, bool> Describe(const char* name, bool Params::*member, const char* help) {
+  return {name, member, Unit::kNone, false, true, help};
+}
+
+// Words and texts. `choices`: "a|b|c", or "" for free text.
+template <class Params>
+struct TextField {
+  const char* name;
+  std::string Params::*member;
+  const char* choices;
+  const char* help;
+};
+template <class Params>
+constexpr TextField<Params> Describe(const char* name, std::string Params::*member,
+                                     const char* choices, const char* help) {
+  return {name, member, choices, help};
+}
+
+// Text of one value -> T, range checked. Byte counts accept k, m, g suffixes (1024s).
+// The error names parameter, value, range and origin.
+Status Parse(const Found& found, const char* name, Unit unit, std::uint32_t minimum,
+             std::uint32_t maximum, std::uint32_t* value);
+Status Parse(const Found& found, const char* name, Unit unit, std::uint64_t minimum,
+             std::uint64_t maximum, std::uint64_t* value);
+Status Parse(const Found& found, const char* name, Unit unit, std::int64_t minimum,
+             std::int64_t maximum, std::int64_t* value);
+Status Parse(const Found& found, const char* name, Unit unit, double minimum, double maximum,
+             double* value);
+Status Parse(const Found& found, const char* name, Unit unit, bool minimum, bool maximum,
+             bool* value);
+Status Parse(const Found& found, const char* name, const char* choices, std::string* value);
+
+std::string Print(std::uint32_t value);
+std::string Print(std::uint64_t value);
+std::string Print(std::int64_t value);
+std::string Print(double value);
+std::string Print(bool value);
+std::string Print(const std::string& value);
+
+template <class Params, class T>
+Status LoadField(const Settings& settings, const Field<Params, T>& field, Params* params) {
+  const Found* found = settings.Find(field.name);
+  if (found == nullptr) return {};
+  return Parse(*found, field.name, field.unit, field.minimum, field.maximum,
+               &(params->*field.member));
+}
+template <class Params>
+Status LoadField(const Settings& settings, const TextField<Params>& field, Params* params) {
+  const Found* found = settings.Find(field.name);
+  if (found == nullptr) return {};
+  return Parse(*found, field.name, field.choices, &(params->*field.member));
+}
+
+// Fills `params` from `settings`; the first bad value is returned and later fields keep defaults.
+template <class Params, class... Fields>
+Status Load(const Settings& settings, const std::tuple<Fields...>& fields, Params* params) {
+  Status status;
+  std::apply(
+      [&](const auto&... field) {
+        ((status.ok() ? static_cast<void>(status = LoadField(settings, field, params))
+                      : static_cast<void>(0)),
+         ...);
+      },
+      fields);
+  return status;
+}
+
+Row MakeRow(const Settings& settings, const char* name, std::string value,
+            std::string default_value, std::string range, Unit unit, const char* help);
+
+template <class Params, class T>
+Row Describe(const Settings& settings, const Field<Params, T>& field, const Params& now) {
+  std::string range;
+  if constexpr (!std::is_same_v<T, bool>)
+    range = Print(field.minimum) + ".." + Print(field.maximum);
+  else
+    range = "true|false";
+  return MakeRow(settings, field.name, Print(now.*field.member), Print(Params{}.*field.member),
+                 std::move(range), field.unit, field.help);
+}
+template <class Params>
+Row Describe(const Settings& settings, const TextField<Params>& field, const Params& now) {
+  return MakeRow(settings, field.name, now.*field.member, Params{}.*field.member, field.choices,
+                 Unit::kNone, field.help);
+}
+
+// The table as text rows, with current values. Where a value was bad the row shows the default, and
+// `problem` says what was wrong.
+template <class Params, class... Fields>
+std::vector<Row> Rows(const Settings& settings, const std::tuple<Fields...>& fields) {
+  Params now;
+  std::vector<Row> rows;
+  const auto add = [&](const auto& field) {
+    const Status status = LoadField(settings, field, &now);
+    rows.push_back(Describe(settings, field, now));
+    rows.back().problem = status.message();
+    if (!status.ok()) rows.back().origin = Origin::kDefault;
+  };
+  std::apply([&](const auto&... field) { (add(field), ...); }, fields);
+  return rows;
+}
+
+// Warnings for names in `settings` that no table knows, each with the nearest known name:
+//   unknown parameter "transport.shm.ring_cell" (--param); did you mean "transport.shm.ring_cells"?
+// For one from the environment the suggestion is a variable name.
+std::vector<std::string> UnknownNames(const Settings& settings,
+                                      const std::vector<std::string>& known);
+
+}  // namespace param
+}  // namespace lamina
