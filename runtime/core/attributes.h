@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Attribute caching on communicators, datatypes and windows (MPI-5.0, section 7.7).
+#pragma once
+
+#include <mpi.h>
+
+#include <utility>
+#include <vector>
+
+namespace lamina::core {
+
+enum class Holder { kComm, kDatatype, kWin };
+
+// The attributes of one object: (keyval, value) in the order they were first set. Copy and delete
+// functions run through the functions below, never by copying this struct.
+struct Attributes {
+  std::vector<std::pair<int, void*>> values;
+};
+
+// Keyvals; `fortran` style functions come with the Fortran binding. Each returns an MPI error class.
+int CreateKeyval(Holder holder, void (*copy)(), void (*remove)(), void* extra_state, int* keyval);
+int FreeKeyval(Holder holder, int* keyval);
+
+// `object`: the MPI handle the user's functions are called with.
+int SetAttribute(Holder holder, void* object, Attributes* attributes, int keyval, void* value);
+int GetAttribute(Holder holder, const Attributes& attributes, int keyval, void** value, bool* found);
+int DeleteAttribute(Holder holder, void* object, Attributes* attributes, int keyval);
+// Runs copy functions; on failure what was copied is deleted again and the class returned.
+int CopyAttributes(Holder holder, void* old_object, const Attributes& from, Attributes* to);
+// Deletes in reverse order of setting (MPI-5.0, section 11.2.4 for MPI_COMM_SELF).
+int DeleteAllAttributes(Holder holder, void* object, Attributes* attributes);
+
+}  // namespace lamina::core

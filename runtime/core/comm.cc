@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/comm.h"
+
+#include "runtime/base/check.h"
+#include "runtime/core/errors.h"
+#include "runtime/core/info.h"
+#include "runtime/core/topology.h"
+
+namespace lamina::core {
+
+constinit Comm* world = nullptr;
+constinit Comm* self_comm = nullptr;
+void (*on_last_release)(Comm* comm) = nullptr;
+
+Comm* MakeComm(Group* group, ContextId context, const Comm* parent) {
+  Comm* comm = new Comm;
+  Retain(group);
+  comm->group = group;
+  comm->context = context;
+  comm->rank = group->self;
+  comm->size = group->size();
+  comm->destinations = comm->size;
+  comm->peers = group->peers.data();
+  comm->handle = ToHandle<MPI_Comm>(comm);
+  comm->errhandler = parent != nullptr ? parent->errhandler : FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  Retain(comm->errhandler);
+  return comm;
+}
+
+void Retain(Comm* comm) { ++comm->references; }
+
+int Release(Comm* comm) {
+  CHECK(comm->references > 0);
+  if (--comm->references > 0) return MPI_SUCCESS;
+  const int error = DeleteAllAttributes(Holder::kComm, comm->handle, &comm->attributes);
+  if (on_last_release != nullptr) on_last_release(comm);
+  Release(comm->group);
+  if (comm->remote != nullptr) Release(comm->remote);
+  Release(comm->errhandler);
+  delete comm->info;
+  delete comm->topology;
+  comm->kind = Kind::kFreed;
+  delete comm;
+  return error;
+}
+
+}  // namespace lamina::core

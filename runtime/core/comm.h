@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A communicator: a group, a matching space, and what was hung on it.
+#pragma once
+
+#include <mpi.h>
+
+#include <string>
+
+#include "runtime/base/ids.h"
+#include "runtime/core/attributes.h"
+#include "runtime/core/group.h"
+#include "runtime/core/object.h"
+
+namespace lamina::collective {
+struct Table;  // collectives/select: the algorithms chosen for one communicator
+}
+
+namespace lamina::core {
+
+struct Errhandler;
+struct Info;
+struct Topology;
+
+struct Comm : Object {
+  static constexpr Kind kKind = Kind::kComm;
+  Comm() : Object(kKind) {}
+
+  // Read on the short path, so first.
+  ContextId context{};        // point-to-point; collectives use CollectiveContext()
+  Rank rank = MPI_UNDEFINED;  // of this process in `group`
+  int size = 0;               // of `group`
+  int destinations = 0;       // how many ranks one may send to: the remote group's size if inter
+  const PeerId* peers = nullptr;  // by destination rank: group->peers, or remote->peers if inter
+  Group* group = nullptr;
+  Group* remote = nullptr;  // null unless an intercommunicator
+  bool revoked = false;
+
+  MPI_Comm handle = MPI_COMM_NULL;
+  Errhandler* errhandler = nullptr;
+  collective::Table* collectives = nullptr;  // owned; collective::Free
+  Attributes attributes;
+  Info* info = nullptr;  // hints, owned; may be null
+  Topology* topology = nullptr;  // owned; null unless made by a function of chapter 8
+  std::string name;
+  // Serial number of the collective operation on this communicator, for tags of collectives.
+  std::uint32_t collective_serial = 0;
+
+  bool is_inter() const { return remote != nullptr; }
+  ContextId CollectiveContext() const { return ContextId{Index(context) + 1}; }
+};
+
+// The predefined communicators; null before initialisation and after finalisation.
+extern Comm* world;
+extern Comm* self_comm;
+
+// MPI_COMM_WORLD, MPI_COMM_SELF or one of ours; null for MPI_COMM_NULL and everything else.
+inline Comm* FindComm(MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD) return world;
+  if (handle == MPI_COMM_SELF) return self_comm;
+  return FromHandle<Comm>(handle);
+}
+
+// A new intracommunicator over `group` (reference taken) with an agreed context; inherits
+// `parent`'s error handler. The caller chooses its collectives (collective::Attach).
+Comm* MakeComm(Group* group, ContextId context, const Comm* parent);
+void Retain(Comm* comm);
+// Drops a reference; at zero runs attribute delete functions and frees. kOk or the MPI error class
+// of a failing delete function.
+int Release(Comm* comm);
+// What the rooms above hung on a communicator (matching spaces, collective tables) is taken down by
+// this function, set once by runtime/assembly.
+extern void (*on_last_release)(Comm* comm);
+
+// A context for a new communicator is agreed by p2p::AgreeContext().
+
+}  // namespace lamina::core

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Error classes, codes, strings and handlers (MPI-5.0, section 9.3 to 9.5).
+//
+// Every failing MPI function ends in one call of Raise(), which prints or stores the text, invokes
+// the right handler and gives the value to return.
+#pragma once
+
+#include <mpi.h>
+
+#include "runtime/base/status.h"
+#include "runtime/core/object.h"
+
+namespace lamina::core {
+
+struct Comm;
+
+struct Errhandler : Object {
+  static constexpr Kind kKind = Kind::kErrhandler;
+  Errhandler() : Object(kKind) {}
+  enum class Action { kFatal, kAbort, kReturn, kUser };
+  Action action = Action::kFatal;
+  void (*function)() = nullptr;  // MPI_Comm_errhandler_function and kin, by the object it is set on
+  MPI_Errhandler handle = MPI_ERRHANDLER_NULL;
+};
+
+// MPI_ERRORS_ARE_FATAL, _ABORT, _RETURN or one of ours; null if it is none.
+Errhandler* FindErrhandler(MPI_Errhandler handle);
+void Retain(Errhandler* handler);
+void Release(Errhandler* handler);
+
+// Reports an error on `comm` (null: MPI_COMM_SELF's handler, as section 9.3 says for errors without
+// an object; fatal before initialisation). `call` is the MPI function, the text says which argument
+// and which value: Raise(comm, MPI_ERR_TAG, "MPI_Send", "tag is %d, must be 0..%d", tag, ub).
+// Returns `error_class` if the handler returns.
+[[gnu::format(printf, 4, 5), gnu::cold]] int Raise(Comm* comm, int error_class, const char* call,
+                                                   const char* format, ...);
+// The same for a Status from below; its code gives the class.
+[[gnu::cold]] int Raise(Comm* comm, const Status& status, const char* call);
+int ClassOf(Code code);
+
+// Static storage: the text of a predefined class, "MPI_ERR_TAG: invalid tag"; "" if unknown.
+const char* ClassText(int error_class);
+
+// What the last Raise() in this thread with this class said, "" if the last one had another class.
+// So a program that handles errors itself gets the call and the argument from MPI_Error_string.
+const char* LastErrorText(int error_class);
+
+// Classes, codes and texts added by the application (section 9.5); usable before initialisation.
+// The first number given out is MPI_ERR_LASTCODE + 1. Each returns an MPI error class.
+int AddErrorClass(int* error_class);
+int AddErrorCode(int error_class, int* error_code);
+int AddErrorString(int error_code, const char* text);
+int RemoveErrorClass(int error_class);
+int RemoveErrorCode(int error_code);
+int RemoveErrorString(int error_code);
+// The class of a code: predefined, added, or -1 if it is none.
+int ClassOfErrorCode(int error_code);
+// The text of a predefined class or of an added class or code ("" if none was given); null if
+// unknown.
+const char* ErrorText(int error_code);
+// For MPI_LASTUSEDCODE.
+int LastUsedErrorCode();
+
+// Ends the job: asks the launcher through PMIx if there is one, then exits with `code`.
+[[noreturn]] void AbortJob(int code, const char* why);
+
+}  // namespace lamina::core

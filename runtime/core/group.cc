@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/group.h"
+
+#include <algorithm>
+
+#include "runtime/base/check.h"
+
+namespace lamina::core {
+namespace {
+
+// Lives as long as the library; a handle constant may be used before MPI_Init and after
+// MPI_Finalize.
+Group* EmptyGroup() {
+  static Group* const empty = new Group;
+  return empty;
+}
+
+}  // namespace
+
+Group* MakeGroup(std::vector<PeerId> peers, PeerId self) {
+  Group* group = new Group;
+  group->peers = std::move(peers);
+  const auto found = std::find(group->peers.begin(), group->peers.end(), self);
+  if (found != group->peers.end()) group->self = static_cast<Rank>(found - group->peers.begin());
+  return group;
+}
+
+void Retain(Group* group) { ++group->references; }
+
+void Release(Group* group) {
+  CHECK(group->references > 0);
+  if (group == EmptyGroup()) return;
+  if (--group->references > 0) return;
+  group->kind = Kind::kFreed;
+  delete group;
+}
+
+Group* FindGroup(MPI_Group handle) {
+  if (handle == MPI_GROUP_EMPTY) return EmptyGroup();
+  return FromHandle<Group>(handle);
+}
+
+MPI_Group HandleOf(Group* group) {
+  return group->peers.empty() ? MPI_GROUP_EMPTY : ToHandle<MPI_Group>(group);
+}
+
+}  // namespace lamina::core

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/info.h"
+
+#include <fcntl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "runtime/core/process.h"
+
+namespace lamina::core {
+namespace {
+
+// This process's command line: the program, then the arguments joined by blanks.
+std::pair<std::string, std::string> CommandLine() {
+  std::string text;
+  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  char bytes[4096];
+  for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0;) text.append(bytes, got);
+  close(fd);
+  const std::size_t end = text.find('\0');
+  if (end == std::string::npos) return {};
+  std::string arguments = text.substr(end + 1);
+  if (!arguments.empty()) arguments.pop_back();
+  std::replace(arguments.begin(), arguments.end(), '\0', ' ');
+  return {text.substr(0, end), arguments};
+}
+
+const char* ThreadLevelName(int level) {
+  switch (level) {
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    default:
+      return "MPI_THREAD_SINGLE";
+  }
+}
+
+void SetIfThere(Info* info, const char* key, std::string value) {
+  if (value.empty()) return;
+  if (value.size() >= MPI_MAX_INFO_VAL) value.resize(MPI_MAX_INFO_VAL - 1);
+  info->Set(key, std::move(value));
+}
+
+// What section 11.2.1 lists for MPI_INFO_ENV, as far as it is known here.
+Info* MakeInfoEnv() {
+  Info* info = new Info;
+  auto [command, arguments] = CommandLine();
+  SetIfThere(info, "command", std::move(command));
+  SetIfThere(info, "argv", std::move(arguments));
+  utsname machine;
+  if (uname(&machine) == 0) SetIfThere(info, "arch", machine.machine);
+  char directory[4096];
+  if (getcwd(directory, sizeof directory) != nullptr) SetIfThere(info, "wdir", directory);
+  if (process != nullptr) {
+    SetIfThere(info, "host", process->identity.node);
+    SetIfThere(info, "maxprocs", std::to_string(process->identity.job_ranks));
+    SetIfThere(info, "thread_level", ThreadLevelName(process->thread_level));
+  }
+  return info;
+}
+
+constinit Info* info_env = nullptr;
+
+}  // namespace
+
+const std::string* Info::Find(const std::string& key) const {
+  for (const auto& [name, value] : entries)
+    if (name == key) return &value;
+  return nullptr;
+}
+
+void Info::Set(const std::string& key, std::string value) {
+  for (auto& entry : entries)
+    if (entry.first == key) {
+      entry.second = std::move(value);
+      return;
+    }
+  entries.emplace_back(key, std::move(value));
+}
+
+bool Info::Delete(const std::string& key) {
+  for (auto entry = entries.begin(); entry != entries.end(); ++entry)
+    if (entry->first == key) {
+      entries.erase(entry);
+      return true;
+    }
+  return false;
+}
+
+Info* FindInfo(MPI_Info handle) {
+  if (handle != MPI_INFO_ENV) return FromHandle<Info>(handle);
+  if (info_env == nullptr) info_env = MakeInfoEnv();
+  return info_env;
+}
+
+}  // namespace lamina::core

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/process.h"
+
+namespace lamina::core {
+
+constinit Process* process = nullptr;
+constinit Life life = Life::kBefore;
+
+}  // namespace lamina::core

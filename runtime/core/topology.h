@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Process topologies (MPI-5.0, chapter 8): who is whose neighbour. Pure arithmetic; ranks are those
+// of the communicator that carries the topology and are never reordered.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+#include <vector>
+
+#include "runtime/base/ids.h"
+
+namespace lamina::core {
+
+struct Topology {
+  int kind = MPI_UNDEFINED;  // MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH
+
+  // MPI_CART: by dimension, slowest first.
+  std::vector<int> dims;
+  std::vector<int> periodic;
+
+  // MPI_GRAPH: neighbours of rank r are edges[index[r - 1]] up to edges[index[r] - 1].
+  std::vector<int> index;
+  std::vector<int> edges;
+
+  // MPI_DIST_GRAPH: this process's own.
+  std::vector<int> sources, source_weights;
+  std::vector<int> destinations, destination_weights;
+  bool weighted = false;
+};
+
+// Row-major. `coordinates` must lie within dims where the dimension is not periodic.
+Rank RankAt(const Topology& cart, std::span<const int> coordinates);
+std::vector<int> CoordinatesOf(const Topology& cart, Rank rank);
+// The rank `displacement` further along `dimension`; MPI_PROC_NULL beyond an edge.
+Rank Shifted(const Topology& cart, Rank rank, int dimension, int displacement);
+// The neighbours of `rank` in a graph.
+std::span<const int> Neighbours(const Topology& graph, Rank rank);
+
+// `factors` numbers, none increasing, whose product is `product`, as close together as can be.
+std::vector<int> BalancedFactors(int product, int factors);
+
+}  // namespace lamina::core
