@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The datatype constructors (MPI-5.0, section 5.1.2 to 5.1.7) over bytes and 64-bit counts.
+//
+// Arguments have been checked. Each returns a new, uncommitted type with one reference, the
+// caller's; it holds references on the types it is made of. Cost and memory grow with the runs of
+// the result, which is one for anything regular in one dimension.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/datatype/definition.h"
+
+namespace lamina::datatype {
+
+Datatype* MakeContiguous(std::int64_t count, Datatype* type);
+Datatype* MakeVector(std::int64_t count, std::int64_t block, std::int64_t stride_bytes,
+                     Datatype* type);
+// Any list of blocks: indexed, hindexed, indexed_block, hindexed_block and struct.
+Datatype* MakeBlocks(std::vector<Part> parts);
+Datatype* MakeResized(std::int64_t lower, std::int64_t extent, Datatype* type);
+// Same bounds, same layout; committed if `type` is.
+Datatype* MakeDup(Datatype* type);
+
+// One dimension of an array, slowest first.
+struct Dimension {
+  std::int64_t size;
+  std::int64_t subsize;
+  std::int64_t start;
+};
+Datatype* MakeSubarray(std::span<const Dimension> dimensions, Datatype* type);
+
+// What one process of a grid has of one dimension of a distributed array, slowest first.
+struct Distribution {
+  std::int64_t size;        // of the whole array
+  int kind;                 // MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE
+  std::int64_t argument;    // elements per block, or MPI_DISTRIBUTE_DFLT_DARG
+  std::int64_t processes;   // of the grid in this dimension
+  std::int64_t coordinate;  // of this process
+};
+Datatype* MakeDistributedArray(std::span<const Distribution> dimensions, Datatype* type);
+
+}  // namespace lamina::datatype

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Datatypes: where the bytes of a message lie in memory (MPI-5.0, chapter 5).
+//
+// A type is kept in two forms: the constructor call that made it (definition.h), and its flattened
+// type map, a list of strided runs for one element, made once when the type is made. Runs that
+// touch are merged, equal runs at equal distances are one. Everything below counts in bytes and 64
+// bits.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "runtime/core/object.h"
+
+namespace lamina::datatype {
+
+// What one predefined type is made of, for reductions and for external32.
+enum class Basic : std::uint8_t {
+  kNone,  // derived, or not a single kind of element
+  kByte,
+  kChar,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kInt128,
+  kFloat,
+  kDouble,
+  kLongDouble,
+  kFloat16,
+  kFloat128,
+  kFloatComplex,
+  kDoubleComplex,
+  kLongDoubleComplex,
+  kFloat16Complex,
+  kFloat128Complex,
+  kBool,
+  kLogical1,
+  kLogical2,
+  kLogical4,
+  kLogical8,
+  kLogical16,
+  kFloatInt,
+  kDoubleInt,
+  kLongInt,
+  kTwoInt,
+  kShortInt,
+  kLongDoubleInt,
+  kTwoReal,
+  kTwoDouble,
+  kPacked,
+  kWchar,
+};
+
+// `count` pieces of `bytes` each, `stride` apart.
+struct Run {
+  std::int64_t offset;  // of the first piece from the element's address
+  std::int64_t bytes;
+  std::int64_t count;
+  std::int64_t stride;    // 0 if there is one piece
+  std::int64_t position;  // of the first piece in packed data
+};
+
+struct Definition;  // how a derived type was made: definition.h
+struct Extras;      // name and attributes given by the application: definition.h
+
+struct Datatype : core::Object {
+  static constexpr core::Kind kKind = core::Kind::kDatatype;
+  constexpr Datatype() : Object(kKind) {}
+
+  // Read on the short path, so first.
+  std::int64_t size = 0;    // bytes of data in one element
+  std::int64_t extent = 0;  // from one element to the next
+  bool contiguous = false;  // elements lie end to end without holes, data at offset true_lower
+  bool committed = false;
+  bool predefined = false;
+  bool explicit_bounds = false;  // a bound was set by MPI_Type_create_resized or the like
+  Basic basic = Basic::kNone;    // of predefined types
+
+  std::int64_t lower = 0;  // lower bound
+  std::int64_t true_lower = 0;
+  std::int64_t true_extent = 0;
+  std::int64_t alignment = 1;  // largest of the basic elements'
+  std::int64_t elements = 0;   // basic elements in one element; a pair such as MPI_2INT has two
+  std::span<const Run> runs;   // in type map order; the order in which data is packed
+
+  std::uint32_t predefined_handle = 0;  // value of the MPI_Datatype constant; 0: not predefined
+  const char* predefined_name = "";
+  Definition* definition = nullptr;  // owned; null for predefined types
+  Extras* extras = nullptr;          // owned; null until needed
+};
+
+// A predefined type or one of ours; null for MPI_DATATYPE_NULL and everything else. O(1).
+Datatype* FindDatatype(MPI_Datatype handle);
+MPI_Datatype HandleOf(const Datatype* type);
+// Predefined types are not counted.
+void Retain(Datatype* type);
+// At zero frees the type and lets go of the types it was made of.
+void Release(Datatype* type);
+
+// `address` moved by `offset` bytes. MPI_BOTTOM, which is null, takes part: the sum is an
+// integer's.
+inline std::byte* At(const void* address, std::int64_t offset) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                      static_cast<std::uintptr_t>(offset));
+}
+
+// `count` elements at `address`, or `count` elements to come there.
+struct Buffer {
+  void* address = nullptr;  // as the user gave it; MPI_BOTTOM is null
+  std::int64_t count = 0;
+  const Datatype* type = nullptr;
+
+  std::int64_t bytes() const { return count * type->size; }
+  bool contiguous() const { return type->contiguous || bytes() == 0; }
+  // First byte of data; only if contiguous().
+  std::byte* data() const { return At(address, type->true_lower); }
+};
+
+// Copies the packed bytes [position, position + into.size()) of `from` to `into`, in type map
+// order. The range must lie within from.bytes(). No allocation.
+void Pack(const Buffer& from, std::int64_t position, std::span<std::byte> into);
+// The reverse.
+void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer& into);
+// min(bytes) of data from one layout to another, without packing where either is contiguous.
+void Copy(const Buffer& from, const Buffer& into);
+
+}  // namespace lamina::datatype

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Each pair of operation and kind of element has its own loop, found once per call; the loops are
+// plain, so that the compiler makes vectors of them.
+#include "runtime/datatype/op.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <type_traits>
+
+#include "runtime/base/check.h"
+
+namespace lamina::datatype {
+namespace {
+
+using Kernel = void (*)(const void* in, void* inout, std::int64_t count);
+
+template <class T, class Operation>
+void Loop(const void* in, void* inout, std::int64_t count) {
+  const T* __restrict left = static_cast<const T*>(in);
+  T* __restrict right = static_cast<T*>(inout);
+  for (std::int64_t i = 0; i < count; ++i) right[i] = Operation::Apply(left[i], right[i]);
+}
+
+template <class T>
+struct Complex {
+  T re;
+  T im;
+};
+
+// Signed overflow wraps around, as the application's own loop would on this machine.
+template <class T>
+constexpr bool kIsInteger = std::is_integral_v<T> || std::is_same_v<T, __int128>;
+template <class T>
+struct Wrapping {
+  using Type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
+};
+template <>
+struct Wrapping<__int128> {
+  using Type = unsigned __int128;
+};
+
+struct Sum {
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      using U = typename Wrapping<T>::Type;
+      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    } else {
+      return a + b;
+    }
+  }
+  template <class T>
+  static Complex<T> Apply(Complex<T> a, Complex<T> b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+};
+struct Product {
+  template <class T>
+  static T Apply(T a, T b) {
+    if constexpr (kIsInteger<T>) {
+      using U = typename Wrapping<T>::Type;
+      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+    } else {
+      return a * b;
+    }
+  }
+  template <class T>
+  static Complex<T> Apply(Complex<T> a, Complex<T> b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+struct Minimum {
+  template <class T>
+  static T Apply(T a, T b) {
+    return a < b ? a : b;
+  }
+};
+struct Maximum {
+  template <class T>
+  static T Apply(T a, T b) {
+    return a > b ? a : b;
+  }
+};
+struct LogicalAnd {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>((a != 0) & (b != 0));
+  }
+};
+struct LogicalOr {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>((a != 0) | (b != 0));
+  }
+};
+struct LogicalXor {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>((a != 0) ^ (b != 0));
+  }
+};
+struct BitAnd {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitOr {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitXor {
+  template <class T>
+  static T Apply(T a, T b) {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+// The layout of the pair types: a C struct of a value and where it was found.
+template <class Value, class Where>
+struct Pair {
+  Value value;
+  Where where;
+};
+struct MinimumLocation {
+  template <class P>
+  static P Apply(const P& a, const P& b) {
+    if (a.value == b.value) return a.where < b.where ? a : b;
+    return a.value < b.value ? a : b;
+  }
+};
+struct MaximumLocation {
+  template <class P>
+  static P Apply(const P& a, const P& b) {
+    if (a.value == b.value) return a.where < b.where ? a : b;
+    return a.value > b.value ? a : b;
+  }
+};
+
+// The rows of table 6.1 (MPI-5.0): which kinds of element a group of operations takes.
+
+template <class Operation>
+Kernel OnIntegers(Basic basic) {
+  switch (basic) {
+    case Basic::kInt8:
+      return Loop<std::int8_t, Operation>;
+    case Basic::kInt16:
+      return Loop<std::int16_t, Operation>;
+    case Basic::kInt32:
+      return Loop<std::int32_t, Operation>;
+    case Basic::kInt64:
+      return Loop<std::int64_t, Operation>;
+    case Basic::kInt128:
+      return Loop<__int128, Operation>;
+    case Basic::kUint8:
+      return Loop<std::uint8_t, Operation>;
+    case Basic::kUint16:
+      return Loop<std::uint16_t, Operation>;
+    case Basic::kUint32:
+      return Loop<std::uint32_t, Operation>;
+    case Basic::kUint64:
+      return Loop<std::uint64_t, Operation>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class Operation>
+Kernel OnOrdered(Basic basic) {
+  switch (basic) {
+    case Basic::kFloat:
+      return Loop<float, Operation>;
+    case Basic::kDouble:
+      return Loop<double, Operation>;
+    case Basic::kLongDouble:
+      return Loop<long double, Operation>;
+    case Basic::kFloat128:
+      return Loop<__float128, Operation>;
+    default:
+      return OnIntegers<Operation>(basic);
+  }
+}
+
+template <class Operation>
+Kernel OnNumbers(Basic basic) {
+  switch (basic) {
+    case Basic::kFloatComplex:
+      return Loop<Complex<float>, Operation>;
+    case Basic::kDoubleComplex:
+      return Loop<Complex<double>, Operation>;
+    case Basic::kLongDoubleComplex:
+      return Loop<Complex<long double>, Operation>;
+    case Basic::kFloat128Complex:
+      return Loop<Complex<__float128>, Operation>;
+    default:
+      return OnOrdered<Operation>(basic);
+  }
+}
+
+template <class Operation>
+Kernel OnLogicals(Basic basic) {
+  switch (basic) {
+    case Basic::kBool:
+    case Basic::kLogical1:
+      return Loop<std::uint8_t, Operation>;
+    case Basic::kLogical2:
+      return Loop<std::uint16_t, Operation>;
+    case Basic::kLogical4:
+      return Loop<std::uint32_t, Operation>;
+    case Basic::kLogical8:
+      return Loop<std::uint64_t, Operation>;
+    case Basic::kLogical16:
+      return Loop<unsigned __int128, Operation>;
+    default:
+      return OnIntegers<Operation>(basic);
+  }
+}
+
+template <class Operation>
+Kernel OnBits(Basic basic) {
+  return basic == Basic::kByte ? Loop<std::uint8_t, Operation> : OnIntegers<Operation>(basic);
+}
+
+template <class Operation>
+Kernel OnPairs(Basic basic) {
+  switch (basic) {
+    case Basic::kFloatInt:
+      return Loop<Pair<float, int>, Operation>;
+    case Basic::kDoubleInt:
+      return Loop<Pair<double, int>, Operation>;
+    case Basic::kLongInt:
+      return Loop<Pair<long, int>, Operation>;
+    case Basic::kTwoInt:
+      return Loop<Pair<int, int>, Operation>;
+    case Basic::kShortInt:
+      return Loop<Pair<short, int>, Operation>;
+    case Basic::kLongDoubleInt:
+      return Loop<Pair<long double, int>, Operation>;
+    case Basic::kTwoReal:
+      return Loop<Pair<float, float>, Operation>;
+    case Basic::kTwoDouble:
+      return Loop<Pair<double, double>, Operation>;
+    default:
+      return nullptr;
+  }
+}
+
+struct Row {
+  std::uint32_t handle;
+  const char* name;
+  Kernel (*find)(Basic basic);  // null: not for reductions (MPI_REPLACE, MPI_NO_OP)
+};
+constexpr Row kRows[] = {
+    {0x21, "MPI_SUM", OnNumbers<Sum>},
+    {0x22, "MPI_MIN", OnOrdered<Minimum>},
+    {0x23, "MPI_MAX", OnOrdered<Maximum>},
+    {0x24, "MPI_PROD", OnNumbers<Product>},
+    {0x28, "MPI_BAND", OnBits<BitAnd>},
+    {0x29, "MPI_BOR", OnBits<BitOr>},
+    {0x2a, "MPI_BXOR", OnBits<BitXor>},
+    {0x30, "MPI_LAND", OnLogicals<LogicalAnd>},
+    {0x31, "MPI_LOR", OnLogicals<LogicalOr>},
+    {0x32, "MPI_LXOR", OnLogicals<LogicalXor>},
+    {0x38, "MPI_MINLOC", OnPairs<MinimumLocation>},
+    {0x39, "MPI_MAXLOC", OnPairs<MaximumLocation>},
+    {0x3c, "MPI_REPLACE", nullptr},
+    {0x3d, "MPI_NO_OP", nullptr},
+};
+constexpr std::uint32_t kBase = 0x20;
+constexpr std::uint32_t kEnd = 0x40;
+
+// By handle - kBase; unused slots have no name.
+constexpr std::array<Op, kEnd - kBase> MakeOps() {
+  std::array<Op, kEnd - kBase> ops;
+  for (const Row& row : kRows) {
+    Op& op = ops[row.handle - kBase];
+    op.predefined_handle = row.handle;
+    op.predefined = true;
+    op.name = row.name;
+    op.commutative = row.handle != 0x3c;
+  }
+  return ops;
+}
+constinit std::array<Op, kEnd - kBase> ops = MakeOps();
+
+constexpr std::array<Kernel (*)(Basic), kEnd - kBase> MakeFinders() {
+  std::array<Kernel (*)(Basic), kEnd - kBase> finders{};
+  for (const Row& row : kRows) finders[row.handle - kBase] = row.find;
+  return finders;
+}
+constexpr std::array<Kernel (*)(Basic), kEnd - kBase> kFinders = MakeFinders();
+
+Kernel FindKernel(const Op& op, const Datatype& type) {
+  const auto find = kFinders[op.predefined_handle - kBase];
+  return find != nullptr ? find(type.basic) : nullptr;
+}
+
+void CallUser(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type) {
+  MPI_Datatype handle = HandleOf(&type);
+  if (op.large_count) {
+    MPI_Count length = count;
+    reinterpret_cast<MPI_User_function_c*>(op.user)(const_cast<void*>(in), inout, &length, &handle);
+    return;
+  }
+  for (std::int64_t first = 0; first < count;) {
+    int length = static_cast<int>(std::min<std::int64_t>(count - first, INT_MAX));
+    const std::int64_t offset = first * type.extent;
+    first += length;
+    reinterpret_cast<MPI_User_function*>(op.user)(At(in, offset), At(inout, offset), &length,
+                                                  &handle);
+  }
+}
+
+}  // namespace
+
+Op* FindOp(MPI_Op handle) {
+  if (!core::IsPredefined(handle)) return core::FromHandle<Op>(handle);
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if (value < kBase || value >= kEnd) return nullptr;
+  Op* op = &ops[value - kBase];
+  return op->predefined ? op : nullptr;
+}
+
+MPI_Op HandleOf(const Op* op) {
+  if (op->predefined) return reinterpret_cast<MPI_Op>(std::uintptr_t{op->predefined_handle});
+  return core::ToHandle<MPI_Op>(const_cast<Op*>(op));
+}
+
+void Retain(Op* op) {
+  if (!op->predefined) ++op->references;
+}
+
+void Release(Op* op) {
+  if (op->predefined || --op->references > 0) return;
+  op->kind = core::Kind::kFreed;
+  delete op;
+}
+
+bool Fits(const Op& op, const Datatype& type) {
+  return !op.predefined || FindKernel(op, type) != nullptr;
+}
+
+void Reduce(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type) {
+  if (count == 0) return;
+  if (!op.predefined) return CallUser(op, in, inout, count, type);
+  const Kernel kernel = FindKernel(op, type);
+  DCHECK(kernel != nullptr);
+  kernel(in, inout, count);
+}
+
+}  // namespace lamina::datatype

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduction operations (MPI-5.0, section 6.9).
+#pragma once
+
+#include <mpi.h>
+
+#include "runtime/core/object.h"
+#include "runtime/datatype/datatype.h"
+
+namespace lamina::datatype {
+
+struct Op : core::Object {
+  static constexpr core::Kind kKind = core::Kind::kOp;
+  constexpr Op() : Object(kKind) {}
+  std::uint32_t predefined_handle = 0;  // value of the MPI_Op constant; 0: not predefined
+  bool commutative = true;
+  bool predefined = false;
+  bool large_count = false;  // `user` is an MPI_User_function_c
+  void (*user)() = nullptr;  // MPI_User_function or MPI_User_function_c
+  const char* name = "";
+};
+
+// MPI_SUM and kin or one of ours; null for MPI_OP_NULL and everything else.
+Op* FindOp(MPI_Op handle);
+MPI_Op HandleOf(const Op* op);
+void Retain(Op* op);
+void Release(Op* op);
+
+// May `op` be applied to `type`? (User operations: always. Predefined: table 6.1 of the standard;
+// derived types only for user operations.)
+bool Fits(const Op& op, const Datatype& type);
+
+// inout[i] = in[i] op inout[i], for `count` elements of `type`; Fits() holds. `in` comes first in
+// rank order, as MPI_User_function has it.
+void Reduce(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type);
+
+}  // namespace lamina::datatype

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   a type says where every byte of an element lies, and Pack, Unpack and Copy move exactly
+//         those, whatever the type and wherever the packed range begins and ends.
+// Method: random trees of constructors beside a naive model that keeps a plain list of byte
+// offsets;
+//         everything the type knows is compared with what the list says.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "runtime/datatype/construct.h"
+#include "runtime/datatype/external.h"
+#include "runtime/datatype/predefined.h"
+
+namespace lamina::datatype {
+namespace {
+
+// What a type means, spelled out: the offset of every data byte in type map order.
+struct Model {
+  std::vector<std::int64_t> bytes;
+  std::int64_t lower = 0;
+  std::int64_t extent = 0;
+  bool explicit_bounds = false;
+  std::int64_t alignment = 1;
+
+  std::int64_t upper() const { return lower + extent; }
+};
+
+struct Sample {
+  Datatype* type;
+  Model model;
+};
+
+Model ModelOf(const Datatype& predefined) {
+  Model model;
+  for (const Run& run : predefined.runs)
+    for (std::int64_t i = 0; i < run.bytes; ++i) model.bytes.push_back(run.offset + i);
+  model.extent = predefined.extent;
+  model.alignment = predefined.alignment;
+  return model;
+}
+
+// The model of elements of `children` placed at displacements, by the definitions of section 5.1.
+Model Combine(const std::vector<std::pair<const Model*, std::int64_t>>& children) {
+  Model model;
+  for (const auto& [child, displacement] : children) {
+    for (const std::int64_t byte : child->bytes) model.bytes.push_back(byte + displacement);
+    model.explicit_bounds |= child->explicit_bounds;
+    model.alignment = std::max(model.alignment, child->alignment);
+  }
+  bool first = true;
+  std::int64_t upper = 0;
+  for (const auto& [child, displacement] : children) {
+    if (child->explicit_bounds != model.explicit_bounds) continue;
+    const std::int64_t low = child->lower + displacement, high = child->upper() + displacement;
+    model.lower = first ? low : std::min(model.lower, low);
+    upper = first ? high : std::max(upper, high);
+    first = false;
+  }
+  model.extent = upper - model.lower;
+  if (!model.explicit_bounds && model.extent % model.alignment != 0)
+    model.extent += model.alignment - model.extent % model.alignment;
+  return model;
+}
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+  ~Generator() {
+    for (Datatype* type : made_) Release(type);
+  }
+
+  std::int64_t Between(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+
+  Sample Any(int depth) {
+    if (depth == 0) return Predefined();
+    switch (Between(0, 6)) {
+      case 0:
+        return Contiguous(Any(depth - 1));
+      case 1:
+        return Vector(Any(depth - 1));
+      case 2:
+        return Blocks(depth - 1);
+      case 3:
+        return Resized(Any(depth - 1));
+      case 4:
+        return Subarray(Any(depth - 1));
+      case 5:
+        return Dup(Any(depth - 1));
+      default:
+        return Struct(depth - 1);
+    }
+  }
+
+  Sample Predefined() {
+    const auto types = PredefinedTypes();
+    Datatype* type =
+        &types[static_cast<std::size_t>(Between(0, static_cast<int>(types.size()) - 1))];
+    return {type, ModelOf(*type)};
+  }
+
+ private:
+  Sample Keep(Datatype* type, Model model) {
+    made_.push_back(type);
+    return {type, std::move(model)};
+  }
+
+  Sample Contiguous(const Sample& child) {
+    const std::int64_t count = Between(0, 4);
+    std::vector<std::pair<const Model*, std::int64_t>> all;
+    for (std::int64_t i = 0; i < count; ++i) all.emplace_back(&child.model, i * child.model.extent);
+    return Keep(MakeContiguous(count, child.type), Combine(all));
+  }
+
+  Sample Vector(const Sample& child) {
+    const std::int64_t count = Between(0, 4), block = Between(0, 3), stride = Between(-60, 60);
+    std::vector<std::pair<const Model*, std::int64_t>> all;
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < block; ++j)
+        all.emplace_back(&child.model, i * stride + j * child.model.extent);
+    return Keep(MakeVector(count, block, stride, child.type), Combine(all));
+  }
+
+  Sample Blocks(int depth) {
+    const Sample child = Any(depth);
+    std::vector<Part> parts;
+    std::vector<std::pair<const Model*, std::int64_t>> all;
+    for (std::int64_t i = Between(0, 4); i > 0; --i) {
+      const std::int64_t length = Between(0, 3), displacement = Between(-8, 8) * child.model.extent;
+      parts.push_back(Part{child.type, displacement, length});
+      for (std::int64_t j = 0; j < length; ++j)
+        all.emplace_back(&child.model, displacement + j * child.model.extent);
+    }
+    return Keep(MakeBlocks(std::move(parts)), Combine(all));
+  }
+
+  Sample Struct(int depth) {
+    std::vector<Sample> children;
+    for (std::int64_t i = Between(0, 3); i > 0; --i) children.push_back(Any(depth));
+    std::vector<Part> parts;
+    std::vector<std::pair<const Model*, std::int64_t>> all;
+    for (const Sample& child : children) {
+      const std::int64_t length = Between(0, 2), displacement = Between(-100, 100);
+      parts.push_back(Part{child.type, displacement, length});
+      for (std::int64_t j = 0; j < length; ++j)
+        all.emplace_back(&child.model, displacement + j * child.model.extent);
+    }
+    return Keep(MakeBlocks(std::move(parts)), Combine(all));
+  }
+
+  Sample Resized(const Sample& child) {
+    const std::int64_t lower = Between(-20, 20), extent = Between(-30, 90);
+    Model model = child.model;
+    model.lower = lower;
+    model.extent = extent;
+    model.explicit_bounds = true;
+    return Keep(MakeResized(lower, extent, child.type), std::move(model));
+  }
+
+  Sample Dup(const Sample& child) { return Keep(MakeDup(child.type), child.model); }
+
+  Sample Subarray(const Sample& child) {
+    const std::int64_t rows = Between(1, 4), columns = Between(1, 4);
+    const std::int64_t some_rows = Between(1, rows), some_columns = Between(1, columns);
+    const std::int64_t top = Between(0, rows - some_rows),
+                       left = Between(0, columns - some_columns);
+    const Dimension dimensions[] = {{rows, some_rows, top}, {columns, some_columns, left}};
+    std::vector<std::pair<const Model*, std::int64_t>> all;
+    for (std::int64_t row = top; row < top + some_rows; ++row)
+      for (std::int64_t column = left; column < left + some_columns; ++column)
+        all.emplace_back(&child.model, (row * columns + column) * child.model.extent);
+    Model model = Combine(all);
+    model.lower = 0;
+    model.extent = rows * columns * child.model.extent;
+    model.explicit_bounds = true;
+    return Keep(MakeSubarray(dimensions, child.type), std::move(model));
+  }
+
+  std::mt19937 random_;
+  std::vector<Datatype*> made_;
+};
+
+// The memory a buffer of `count` elements may touch, with `base` where the user's address points.
+struct Memory {
+  std::vector<std::byte> bytes;
+  std::int64_t base;
+};
+
+Memory MemoryFor(const Model& model, std::int64_t count) {
+  std::int64_t low = 0, high = 1;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (const std::int64_t byte : model.bytes) {
+      low = std::min(low, i * model.extent + byte);
+      high = std::max(high, i * model.extent + byte + 1);
+    }
+  return {std::vector<std::byte>(static_cast<std::size_t>(high - low)), -low};
+}
+
+void FillWithCounter(std::span<std::byte> bytes) {
+  unsigned value = 1;
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(value++ * 151u);
+}
+
+std::vector<std::byte> NaivePack(const Memory& memory, const Model& model, std::int64_t count) {
+  std::vector<std::byte> packed;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (const std::int64_t byte : model.bytes)
+      packed.push_back(
+          memory.bytes[static_cast<std::size_t>(memory.base + i * model.extent + byte)]);
+  return packed;
+}
+
+class RandomTypes : public testing::TestWithParam<unsigned> {};
+
+TEST_P(RandomTypes, KnowTheirSizeBoundsAndLayout) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const auto [type, model] = generator.Any(3);
+    const auto size = static_cast<std::int64_t>(model.bytes.size());
+    ASSERT_EQ(type->size, size);
+    ASSERT_EQ(type->lower, model.lower);
+    ASSERT_EQ(type->extent, model.extent);
+    std::int64_t position = 0;
+    for (const auto& run : type->runs) {
+      ASSERT_EQ(run.position, position);
+      position += run.bytes * run.count;
+    }
+    ASSERT_EQ(position, size);
+    if (size == 0) continue;
+    const auto [low, high] = std::minmax_element(model.bytes.begin(), model.bytes.end());
+    ASSERT_EQ(type->true_lower, *low);
+    // A pair type counts the hole inside, so the true extent is never less than the bytes say.
+    ASSERT_GE(type->true_extent, *high + 1 - *low);
+    if (!type->contiguous) continue;
+    ASSERT_EQ(type->extent, size);
+    for (std::int64_t k = 0; k < size; ++k)
+      ASSERT_EQ(model.bytes[static_cast<std::size_t>(k)], type->true_lower + k);
+  }
+}
+
+TEST_P(RandomTypes, PackAnyRange) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const auto [type, model] = generator.Any(3);
+    const std::int64_t count = generator.Between(0, 4);
+    Memory memory = MemoryFor(model, count);
+    FillWithCounter(memory.bytes);
+    const std::vector<std::byte> expected = NaivePack(memory, model, count);
+    const Buffer buffer{memory.bytes.data() + memory.base, count, type};
+    const auto total = static_cast<std::int64_t>(expected.size());
+    ASSERT_EQ(buffer.bytes(), total);
+    for (int range = 0; range < 10; ++range) {
+      const std::int64_t first = generator.Between(0, total);
+      const std::int64_t length = generator.Between(0, total - first);
+      std::vector<std::byte> packed(static_cast<std::size_t>(length));
+      Pack(buffer, first, packed);
+      ASSERT_TRUE(std::equal(packed.begin(), packed.end(), expected.begin() + first));
+    }
+  }
+}
+
+TEST_P(RandomTypes, UnpackInPieces) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const auto [type, model] = generator.Any(3);
+    const std::int64_t count = generator.Between(0, 4);
+    std::vector<std::byte> packed(static_cast<std::size_t>(count * type->size));
+    FillWithCounter(packed);
+    Memory expected = MemoryFor(model, count);
+    std::size_t next = 0;
+    for (std::int64_t k = 0; k < count; ++k)
+      for (const std::int64_t byte : model.bytes)
+        expected.bytes[static_cast<std::size_t>(expected.base + k * model.extent + byte)] =
+            packed[next++];
+    Memory memory = MemoryFor(model, count);
+    const Buffer buffer{memory.bytes.data() + memory.base, count, type};
+    for (std::size_t first = 0; first < packed.size();) {
+      const auto length = static_cast<std::size_t>(generator.Between(1, 40));
+      const std::size_t end = std::min(packed.size(), first + length);
+      Unpack({packed.data() + first, end - first}, static_cast<std::int64_t>(first), buffer);
+      first = end;
+    }
+    ASSERT_TRUE(memory.bytes == expected.bytes);
+  }
+}
+
+TEST_P(RandomTypes, CopyFromOneLayoutToAnother) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const auto [from_type, from_model] = generator.Any(2);
+    const auto [to_type, to_model] = generator.Any(2);
+    const std::int64_t from_count = generator.Between(1, 4), to_count = generator.Between(1, 4);
+    Memory from = MemoryFor(from_model, from_count);
+    FillWithCounter(from.bytes);
+    Memory to = MemoryFor(to_model, to_count);
+    Memory expected = to;
+    const std::vector<std::byte> packed = NaivePack(from, from_model, from_count);
+    std::size_t next = 0;
+    for (std::int64_t k = 0; k < to_count; ++k)
+      for (const std::int64_t byte : to_model.bytes)
+        if (next < packed.size())
+          expected.bytes[static_cast<std::size_t>(expected.base + k * to_model.extent + byte)] =
+              packed[next++];
+    Copy({from.bytes.data() + from.base, from_count, from_type},
+         {to.bytes.data() + to.base, to_count, to_type});
+    ASSERT_TRUE(to.bytes == expected.bytes);
+  }
+}
+
+TEST_P(RandomTypes, CountElementsAndBytesAlike) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const Datatype& type = *generator.Any(3).type;
+    for (std::int64_t elements = 0; elements <= 2 * type.elements; ++elements) {
+      const std::int64_t bytes = BytesOf(type, elements);
+      if (bytes == BytesOf(type, elements - 1) && elements > 0) continue;  // elements without bytes
+      ASSERT_EQ(ElementsIn(type, bytes), elements);
+    }
+    ASSERT_EQ(BytesOf(type, type.elements), type.size);
+  }
+}
+
+TEST_P(RandomTypes, ComeBackFromExternal32) {
+  Generator generator(GetParam());
+  for (int i = 0; i < 40; ++i) {
+    const auto [type, model] = generator.Any(3);
+    const std::int64_t count = generator.Between(0, 3);
+    Memory memory = MemoryFor(model, count);  // zeros: valid in every representation
+    std::vector<std::byte> external(static_cast<std::size_t>(count * ExternalBytes(*type)) + 1,
+                                    std::byte{0x55});
+    PackExternal({memory.bytes.data() + memory.base, count, type}, external.data());
+    ASSERT_EQ(external.back(), std::byte{0x55});
+    for (std::size_t k = 0; k + 1 < external.size(); ++k) ASSERT_EQ(external[k], std::byte{0});
+    Memory back = MemoryFor(model, count);
+    UnpackExternal(external.data(), {back.bytes.data() + back.base, count, type});
+    ASSERT_TRUE(back.bytes == memory.bytes);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomTypes, testing::Range(1u, 21u));
+
+TEST(Runs, OneForAnythingRegularInOneDimension) {
+  Datatype* number = FindDatatype(MPI_DOUBLE);
+  Datatype* column = MakeVector(1000000, 1, 80, number);
+  EXPECT_EQ(column->runs.size(), 1u);
+  Datatype* rows = MakeContiguous(1000000, number);
+  EXPECT_EQ(rows->runs.size(), 1u);
+  EXPECT_TRUE(rows->contiguous);
+  const Dimension box[] = {{100, 10, 5}, {100, 100, 0}};
+  Datatype* slab = MakeSubarray(box, number);
+  ASSERT_EQ(slab->runs.size(), 1u);
+  EXPECT_EQ(slab->runs[0].bytes, 10 * 100 * 8);
+  for (Datatype* type : {column, rows, slab}) Release(type);
+}
+
+TEST(Distributed, AllProcessesTogetherHaveEveryElementOnce) {
+  for (const int kind : {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE})
+    for (const std::int64_t argument : {std::int64_t{MPI_DISTRIBUTE_DFLT_DARG}, std::int64_t{3}})
+      for (std::int64_t processes = 1; processes <= 4; ++processes) {
+        if (kind == MPI_DISTRIBUTE_NONE && processes > 1) continue;
+        if (kind == MPI_DISTRIBUTE_BLOCK && argument == 3 && processes * 3 < 11) continue;
+        std::vector<int> owners(11 * 5);
+        for (std::int64_t coordinate = 0; coordinate < processes; ++coordinate) {
+          const Distribution grid[] = {{11, kind, argument, processes, coordinate},
+                                       {5, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG, 1, 0}};
+          Datatype* type = MakeDistributedArray(grid, FindDatatype(MPI_INT));
+          EXPECT_EQ(type->lower, 0);
+          EXPECT_EQ(type->extent, 11 * 5 * 4);
+          std::vector<int> ones(static_cast<std::size_t>(type->size / 4), 1);
+          std::vector<int> mine(owners.size());
+          Unpack(std::as_bytes(std::span(ones)), 0, {mine.data(), 1, type});
+          for (std::size_t i = 0; i < owners.size(); ++i) owners[i] += mine[i];
+          Release(type);
+        }
+        EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
+      }
+}
+
+TEST(External, IsBigEndianWithFixedSizes) {
+  const int number = 0x01020304;
+  std::byte bytes[16];
+  PackExternal({const_cast<int*>(&number), 1, FindDatatype(MPI_INT)}, bytes);
+  EXPECT_EQ(std::to_integer<int>(bytes[0]), 1);
+  EXPECT_EQ(std::to_integer<int>(bytes[3]), 4);
+  const long double one = -1.5L;  // binary128: sign 1, exponent 0x3fff, fraction 0.5
+  PackExternal({const_cast<long double*>(&one), 1, FindDatatype(MPI_LONG_DOUBLE)}, bytes);
+  EXPECT_EQ(std::to_integer<int>(bytes[0]), 0xbf);
+  EXPECT_EQ(std::to_integer<int>(bytes[1]), 0xff);
+  EXPECT_EQ(std::to_integer<int>(bytes[2]), 0x80);
+  long double back = 0;
+  UnpackExternal(bytes, {&back, 1, FindDatatype(MPI_LONG_DOUBLE)});
+  EXPECT_EQ(back, one);
+}
+
+TEST(Predefined, EveryConstantIsFoundAndGivesItsHandleBack) {
+  for (Datatype& type : PredefinedTypes()) {
+    EXPECT_EQ(FindDatatype(HandleOf(&type)), &type) << type.predefined_name;
+    EXPECT_TRUE(type.committed);
+  }
+  EXPECT_EQ(FindDatatype(MPI_DATATYPE_NULL), nullptr);
+  EXPECT_EQ(FindDatatype(reinterpret_cast<MPI_Datatype>(std::uintptr_t{0x211})), nullptr);
+}
+
+// C structs as the compiler lays them out are what pair types describe.
+TEST(Predefined, PairsAreCStructs) {
+  struct ShortInt {
+    short value;
+    int index;
+  };
+  struct DoubleInt {
+    double value;
+    int index;
+  };
+  struct LongDoubleInt {
+    long double value;
+    int index;
+  };
+  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->extent, static_cast<std::int64_t>(sizeof(ShortInt)));
+  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->runs[1].offset,
+            static_cast<std::int64_t>(offsetof(ShortInt, index)));
+  EXPECT_EQ(FindDatatype(MPI_DOUBLE_INT)->extent, static_cast<std::int64_t>(sizeof(DoubleInt)));
+  EXPECT_EQ(FindDatatype(MPI_LONG_DOUBLE_INT)->extent,
+            static_cast<std::int64_t>(sizeof(LongDoubleInt)));
+}
+
+}  // namespace
+}  // namespace lamina::datatype
