@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is asked of the server, and why so little: slurm-pmix facts that hold for every server we
+// met
+//   - identity comes from job-level keys, which are local to the client after PMIx_Init;
+//   - the card is put and committed, and a peer's is fetched when first needed ("direct modex"):
+//     no fence, so initialisation does not grow with the job, and no fence over a subset, which
+//     hangs under Slurm;
+//   - nothing else: spawn, publish and events are not offered by Slurm's server.
+#include "runtime/bootstrap/pmix_bootstrap.h"
+
+#include <dlfcn.h>
+#include <pmix.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/base/text.h"
+
+namespace lamina::bootstrap {
+namespace {
+
+constexpr char kCardKey[] = "lamina.card";
+constexpr int kCardTimeoutS = 60;
+
+// The few functions we call, found at run time.
+struct Library {
+  decltype(&PMIx_Init) init;
+  decltype(&PMIx_Finalize) finalize;
+  decltype(&PMIx_Abort) abort;
+  decltype(&PMIx_Put) put;
+  decltype(&PMIx_Commit) commit;
+  decltype(&PMIx_Get) get;
+  decltype(&PMIx_Error_string) error_string;
+};
+
+template <class Function>
+bool Find(void* handle, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(handle, name));
+  return *function != nullptr;
+}
+
+Result<Library> OpenLibrary() {
+  void* handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    return Error(Code::kNotFound,
+                 "a PMIx launcher started this process, but its client library cannot be opened: "
+                 "%s; install libpmix2 on this node",
+                 dlerror());
+  Library library;
+  if (Find(handle, "PMIx_Init", &library.init) &&
+      Find(handle, "PMIx_Finalize", &library.finalize) &&
+      Find(handle, "PMIx_Abort", &library.abort) && Find(handle, "PMIx_Put", &library.put) &&
+      Find(handle, "PMIx_Commit", &library.commit) && Find(handle, "PMIx_Get", &library.get) &&
+      Find(handle, "PMIx_Error_string", &library.error_string))
+    return library;
+  return Error(Code::kUnsupported, "libpmix.so.2 is too old: %s", dlerror());
+}
+
+// A value from PMIx_Get with its owner.
+class Value {
+ public:
+  explicit Value(pmix_value_t* value) : value_(value) {}
+  ~Value() {
+    if (value_ == nullptr) return;
+    if (value_->type == PMIX_STRING) std::free(value_->data.string);
+    if (value_->type == PMIX_BYTE_OBJECT) std::free(value_->data.bo.bytes);
+    std::free(value_);
+  }
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  const pmix_value_t& operator*() const { return *value_; }
+
+ private:
+  pmix_value_t* const value_;
+};
+
+// Servers disagree about the width of some numbers.
+bool AsNumber(const pmix_value_t& value, std::uint32_t* number) {
+  switch (value.type) {
+    case PMIX_UINT32:
+      *number = value.data.uint32;
+      return true;
+    case PMIX_PROC_RANK:
+      *number = value.data.rank;
+      return true;
+    case PMIX_UINT16:
+      *number = value.data.uint16;
+      return true;
+    case PMIX_UINT64:
+      *number = static_cast<std::uint32_t>(value.data.uint64);
+      return true;
+    case PMIX_SIZE:
+      *number = static_cast<std::uint32_t>(value.data.size);
+      return true;
+    case PMIX_INT:
+      *number = static_cast<std::uint32_t>(value.data.integer);
+      return true;
+    case PMIX_INT32:
+      *number = static_cast<std::uint32_t>(value.data.int32);
+      return true;
+    default:
+      return false;
+  }
+}
+
+class PmixBootstrap final : public Bootstrap {
+ public:
+  PmixBootstrap(const Library& library, const pmix_proc_t& self) : library_(library), self_(self) {}
+
+  Status ReadIdentity() {
+    identity_.job = self_.nspace;
+    identity_.rank = self_.rank;
+    if (!JobNumber(PMIX_JOB_SIZE, &identity_.job_ranks))
+      return Error(Code::kUnsupported, "the PMIx server does not say how many ranks the job has");
+    identity_.universe_ranks = identity_.job_ranks;
+    JobNumber(PMIX_UNIV_SIZE, &identity_.universe_ranks);
+    OwnNumber(PMIX_APPNUM, &identity_.app);
+    identity_.local_peers.clear();
+    for (const std::string_view rank : Split(JobText(PMIX_LOCAL_PEERS), ','))
+      if (const auto number = ParseInteger(Trim(rank)))
+        identity_.local_peers.push_back(static_cast<std::uint32_t>(*number));
+    if (identity_.local_peers.empty()) identity_.local_peers = {identity_.rank};
+    if (!OwnNumber(PMIX_LOCAL_RANK, &identity_.local_rank))
+      for (std::uint32_t i = 0; i < identity_.local_peers.size(); ++i)
+        if (identity_.local_peers[i] == identity_.rank) identity_.local_rank = i;
+    identity_.node = OwnText(PMIX_HOSTNAME);
+    if (identity_.node.empty()) {
+      char name[256] = "";
+      gethostname(name, sizeof name - 1);
+      identity_.node = name;
+    }
+    return {};
+  }
+
+  const Identity& identity() const override { return identity_; }
+
+  Status Publish(std::span<const std::byte> card) override {
+    pmix_value_t value;
+    std::memset(&value, 0, sizeof value);
+    value.type = PMIX_BYTE_OBJECT;
+    // PMIx_Put copies; its prototype merely forgot the const.
+    value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(card.data()));
+    value.data.bo.size = card.size();
+    pmix_status_t status = library_.put(PMIX_GLOBAL, kCardKey, &value);
+    if (status == PMIX_SUCCESS) status = library_.commit();
+    if (status == PMIX_SUCCESS) return {};
+    return Error(Code::kResource, "PMIx cannot publish this rank's card: %s",
+                 library_.error_string(status));
+  }
+
+  Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
+    pmix_proc_t peer = self_;
+    peer.rank = rank;
+    pmix_info_t timeout;
+    std::memset(&timeout, 0, sizeof timeout);
+    std::strncpy(timeout.key, PMIX_TIMEOUT, sizeof timeout.key - 1);
+    timeout.value.type = PMIX_INT;
+    timeout.value.data.integer = kCardTimeoutS;
+    pmix_value_t* raw = nullptr;
+    const pmix_status_t status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+    if (status != PMIX_SUCCESS)
+      return Error(status == PMIX_ERR_TIMEOUT ? Code::kTimeout : Code::kPeerLost,
+                   "PMIx has no card of rank %u: %s", rank, library_.error_string(status));
+    const Value value(raw);
+    if ((*value).type != PMIX_BYTE_OBJECT)
+      return Error(Code::kInvalid, "the card of rank %u is not a byte object", rank);
+    const std::byte* first = reinterpret_cast<const std::byte*>((*value).data.bo.bytes);
+    return std::vector<std::byte>(first, first + (*value).data.bo.size);
+  }
+
+  void Abort(int code, const char* why) override { library_.abort(code, why, nullptr, 0); }
+
+  Status Leave() override {
+    const pmix_status_t status = library_.finalize(nullptr, 0);
+    if (status == PMIX_SUCCESS) return {};
+    return Error(Code::kResource, "PMIx_Finalize: %s", library_.error_string(status));
+  }
+
+ private:
+  pmix_value_t* Get(const pmix_proc_t& process, const char* key) const {
+    pmix_info_t optional;  // job-level data is here or nowhere: never ask the server
+    std::memset(&optional, 0, sizeof optional);
+    std::strncpy(optional.key, PMIX_OPTIONAL, sizeof optional.key - 1);
+    optional.value.type = PMIX_BOOL;
+    optional.value.data.flag = true;
+    pmix_value_t* value = nullptr;
+    return library_.get(&process, key, &optional, 1, &value) == PMIX_SUCCESS ? value : nullptr;
+  }
+  bool Number(const pmix_proc_t& process, const char* key, std::uint32_t* number) const {
+    pmix_value_t* raw = Get(process, key);
+    if (raw == nullptr) return false;
+    const Value value(raw);
+    return AsNumber(*value, number);
+  }
+  std::string Text(const pmix_proc_t& process, const char* key) const {
+    pmix_value_t* raw = Get(process, key);
+    if (raw == nullptr) return {};
+    const Value value(raw);
+    return (*value).type == PMIX_STRING && (*value).data.string != nullptr ? (*value).data.string
+                                                                           : "";
+  }
+  pmix_proc_t Everybody() const {
+    pmix_proc_t all = self_;
+    all.rank = PMIX_RANK_WILDCARD;
+    return all;
+  }
+  bool JobNumber(const char* key, std::uint32_t* n) const { return Number(Everybody(), key, n); }
+  bool OwnNumber(const char* key, std::uint32_t* n) const { return Number(self_, key, n); }
+  std::string JobText(const char* key) const { return Text(Everybody(), key); }
+  std::string OwnText(const char* key) const { return Text(self_, key); }
+
+  const Library library_;
+  const pmix_proc_t self_;
+  Identity identity_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment&) {
+  Result<Library> library = OpenLibrary();
+  if (!library.ok()) return std::move(library).status();
+  pmix_proc_t self;
+  const pmix_status_t status = library->init(&self, nullptr, 0);
+  if (status != PMIX_SUCCESS)
+    return Error(Code::kPeerLost, "the PMIx server that started this process does not answer: %s",
+                 library->error_string(status));
+  auto bootstrap = std::make_unique<PmixBootstrap>(*library, self);
+  if (Status read = bootstrap->ReadIdentity(); !read.ok()) return read;
+  return std::unique_ptr<Bootstrap>(std::move(bootstrap));
+}
+
+}  // namespace lamina::bootstrap

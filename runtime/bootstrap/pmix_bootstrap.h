@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bootstrap over PMIx: our launcher, srun --mpi=pmix, or any other conforming server.
+//
+// libpmix is opened at run time, so a singleton neither needs nor loads it.
+#pragma once
+
+#include "runtime/base/environment.h"
+#include "runtime/bootstrap/bootstrap.h"
+
+namespace lamina::bootstrap {
+
+Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment& environment);
+
+}  // namespace lamina::bootstrap
