@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How to wait: poll, then yield, then sleep. The one policy of the library.
+//
+// A process that has a CPU to itself polls for a while, because a wake across cores costs 20 us. A
+// process that shares its CPU yields at once, because whoever it waits for may need that CPU. Both
+// end asleep, so a blocked rank burns nothing. Counts were chosen from the measurements quoted in
+// this folder's README.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "runtime/base/param.h"
+#include "transports/transport.h"
+
+namespace lamina::progress {
+
+struct WaitParams {
+  std::string mode = "auto";
+  std::uint32_t spin_polls = 1000;
+  std::uint32_t yield_polls = 100;
+  std::uint32_t sleep_ms = 200;
+};
+inline constexpr std::tuple kWaitFields{
+    param::Describe("progress.wait.mode", &WaitParams::mode, "auto|exclusive|oversubscribed",
+                    "exclusive: poll before yielding; oversubscribed: yield at once. auto compares "
+                    "the CPUs this process may use with the ranks on its node."),
+    param::Describe("progress.wait.spin_polls", &WaitParams::spin_polls, Unit::kCount, 0u,
+                    1000000000u,
+                    "Empty polls before the first yield in exclusive mode. 1000 lasts about 20 us, "
+                    "one cross-core wake; longer delays neighbours without helping."),
+    param::Describe("progress.wait.yield_polls", &WaitParams::yield_polls, Unit::kCount, 0u,
+                    1000000000u,
+                    "Yields before sleeping. With 8 ranks on 2 CPUs 100 gave the shortest barrier; "
+                    "10 sleeps too often, without sleep the CPU is burnt."),
+    param::Describe("progress.wait.sleep_ms", &WaitParams::sleep_ms, Unit::kMilliseconds, 1u,
+                    60000u,
+                    "Longest sleep before looking again whether the peers are still there."),
+};
+
+// Resolved for this process.
+struct WaitPolicy {
+  std::uint32_t spin_polls = 0;
+  std::uint32_t yield_polls = 100;
+  std::uint32_t sleep_ms = 200;
+};
+// `allowed_cpus`: CPUs this process may run on; `local_ranks`: ranks sharing the node.
+WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
+                      std::uint32_t local_ranks);
+std::uint32_t AllowedCpus();
+
+// One wait. Construct it when the waiting begins; call Idle() after every poll that found nothing
+// and Busy() after one that found something.
+class Waiter {
+ public:
+  explicit Waiter(const WaitPolicy& policy) : policy_(policy) {}
+  enum class Advice { kPoll, kYield, kSleep };
+  Advice Idle() {
+    ++empty_polls_;
+    if (empty_polls_ <= policy_.spin_polls) return Advice::kPoll;
+    if (empty_polls_ <= policy_.spin_polls + policy_.yield_polls) return Advice::kYield;
+    return Advice::kSleep;
+  }
+  void Busy() { empty_polls_ = 0; }
+
+ private:
+  const WaitPolicy& policy_;
+  std::uint32_t empty_polls_ = 0;
+};
+
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+void Yield();
+// Sleeps until one of `transports` rings, at most `sleep_ms`. Returns at once if one has news.
+void Sleep(std::span<transport::Transport* const> transports, std::uint32_t sleep_ms);
+
+}  // namespace lamina::progress

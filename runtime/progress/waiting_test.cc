@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   a process alone on its CPU polls first, one that shares it yields at once, both sleep
+// last. Method: the policy and the waiter are pure; sleeping is tried against a transport made of a
+// word.
+#include "runtime/progress/waiting.h"
+
+#include <gtest/gtest.h>
+
+namespace lamina::progress {
+namespace {
+
+TEST(WaitPolicy, ComparesRanksWithCpus) {
+  const WaitParams params;
+  EXPECT_EQ(MakePolicy(params, 2, 2).spin_polls, params.spin_polls);
+  EXPECT_EQ(MakePolicy(params, 2, 3).spin_polls, 0u);
+}
+
+TEST(WaitPolicy, ModeOverridesTheCount) {
+  WaitParams params;
+  params.mode = "oversubscribed";
+  EXPECT_EQ(MakePolicy(params, 8, 1).spin_polls, 0u);
+  params.mode = "exclusive";
+  EXPECT_EQ(MakePolicy(params, 1, 8).spin_polls, params.spin_polls);
+}
+
+TEST(Waiter, PollsThenYieldsThenSleeps) {
+  const WaitPolicy policy{.spin_polls = 2, .yield_polls = 1, .sleep_ms = 1};
+  Waiter waiter(policy);
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kPoll);
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kPoll);
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kYield);
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kSleep);
+  waiter.Busy();
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kPoll);
+}
+
+// A transport that is nothing but a bell.
+class BellOnly : public transport::Transport {
+ public:
+  Result<std::vector<std::byte>> LocalAddress() override { return std::vector<std::byte>(); }
+  Result<std::unique_ptr<transport::Endpoint>> Connect(PeerId,
+                                                       std::span<const std::byte>) override {
+    return Error(Code::kUnsupported, "no peers");
+  }
+  std::uint32_t Progress(std::uint32_t) override { return 0; }
+  Code Arm(bool, transport::Bell* bell) override {
+    ++armed;
+    bell->word = &word;
+    bell->value = expected;
+    return news ? Code::kAgain : Code::kOk;
+  }
+  void Disarm() override { ++disarmed; }
+  void Wake() override {}
+  bool Drained() override { return true; }
+
+  std::atomic<std::uint32_t> word{7};
+  std::uint32_t expected = 7;
+  bool news = false;
+  int armed = 0;
+  int disarmed = 0;
+};
+
+TEST(Sleep, DoesNotSleepWhenThereIsNews) {
+  BellOnly bell;
+  bell.news = true;
+  transport::Transport* const transports[] = {&bell};
+  Sleep(transports, 60000);  // would exceed the test's time limit
+  EXPECT_EQ(bell.armed, 1);
+  EXPECT_EQ(bell.disarmed, 1);
+}
+
+TEST(Sleep, DoesNotSleepWhenTheWordHasChanged) {
+  BellOnly bell;
+  bell.expected = 6;
+  transport::Transport* const transports[] = {&bell};
+  Sleep(transports, 60000);
+  EXPECT_EQ(bell.disarmed, 1);
+}
+
+TEST(Sleep, EndsAtTheLimit) {
+  BellOnly bell;
+  transport::Transport* const transports[] = {&bell};
+  Sleep(transports, 1);
+  EXPECT_EQ(bell.disarmed, 1);
+}
+
+}  // namespace
+}  // namespace lamina::progress
