@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One process of a test: a transport, its endpoints, and an Inbox that checks what arrives.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transports/conformance/configurations.h"
+#include "transports/transport.h"
+
+namespace lamina::conformance {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Longest a test waits for something that must happen.
+inline constexpr milliseconds kPatience{20000};
+
+// Test frames: header word 0 is the frame's number between the two, from 1; word 1 its bytes; the
+// payload follows from both.
+std::vector<std::byte> PatternOf(std::uint64_t number, std::size_t bytes);
+
+// Frames must come from each peer in order, whole and unchanged; everything else is written down.
+class CheckingInbox final : public transport::Inbox {
+ public:
+  PeerId Identify(transport::ProcessName name) override;
+  void Arrived(PeerId from, const transport::Header& header,
+               std::span<const std::byte> payload) override;
+  std::span<std::byte> Place(PeerId from, const transport::Header& header,
+                             std::size_t bytes) override;
+  void Placed(PeerId from, const transport::Header& header, std::size_t bytes, Code code) override;
+  void Lost(PeerId peer, Status why) override;
+
+  std::map<PeerId, std::uint64_t> arrived;  // frames from each peer
+  std::map<PeerId, std::string> lost;       // and what was said
+  std::function<void(PeerId)> on_arrival;   // may send
+  bool ordered = true;                      // of what arrives; zero-copy frames are not
+  bool drop = false;                        // Place() answers with nothing
+  std::uint64_t places = 0;
+  std::uint64_t placed = 0;
+  std::uint64_t identified = 0;
+  std::vector<std::byte> place;
+};
+
+class Node {
+ public:
+  // The process with this PeerId; its name is the same number plus 1000.
+  Node(const Configuration& configuration, std::uint32_t id, std::uint32_t nodes);
+
+  bool ok() const { return transport_ != nullptr; }
+  transport::Transport& transport() { return *transport_; }
+  CheckingInbox& inbox() { return inbox_; }
+  transport::Endpoint& to(std::uint32_t id) { return *endpoints_.at(id); }
+  std::vector<std::byte> Address();
+  Status Connect(std::uint32_t id, std::span<const std::byte> address);
+  void Disconnect(std::uint32_t id) { endpoints_.erase(id); }
+
+  // The next frame to `id`, as the inbox there expects it. Tries once.
+  Code TrySend(std::uint32_t id, std::size_t bytes);
+  // Until it is accepted; `meanwhile` runs after each refusal.
+  Code Send(std::uint32_t id, std::size_t bytes, const std::function<void()>& meanwhile = {});
+  // Progresses and sleeps on the bell until `done`; false when patience runs out. A wake that was
+  // lost shows as a sleep that lasted: `longest_sleep`.
+  bool SleepUntil(const std::function<bool()>& done, milliseconds patience = kPatience);
+  bool PollUntil(const std::function<bool()>& done, milliseconds patience = kPatience);
+  // Arms, sleeps at most `limit`, disarms. False: it was told not to sleep.
+  bool SleepOnce(milliseconds limit);
+
+  milliseconds longest_sleep{0};
+
+ private:
+  const Configuration configuration_;
+  Environment environment_;
+  param::Settings settings_;
+  CheckingInbox inbox_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::map<std::uint32_t, std::unique_ptr<transport::Endpoint>> endpoints_;
+  std::map<std::uint32_t, std::uint64_t> sent_;
+};
+
+// Runs `body`, unless the configuration says that the running test is unsupported. If it says that
+// the test fails, a pass is the failure.
+void RunUnderExceptions(const Configuration& configuration, const std::function<void()>& body);
+
+}  // namespace lamina::conformance

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   the contract of transport.h between real processes: traffic among many, sleeping and
+// being
+//         woken, memory of another process, and the death of a peer.
+// Method: forked processes that exchange addresses through their parent and make their transports
+//         after the fork. Schedules are random with a printed seed; whatever must happen has a time
+//         limit, and a wake that got lost shows as a sleep that lasted.
+#include "transports/conformance/processes.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <random>
+
+#include "transports/conformance/node.h"
+
+namespace lamina::conformance {
+namespace {
+
+class Processes : public testing::TestWithParam<Configuration> {
+ protected:
+  // Each process has a node that is connected to all others.
+  void Run(std::uint32_t count, const std::function<void(Member&, Node&)>& body) {
+    RunUnderExceptions(GetParam(), [&] {
+      RunProcesses(count, [&](Member& member) {
+        Node node(GetParam(), member.rank(), member.count());
+        ASSERT_TRUE(node.ok());
+        const std::vector<Bytes> addresses = member.Exchange(node.Address());
+        for (std::uint32_t peer = 0; peer < member.count(); ++peer) {
+          if (peer == member.rank()) continue;
+          const Status status = node.Connect(peer, addresses[peer]);
+          ASSERT_TRUE(status.ok()) << status.message();
+        }
+        member.Barrier();
+        body(member, node);
+      });
+    });
+  }
+
+  static bool End(Member& member, Node& node) {
+    const bool drained = node.PollUntil([&] { return node.transport().Drained(); });
+    member.Barrier();
+    return drained;
+  }
+
+  static void AllToAll(Member& member, Node& node) {
+    constexpr std::uint64_t kFrames = 150;
+    std::mt19937 random(1000 + member.rank());
+    std::uint64_t to_send = kFrames;
+    const auto all_arrived = [&] {
+      for (std::uint32_t peer = 0; peer < member.count(); ++peer)
+        if (peer != member.rank() && node.inbox().arrived[PeerId{peer}] < kFrames) return false;
+      return true;
+    };
+    for (; to_send > 0; --to_send)
+      for (std::uint32_t peer = 0; peer < member.count(); ++peer) {
+        if (peer == member.rank()) continue;
+        const std::size_t largest = node.to(peer).caps().short_bytes_max;
+        const std::size_t bytes = random() % 10 == 0 ? random() % (largest + 1) : random() % 80;
+        ASSERT_EQ(node.Send(peer, bytes, [] { sched_yield(); }), Code::kOk);
+      }
+    EXPECT_TRUE(node.SleepUntil(all_arrived));
+    EXPECT_TRUE(End(member, node));
+    EXPECT_TRUE(node.inbox().lost.empty());
+  }
+};
+
+// One process a CPU, so that they really run at the same time: the scheduler likes to put a sleeper
+// beside its waker, where no race is possible.
+void SpreadOut(const Member& member) {
+  cpu_set_t allowed, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+  int nth = static_cast<int>(member.rank()) % CPU_COUNT(&allowed);
+  int cpu = 0;
+  for (; !CPU_ISSET(cpu, &allowed) || nth > 0; ++cpu) nth -= CPU_ISSET(cpu, &allowed) ? 1 : 0;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+TEST_P(Processes, TwoTalk) { Run(2, AllToAll); }
+TEST_P(Processes, FourTalk) { Run(4, AllToAll); }
+TEST_P(Processes, EightTalk) { Run(8, AllToAll); }
+
+// One side asks and lies down at once; the other polls and answers after a random moment, so that
+// the answer comes just before, while and after the sleeper lies down. They take turns at it.
+TEST_P(Processes, NoWakeIsLost) {
+  Run(2, [](Member& member, Node& node) {
+    constexpr std::uint64_t kRounds = 5000;
+    SpreadOut(member);
+    const PeerId peer{1 - member.rank()};
+    std::mt19937 random(4711);
+    std::atomic<unsigned> spins{0};
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      const auto arrived = [&] { return node.inbox().arrived[peer] >= round; };
+      if (round / 500 % 2 == member.rank()) {
+        ASSERT_EQ(node.Send(Index(peer), 8), Code::kOk);
+        ASSERT_TRUE(node.SleepUntil(arrived)) << "round " << round;
+        ASSERT_LT(node.longest_sleep, milliseconds(3000)) << "a wake was lost, round " << round;
+      } else {
+        ASSERT_TRUE(node.PollUntil(arrived)) << "round " << round;
+        for (unsigned delay = random() % 256; delay > 0; --delay) ++spins;
+        ASSERT_EQ(node.Send(Index(peer), 8), Code::kOk);
+      }
+    }
+    EXPECT_TRUE(End(member, node));
+  });
+}
+
+TEST_P(Processes, ManyWakeOne) {
+  Run(4, [](Member& member, Node& node) {
+    constexpr std::uint64_t kRounds = 2000;
+    SpreadOut(member);
+    std::mt19937 random(99 + member.rank());
+    std::atomic<unsigned> spins{0};
+    if (member.rank() == 0) {
+      node.inbox().on_arrival = [&](PeerId from) {
+        EXPECT_EQ(node.TrySend(Index(from), 8), Code::kOk);  // at most one is out for each
+      };
+      const auto all = [&] {
+        for (std::uint32_t peer = 1; peer < 4; ++peer)
+          if (node.inbox().arrived[PeerId{peer}] < kRounds) return false;
+        return true;
+      };
+      EXPECT_TRUE(node.SleepUntil(all));
+    } else {
+      for (std::uint64_t round = 1; round <= kRounds; ++round) {
+        for (unsigned delay = random() % 1024; delay > 0; --delay) ++spins;
+        ASSERT_EQ(node.Send(0, 8), Code::kOk);
+        ASSERT_TRUE(node.SleepUntil([&] { return node.inbox().arrived[PeerId{0}] >= round; }));
+      }
+    }
+    EXPECT_LT(node.longest_sleep, milliseconds(3000)) << "a wake was lost";
+    EXPECT_TRUE(End(member, node));
+  });
+}
+
+TEST_P(Processes, GetReadsAnotherProcess) {
+  Run(2, [](Member& member, Node& node) {
+    constexpr std::size_t kBytes = 3u << 20;
+    const Bytes source = PatternOf(member.rank() + 1, kBytes);
+    const std::uint64_t mine = reinterpret_cast<std::uintptr_t>(source.data());
+    Bytes blob(sizeof mine);
+    std::memcpy(blob.data(), &mine, sizeof mine);
+    const std::uint32_t peer = 1 - member.rank();
+    std::uint64_t address = 0;
+    std::memcpy(&address, member.Exchange(blob)[peer].data(), sizeof address);
+    if (GetParam().get) {
+      ASSERT_GT(node.to(peer).caps().get_bytes_max, 0u);
+      Bytes into(kBytes);
+      transport::Completion done{
+          [](transport::Completion*, Code code) { EXPECT_EQ(code, Code::kOk); }};
+      EXPECT_EQ(node.to(peer).Get({address, kBytes, 0}, 0, into, &done), Code::kOk);
+      EXPECT_EQ(into, PatternOf(peer + 1, kBytes));
+      EXPECT_NE(node.to(peer).Get({16, kBytes, 0}, 0, into, &done), Code::kOk) << "no such memory";
+    } else {
+      EXPECT_EQ(node.to(peer).caps().get_bytes_max, 0u);
+    }
+    member.Barrier();
+  });
+}
+
+TEST_P(Processes, APeerThatDoesNotReadHoldsUpNobodyForEver) {
+  Run(2, [](Member& member, Node& node) {
+    std::uint64_t sent = 0;
+    if (member.rank() == 0) {
+      Code code = Code::kOk;
+      const std::size_t bytes = node.to(1).caps().short_bytes_max;
+      while (sent < 100000 && (code = node.TrySend(1, bytes)) == Code::kOk) ++sent;
+      EXPECT_EQ(code, Code::kAgain);
+    }
+    Bytes blob(sizeof sent);
+    std::memcpy(blob.data(), &sent, sizeof sent);
+    std::memcpy(&sent, member.Exchange(blob)[0].data(), sizeof sent);
+    if (member.rank() == 1) {
+      EXPECT_TRUE(node.SleepUntil([&] { return node.inbox().arrived[PeerId{0}] == sent; }));
+    }
+    EXPECT_TRUE(End(member, node));
+  });
+}
+
+TEST_P(Processes, ASenderNoticesThatItsPeerWasKilled) {
+  Run(2, [](Member& member, Node& node) {
+    if (member.rank() == 1) {
+      EXPECT_EQ(node.Send(0, 8), Code::kOk);
+      EXPECT_TRUE(node.SleepUntil([&] { return node.inbox().arrived[PeerId{0}] >= 1; }));
+      raise(SIGKILL);
+    }
+    ASSERT_EQ(node.Send(1, 8), Code::kOk);
+    const auto begin = Clock::now();
+    Code code = Code::kOk;
+    while ((code == Code::kOk || code == Code::kAgain) && Clock::now() - begin < kPatience) {
+      code = node.TrySend(1, 64);
+      node.transport().Progress(16);
+    }
+    EXPECT_EQ(code, Code::kPeerLost);
+    EXPECT_TRUE(node.PollUntil([&] { return node.inbox().lost.count(PeerId{1}) == 1; }));
+    EXPECT_LT(Clock::now() - begin, milliseconds(10000));
+    EXPECT_EQ(node.TrySend(1, 64), Code::kPeerLost) << "and so it stays";
+  });
+}
+
+TEST_P(Processes, ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames) {
+  Run(2, [](Member& member, Node& node) {
+    if (member.rank() == 1) {
+      for (int i = 0; i < 10; ++i) EXPECT_EQ(node.Send(0, 8), Code::kOk);
+      EXPECT_TRUE(node.SleepUntil([&] { return node.inbox().arrived[PeerId{0}] >= 1; }));
+      raise(SIGKILL);
+    }
+    ASSERT_EQ(node.Send(1, 8), Code::kOk);
+    const auto begin = Clock::now();
+    while (node.inbox().lost.empty() && Clock::now() - begin < kPatience)
+      if (node.transport().Progress(16) == 0) node.SleepOnce(milliseconds(200));
+    EXPECT_EQ(node.inbox().lost.count(PeerId{1}), 1u);
+    EXPECT_LT(Clock::now() - begin, milliseconds(10000));
+    EXPECT_EQ(node.inbox().arrived[PeerId{1}], 10u);
+  });
+}
+
+TEST_P(Processes, ConnectingToTheDeadFails) {
+  RunUnderExceptions(GetParam(), [&] {
+    RunProcesses(2, [&](Member& member) {
+      Node node(GetParam(), member.rank(), 2);
+      ASSERT_TRUE(node.ok());
+      const Bytes address = member.Exchange(node.Address())[1];
+      if (member.rank() == 1) raise(SIGKILL);
+      const auto begin = Clock::now();
+      Status status;
+      // Dying takes a moment; until then it is a peer that does not look after its rings.
+      while ((status = node.Connect(1, address)).code() != Code::kPeerLost &&
+             Clock::now() - begin < kPatience) {
+        node.Disconnect(1);
+        sched_yield();
+      }
+      EXPECT_EQ(status.code(), Code::kPeerLost) << status.message();
+    });
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Processes, testing::ValuesIn(ConfigurationsBetweenProcesses()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace lamina::conformance

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Frames in the order they were put in, in one block of memory used in a circle.
+//
+// Allocation: none after construction.
+// Threads:    one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "transports/transport.h"
+
+namespace lamina::self {
+
+class FrameQueue {
+ public:
+  // A frame always fits into an empty queue if its payload is at most `queue_bytes` / 4.
+  explicit FrameQueue(std::uint32_t queue_bytes)
+      : bytes_(queue_bytes / kAlign * kAlign), block_(new std::byte[bytes_]) {}
+
+  bool empty() const { return frames_ == 0; }
+
+  // Copies `frame`; false: no room.
+  bool Push(const transport::Frame& frame) {
+    const std::size_t room = RoomOf(frame.payload.size());
+    std::size_t at = tail_;
+    if (frames_ == 0) {
+      at = head_ = wrap_ = 0;
+    } else if (tail_ > head_ ? bytes_ - tail_ < room : head_ - tail_ < room) {
+      // Not behind the last frame; before the first one?
+      if (tail_ <= head_ || head_ < room) return false;
+      wrap_ = tail_;
+      at = 0;
+    }
+    if (frames_ == 0 && room > bytes_) return false;
+    const Entry entry{frame.header, frame.payload.size()};
+    std::memcpy(&block_[at], &entry, sizeof entry);
+    if (!frame.payload.empty())
+      std::memcpy(&block_[at + sizeof entry], frame.payload.data(), frame.payload.size());
+    tail_ = at + room;
+    ++frames_;
+    return true;
+  }
+
+  // Hands the oldest frame to `take(header, payload)`, then drops it. Not when empty. `take` may
+  // push.
+  template <class Take>
+  void Pop(Take&& take) {
+    if (head_ == wrap_ && wrap_ != 0) head_ = wrap_ = 0;
+    Entry entry;
+    std::memcpy(&entry, &block_[head_], sizeof entry);
+    take(entry.header, std::span<const std::byte>(&block_[head_ + sizeof entry], entry.bytes));
+    head_ += RoomOf(entry.bytes);
+    --frames_;
+  }
+
+ private:
+  struct Entry {
+    transport::Header header;
+    std::size_t bytes;
+  };
+  static constexpr std::size_t kAlign = 8;
+  static std::size_t RoomOf(std::size_t payload_bytes) {
+    return sizeof(Entry) + (payload_bytes + kAlign - 1) / kAlign * kAlign;
+  }
+
+  // [head_, tail_), or [head_, wrap_) and [0, tail_) once it has turned (wrap_ != 0).
+  const std::size_t bytes_;
+  const std::unique_ptr<std::byte[]> block_;
+  std::size_t head_ = 0;
+  std::size_t tail_ = 0;
+  std::size_t wrap_ = 0;
+  std::size_t frames_ = 0;
+};
+
+}  // namespace lamina::self

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One peer of the node: the ring to it, its bell, and its memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "transports/shm/bell.h"
+#include "transports/shm/local_transport.h"
+#include "transports/shm/ring.h"
+#include "transports/shm/segment.h"
+#include "transports/transport.h"
+
+namespace lamina::shm {
+
+class Endpoint final : public transport::Endpoint {
+ public:
+  struct Options {
+    std::uint32_t eager_bytes_max;
+    bool single_copy;  // worth trying
+    bool fence;        // we, or the peer, cannot use shared fences
+  };
+  Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
+           std::unique_ptr<PeerSegment> segment, const Options& options);
+  ~Endpoint() override;
+
+  transport::EndpointCaps caps() const override;
+  Code SendShort(const transport::Frame& frame) override;
+  Code SendZeroCopy(const transport::Frame& frame, transport::Completion* done) override;
+  Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
+           transport::Completion* done) override;
+
+  // Asks whether the peer lives, and tells the transport if not.
+  void LookAfter();
+
+ private:
+  Code NoRoom();
+  bool CanRead() const;
+
+  // Read by every send, so first and together.
+  RingWriter writer_;
+  Doorbell* const bell_;
+  const bool fence_;
+  bool lost_ = false;
+  bool can_get_ = false;
+  int pipe_ = -1;
+  std::uint32_t refused_ = 0;  // sends that found no room, in a row
+
+  LocalTransport* const transport_;
+  const PeerId peer_;
+  const Address remote_;
+  const std::unique_ptr<PeerSegment> segment_;
+  const std::uint32_t eager_bytes_max_;
+};
+
+}  // namespace lamina::shm

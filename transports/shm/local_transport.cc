@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/shm/local_transport.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "runtime/base/log.h"
+#include "transports/shm/bell.h"
+#include "transports/shm/endpoint.h"
+
+namespace lamina::shm {
+
+namespace {
+
+// Rings other than the hot one that a poll looks at: bounds its time with many peers.
+constexpr std::uint32_t kColdRingsPerPoll = 8;
+// How often a process that goes to sleep looks whether its peers live.
+constexpr std::uint64_t kLookAfterEvery_ms = 200;
+
+std::uint64_t NowMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+// Yama's scope 1 lets a process be read only by its ancestors, unless it permits others: then any
+// process of the same user, which is what an ordinary kernel allows anyway.
+void PermitReading() {
+  const int descriptor = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;  // no Yama
+  char scope = '0';
+  const ssize_t got = read(descriptor, &scope, 1);
+  close(descriptor);
+  if (got == 1 && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+// Somebody writes to it or has written to it.
+bool InUse(const RingEntry& entry) {
+  const RingState state = entry.state.load(std::memory_order_acquire);
+  return state == RingState::kOpen || state == RingState::kClosed;
+}
+
+// Sleeps are rare where everybody has a CPU, and sends are what counts; see bell.h and params.h.
+bool SleeperFences(const Params& params, const transport::Context& context) {
+  if (params.fence != "auto") return params.fence == "sleeper";
+  const param::Found* const mode = context.settings->Find("progress.wait.mode");
+  if (mode != nullptr && mode->value != "auto") return mode->value == "exclusive";
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return true;
+  return context.local_ranks <= static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LocalTransport>> LocalTransport::Create(const Params& params,
+                                                               const transport::Context& context) {
+  const Layout layout{{params.ring_cells, params.area_bytes},
+                      context.local_ranks + params.rings_spare};
+  auto segment = OwnSegment::Create(layout);
+  if (!segment.ok()) return std::move(segment).status();
+  return std::unique_ptr<LocalTransport>(new LocalTransport(params, context, *std::move(segment)));
+}
+
+LocalTransport::LocalTransport(const Params& params, const transport::Context& context,
+                               std::unique_ptr<OwnSegment> segment)
+    : params_(params),
+      self_(context.self),
+      inbox_(context.inbox),
+      segment_(std::move(segment)),
+      registered_(RegisterForFences()),
+      fence_all_(registered_ && SleeperFences(params, context)),
+      single_copy_(params.single_copy == "auto"),
+      probe_(std::make_unique<std::uint64_t>(segment_->address().token)) {
+  if (!fence_all_) segment_->header().writers_fence.store(1, std::memory_order_relaxed);
+  if (single_copy_) PermitReading();
+  incoming_.reserve(segment_->layout().rings_max);
+}
+
+LocalTransport::~LocalTransport() {
+  segment_->header().leaving.store(1);
+  if (pipe_[0] >= 0) close(pipe_[0]);
+  if (pipe_[1] >= 0) close(pipe_[1]);
+}
+
+Result<std::vector<std::byte>> LocalTransport::LocalAddress() {
+  Address address = segment_->address();
+  if (single_copy_) address.probe_address = reinterpret_cast<std::uintptr_t>(probe_.get());
+  return Encode(address);
+}
+
+Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
+    PeerId peer, std::span<const std::byte> remote) {
+  auto address = DecodeAddress(remote);
+  if (!address.ok()) return std::move(address).status();
+  auto segment = PeerSegment::Open(*address, self_, segment_->address());
+  if (!segment.ok()) return std::move(segment).status();
+  const bool peer_fences = (*segment)->header().writers_fence.load(std::memory_order_relaxed) == 0;
+  const Endpoint::Options options{params_.eager_bytes_max, single_copy_,
+                                  !(registered_ && peer_fences)};
+  auto endpoint = std::make_unique<Endpoint>(this, peer, *address, *std::move(segment), options);
+  endpoints_.push_back(endpoint.get());
+  return std::unique_ptr<transport::Endpoint>(std::move(endpoint));
+}
+
+std::uint32_t LocalTransport::Progress(std::uint32_t events_max) {
+  if (in_progress_) return 0;  // from inside the Inbox
+  in_progress_ = true;
+  if (segment_->header().changes.load(std::memory_order_acquire) != changes_seen_ || review_again_)
+      [[unlikely]]
+    ReviewRings();
+  std::uint32_t handled = 0;
+  if (hot_ < incoming_.size()) [[likely]]
+    handled = Drain(incoming_[hot_], events_max);
+  if (incoming_.size() > 1 && handled < events_max) handled += DrainColdRings(events_max - handled);
+  if (!deaths_.empty() && handled < events_max) [[unlikely]]
+    handled += ReportDeaths();
+  in_progress_ = false;
+  return handled;
+}
+
+std::uint32_t LocalTransport::Drain(Incoming& ring, std::uint32_t frames_max) {
+  const PeerId peer = ring.peer;
+  transport::Inbox* const inbox = inbox_;
+  const std::uint32_t taken = ring.reader.Drain(
+      frames_max,
+      [peer, inbox](const transport::Header& header, std::span<const std::byte> payload) {
+        inbox->Arrived(peer, header, payload);
+      });
+  if (ring.reader.corrupt() && !ring.gone) [[unlikely]] {
+    Log(Level::kWarn, "shm", "process %d wrote nonsense into its ring; it counts as lost",
+        segment_->entry(ring.index).pid);
+    PeerDied(peer, segment_->entry(ring.index).pid);
+  }
+  return taken;
+}
+
+std::uint32_t LocalTransport::DrainColdRings(std::uint32_t frames_max) {
+  const auto count = static_cast<std::uint32_t>(incoming_.size());
+  std::uint32_t handled = 0;
+  for (std::uint32_t looked = std::min(count, kColdRingsPerPoll); looked > 0; --looked) {
+    cold_ = cold_ + 1 < count ? cold_ + 1 : 0;
+    if (!incoming_[cold_].reader.Ready()) continue;
+    handled += Drain(incoming_[cold_], frames_max - handled);
+    hot_ = cold_;
+    if (handled >= frames_max) break;
+  }
+  return handled;
+}
+
+// Somebody opened or closed a ring, or died.
+void LocalTransport::ReviewRings() {
+  review_again_ = false;
+  SegmentHeader& header = segment_->header();
+  changes_seen_ = header.changes.load(std::memory_order_acquire);
+  const std::uint32_t rings =
+      std::min(header.rings_claimed.load(std::memory_order_acquire), segment_->layout().rings_max);
+  for (std::size_t i = 0; i < incoming_.size();) {
+    const Incoming& ring = incoming_[i];
+    const bool closed =
+        segment_->entry(ring.index).state.load(std::memory_order_acquire) == RingState::kClosed;
+    if ((closed || ring.gone) && (ring.reader.corrupt() || !ring.reader.Ready())) {
+      Retire(i);
+      continue;
+    }
+    if (closed || ring.gone) review_again_ = true;
+    ++i;
+  }
+  for (std::uint32_t index = 0; index < rings; ++index) {
+    if (!InUse(segment_->entry(index)) || IsAdopted(index)) continue;
+    if (MustWait(index, rings))
+      review_again_ = true;
+    else
+      Adopt(index);
+  }
+}
+
+bool LocalTransport::IsAdopted(std::uint32_t index) const {
+  return std::any_of(incoming_.begin(), incoming_.end(),
+                     [index](const Incoming& ring) { return ring.index == index; });
+}
+
+// A writer that closed its ring and opened another: the older one first, so that its frames stay in
+// order.
+bool LocalTransport::MustWait(std::uint32_t index, std::uint32_t rings) {
+  const RingEntry& mine = segment_->entry(index);
+  for (std::uint32_t other = 0; other < rings; ++other) {
+    const RingEntry& entry = segment_->entry(other);
+    if (other != index && InUse(entry) && entry.writer == mine.writer &&
+        entry.opening < mine.opening)
+      return true;
+  }
+  return false;
+}
+
+void LocalTransport::Adopt(std::uint32_t index) {
+  Incoming ring;
+  ring.reader = RingReader(segment_->ring(index), segment_->layout().geometry);
+  ring.peer = inbox_->Identify(segment_->entry(index).writer);
+  ring.index = index;
+  incoming_.push_back(ring);
+}
+
+void LocalTransport::Retire(std::size_t position) {
+  const std::uint32_t index = incoming_[position].index;
+  incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(position));
+  hot_ = 0;
+  cold_ = 0;
+  segment_->Erase(index);
+  segment_->entry(index).state.store(RingState::kFree, std::memory_order_release);
+}
+
+bool LocalTransport::AnyNews() const {
+  if (!deaths_.empty() || review_again_) return true;
+  if (segment_->header().changes.load(std::memory_order_acquire) != changes_seen_) return true;
+  return std::any_of(incoming_.begin(), incoming_.end(),
+                     [](const Incoming& ring) { return ring.reader.Ready(); });
+}
+
+Code LocalTransport::Arm(bool need_descriptor, transport::Bell* bell) {
+  if (AnyNews() || LookAfterPeers()) return Code::kAgain;
+  if (need_descriptor && !OpenPipe()) return Code::kAgain;
+  Doorbell& door = segment_->header().bell;
+  bell->word = &door.word;
+  bell->value = door.word.load();
+  bell->descriptor = need_descriptor ? pipe_[0] : -1;
+  door.sleeping.store(need_descriptor ? kOnPipe : kOnWord);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (fence_all_) FenceAll();
+  if (!AnyNews()) return Code::kOk;
+  Disarm();
+  return Code::kAgain;
+}
+
+void LocalTransport::Disarm() {
+  Doorbell& door = segment_->header().bell;
+  if (door.sleeping.load(std::memory_order_relaxed) != kAwake) door.sleeping.exchange(kAwake);
+  if (pipe_[0] < 0) return;
+  char rings[64];
+  while (read(pipe_[0], rings, sizeof rings) > 0) continue;
+}
+
+void LocalTransport::Wake() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  Doorbell& door = segment_->header().bell;
+  if (door.sleeping.load() != kAwake) WakeOwner(door, segment_->address().pid, &pipe_[1]);
+}
+
+bool LocalTransport::OpenPipe() {
+  if (pipe_[0] >= 0) return true;
+  if (pipe2(pipe_, O_NONBLOCK | O_CLOEXEC) != 0) return false;
+  segment_->header().bell.pipe.store(pipe_[1], std::memory_order_release);
+  return true;
+}
+
+// Whether all we speak with are still there; true if a death was found. About 2 us a peer, so not
+// at every sleep.
+bool LocalTransport::LookAfterPeers() {
+  const std::uint64_t now_ms = NowMs();
+  if (now_ms - looked_after_ms_ < kLookAfterEvery_ms) return false;
+  looked_after_ms_ = now_ms;
+  for (const Incoming& ring : incoming_) {
+    const RingEntry& entry = segment_->entry(ring.index);
+    if (ring.gone || Alive(entry.pid, entry.descriptor, entry.inode)) continue;
+    if (entry.state.load(std::memory_order_acquire) == RingState::kClosed) continue;
+    PeerDied(ring.peer, entry.pid);
+  }
+  for (Endpoint* endpoint : endpoints_) endpoint->LookAfter();
+  return !deaths_.empty();
+}
+
+void LocalTransport::PeerDied(PeerId peer, std::int32_t pid) {
+  review_again_ = true;  // it may have opened a ring just before
+  const auto same = [peer](const Death& death) { return death.peer == peer; };
+  if (std::find(lost_.begin(), lost_.end(), peer) == lost_.end() &&
+      std::none_of(deaths_.begin(), deaths_.end(), same))
+    deaths_.push_back({peer, pid});
+}
+
+void LocalTransport::Forget(Endpoint* endpoint) { std::erase(endpoints_, endpoint); }
+
+// Marks what the dead wrote as ending. True while there is something left to deliver.
+bool LocalTransport::StillDelivering(PeerId peer) {
+  bool delivering = false;
+  for (Incoming& ring : incoming_) {
+    if (ring.peer != peer) continue;
+    ring.gone = true;
+    delivering = true;
+  }
+  return delivering;
+}
+
+std::uint32_t LocalTransport::ReportDeaths() {
+  std::uint32_t reported = 0;
+  for (const Death& death : std::exchange(deaths_, {})) {
+    if (review_again_ || StillDelivering(death.peer)) {
+      review_again_ = true;
+      deaths_.push_back(death);
+      continue;
+    }
+    lost_.push_back(death.peer);
+    ++reported;
+    inbox_->Lost(death.peer, Error(Code::kPeerLost, "process %d on this node is gone", death.pid));
+  }
+  return reported;
+}
+
+}  // namespace lamina::shm

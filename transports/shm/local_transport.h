@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// This process's end of shared memory: its own segment, the rings others opened in it, and the
+// bell.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transports/shm/params.h"
+#include "transports/shm/segment.h"
+#include "transports/transport.h"
+
+namespace lamina::shm {
+
+class Endpoint;
+
+class LocalTransport final : public transport::Transport {
+ public:
+  static Result<std::unique_ptr<LocalTransport>> Create(const Params& params,
+                                                        const transport::Context& context);
+  ~LocalTransport() override;
+  LocalTransport(const LocalTransport&) = delete;
+  LocalTransport& operator=(const LocalTransport&) = delete;
+
+  Result<std::vector<std::byte>> LocalAddress() override;
+  Result<std::unique_ptr<transport::Endpoint>> Connect(PeerId peer,
+                                                       std::span<const std::byte> remote) override;
+  std::uint32_t Progress(std::uint32_t events_max) override;
+  Code Arm(bool need_descriptor, transport::Bell* bell) override;
+  void Disarm() override;
+  void Wake() override;
+  bool Drained() override { return true; }  // what was accepted lies in its receiver's memory
+
+  // From endpoints of this transport. `peer` was found dead; Progress() tells the Inbox.
+  void PeerDied(PeerId peer, std::int32_t pid);
+  void Forget(Endpoint* endpoint);
+
+ private:
+  // A ring that a peer writes and we read.
+  struct Incoming {
+    RingReader reader;
+    PeerId peer = kNoPeer;
+    std::uint32_t index = 0;  // in the segment
+    bool gone = false;        // its writer is dead: it ends when it is empty
+  };
+  // A peer to report as lost.
+  struct Death {
+    PeerId peer;
+    std::int32_t pid;
+  };
+
+  LocalTransport(const Params& params, const transport::Context& context,
+                 std::unique_ptr<OwnSegment> segment);
+
+  std::uint32_t Drain(Incoming& ring, std::uint32_t frames_max);
+  std::uint32_t DrainColdRings(std::uint32_t frames_max);
+  void ReviewRings();
+  bool IsAdopted(std::uint32_t index) const;
+  bool MustWait(std::uint32_t index, std::uint32_t rings);
+  void Adopt(std::uint32_t index);
+  void Retire(std::size_t position);
+  bool AnyNews() const;
+  bool LookAfterPeers();
+  std::uint32_t ReportDeaths();
+  bool StillDelivering(PeerId peer);
+  bool OpenPipe();
+
+  const Params params_;
+  const transport::ProcessName self_;
+  transport::Inbox* const inbox_;
+  const std::unique_ptr<OwnSegment> segment_;
+  const bool registered_;  // peers' fences reach us, so our sends need none of their own
+  const bool fence_all_;   // before sleeping, so that peers' sends need none
+  bool single_copy_ = false;
+
+  std::vector<Incoming> incoming_;
+  std::vector<Endpoint*> endpoints_;
+  std::uint32_t hot_ = 0;   // the ring that delivered last
+  std::uint32_t cold_ = 0;  // the next of the others to look at
+  std::uint32_t changes_seen_ = 0;
+  bool in_progress_ = false;
+  bool review_again_ = false;  // a ring that has ended may still hold frames
+
+  std::vector<Death> deaths_;  // not reported yet
+  std::vector<PeerId> lost_;   // reported
+  std::uint64_t looked_after_ms_ = 0;
+  int pipe_[2] = {-1, -1};
+  const std::unique_ptr<std::uint64_t> probe_;  // what a peer reads to try single copy
+};
+
+}  // namespace lamina::shm

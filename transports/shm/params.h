@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user may change about shared memory. Both ends of a ring use the receiver's sizes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "runtime/base/param.h"
+
+namespace lamina::shm {
+
+struct Params {
+  std::uint32_t ring_cells = 128;
+  std::uint32_t area_bytes = 32u * 1024;
+  std::uint32_t eager_bytes_max = 4u * 1024;
+  std::uint32_t rings_spare = 64;
+  std::string single_copy = "auto";
+  std::string fence = "auto";
+};
+inline constexpr std::tuple kFields{
+    param::Describe(
+        "transport.shm.ring_cells", &Params::ring_cells, Unit::kCount, 2u, 65536u,
+        "Cells of 64 bytes per ordered pair of peers, a power of two. 128 keep 8-byte frames "
+        "at 35 million a second and a peer at rest at 12 KiB."),
+    param::Describe("transport.shm.area_bytes", &Params::area_bytes, Unit::kBytes, 512u,
+                    16u * 1024 * 1024,
+                    "Room per ordered pair of peers for payloads above 40 bytes, a multiple of 64. "
+                    "Half of it is the largest frame."),
+    param::Describe("transport.shm.eager_bytes_max", &Params::eager_bytes_max, Unit::kBytes, 40u,
+                    8u * 1024 * 1024, "Up to here copying twice beats a rendezvous with one copy."),
+    param::Describe("transport.shm.rings_spare", &Params::rings_spare, Unit::kCount, 0u, 65536u,
+                    "Rings beyond the node's ranks, for processes that join later. They cost "
+                    "address space, no memory."),
+    param::Describe("transport.shm.single_copy", &Params::single_copy, "auto|never",
+                    "auto: long messages are read out of the sender's memory (process_vm_readv) "
+                    "where the kernel allows it. Where Yama asks for it this process then permits "
+                    "its user's other processes to trace it."),
+    param::Describe(
+        "transport.shm.fence", &Params::fence, "auto|sleeper|sender",
+        "Who pays for safe sleeping. sleeper: a fence on all CPUs before each sleep, 17 "
+        "us here where a peer runs; sender: a fence in every send, below 0.1 us. auto: "
+        "sender if progress.wait.mode is oversubscribed, or this node has more ranks "
+        "than this process has CPUs and the mode is not exclusive; else sleeper."),
+};
+
+}  // namespace lamina::shm

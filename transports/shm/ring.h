@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One ordered pair of processes: a ring of 64-byte cells and an area for longer payloads, in shared
+// memory. One process writes, one reads; README.md has the byte table.
+//
+// A cell is one cache line and carries its own stamp, so a small frame costs the writer one line
+// written and the reader one line read; there is no tail index. The reader gives cells and area
+// back through a credit line, which the writer reads only when the credit it knows of is used up.
+//
+// Ownership:  neither class owns the memory. A ring starts as zeros.
+// Threads:    one writer, one reader.
+// Allocation: none.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "runtime/base/check.h"
+#include "transports/transport.h"
+
+namespace lamina::shm {
+
+inline constexpr std::size_t kLineBytes = 64;
+inline constexpr std::uint32_t kNearBytesMax = 40;  // payload that fits into the cell
+
+struct alignas(kLineBytes) Cell {
+  std::atomic<std::uint64_t> word;  // high half: stamp, frame number + 1; low half: payload bytes
+  transport::Header header;
+  std::byte near[kNearBytesMax];  // the payload, or a Far
+};
+static_assert(sizeof(Cell) == kLineBytes);
+
+// Where a payload longer than kNearBytesMax lies.
+struct Far {
+  std::uint64_t end;     // area bytes handed out since the ring began, this payload included
+  std::uint32_t offset;  // into the area
+  std::uint32_t reserved;
+};
+
+// Written by the reader alone.
+struct alignas(kLineBytes) Credit {
+  std::atomic<std::uint64_t> frames;      // taken out since the ring began
+  std::atomic<std::uint64_t> area_bytes;  // given back since the ring began
+};
+static_assert(sizeof(Credit) == kLineBytes);
+
+struct Geometry {
+  std::uint32_t cells = 128;              // a power of two
+  std::uint32_t area_bytes = 32u * 1024;  // a multiple of kLineBytes
+
+  std::size_t CellsOffset() const { return sizeof(Credit); }
+  std::size_t AreaOffset() const { return CellsOffset() + std::size_t{cells} * sizeof(Cell); }
+  std::size_t RingBytes() const { return AreaOffset() + area_bytes; }
+  // Half the area, so that a frame always fits into an empty one, wherever it begins.
+  std::uint32_t FrameBytesMax() const { return area_bytes / 2; }
+};
+
+// Copies up to kNearBytesMax bytes without a call: overlapping words, never beyond either end.
+inline void CopyNear(std::byte* to, const std::byte* from, std::size_t bytes) {
+  const auto move = [&](std::size_t at, auto word) {
+    std::memcpy(&word, from + at, sizeof word);
+    std::memcpy(to + at, &word, sizeof word);
+  };
+  struct Pair {
+    std::uint64_t words[2];
+  };
+  if (bytes >= 16) {
+    move(0, Pair{});
+    if (bytes > 32) move(16, Pair{});
+    move(bytes - 16, Pair{});
+  } else if (bytes >= 8) {
+    move(0, std::uint64_t{});
+    move(bytes - 8, std::uint64_t{});
+  } else if (bytes >= 4) {
+    move(0, std::uint32_t{});
+    move(bytes - 4, std::uint32_t{});
+  } else {
+    for (std::size_t at = 0; at < bytes; ++at) to[at] = from[at];
+  }
+}
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  RingWriter(std::byte* ring, const Geometry& geometry)
+      : cells_(reinterpret_cast<Cell*>(ring + geometry.CellsOffset())),
+        mask_(geometry.cells - 1),
+        limit_(geometry.cells),
+        cells_count_(geometry.cells),
+        area_bytes_(geometry.area_bytes),
+        area_(ring + geometry.AreaOffset()),
+        credit_(reinterpret_cast<Credit*>(ring)) {}
+
+  // As if `frames` had been written before, for tests of what happens late in a ring's life.
+  static RingWriter StartingAt(std::byte* ring, const Geometry& geometry, std::uint64_t frames) {
+    RingWriter writer(ring, geometry);
+    writer.next_ = writer.limit_ = frames;
+    return writer;
+  }
+
+  // False: no room. The frame is visible to the reader on return. Payload: at most FrameBytesMax().
+  bool Write(const transport::Frame& frame) {
+    const std::size_t bytes = frame.payload.size();
+    if (next_ == limit_ && !Refill()) [[unlikely]]
+      return false;
+    Cell& cell = cells_[next_ & mask_];
+    if (bytes <= kNearBytesMax) {
+      CopyNear(cell.near, frame.payload.data(), bytes);
+    } else if (!WriteFar(cell, frame.payload)) {
+      return false;
+    }
+    cell.header = frame.header;
+    ++next_;
+    cell.word.store(next_ << 32 | bytes, std::memory_order_release);
+    return true;
+  }
+
+  // No further frame is accepted.
+  void Close() {
+    closed_ = true;
+    limit_ = next_;
+  }
+
+ private:
+  bool Refill() {
+    if (closed_) return false;
+    limit_ = credit_->frames.load(std::memory_order_acquire) + cells_count_;
+    return next_ != limit_;
+  }
+
+  bool WriteFar(Cell& cell, std::span<const std::byte> payload) {
+    const std::uint32_t room = (static_cast<std::uint32_t>(payload.size()) + 63u) & ~63u;
+    if (!Fits(room)) {
+      area_freed_ = credit_->area_bytes.load(std::memory_order_acquire);
+      if (area_freed_ == area_used_) area_at_ = 0;  // all is free: stay where the caches are warm
+      if (!Fits(room)) return false;
+    }
+    const bool wraps = area_at_ + room > area_bytes_;
+    const std::uint32_t offset = wraps ? 0 : area_at_;
+    area_used_ += room + (wraps ? area_bytes_ - area_at_ : 0);
+    area_at_ = offset + room;
+    std::memcpy(area_ + offset, payload.data(), payload.size());
+    const Far far{area_used_, offset, 0};
+    std::memcpy(cell.near, &far, sizeof far);
+    return true;
+  }
+
+  // Would `room` bytes, and what is skipped at the end of the area, be free?
+  bool Fits(std::uint32_t room) const {
+    const std::uint32_t skipped = area_at_ + room > area_bytes_ ? area_bytes_ - area_at_ : 0;
+    return area_used_ - area_freed_ + room + skipped <= area_bytes_;
+  }
+
+  Cell* cells_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint64_t next_ = 0;   // frames written
+  std::uint64_t limit_ = 0;  // and how many may be
+  std::uint32_t cells_count_ = 0;
+  bool closed_ = false;
+  std::uint32_t area_bytes_ = 0;
+  std::uint32_t area_at_ = 0;  // where the next payload would begin
+  std::byte* area_ = nullptr;
+  std::uint64_t area_used_ = 0;   // handed out since the ring began, skipped bytes included
+  std::uint64_t area_freed_ = 0;  // given back, as far as we know
+  Credit* credit_ = nullptr;
+};
+
+class RingReader {
+ public:
+  RingReader() = default;
+  RingReader(std::byte* ring, const Geometry& geometry)
+      : cell_(reinterpret_cast<Cell*>(ring + geometry.CellsOffset())),
+        cells_(cell_),
+        mask_(geometry.cells - 1),
+        quarter_mask_(geometry.cells >= 4 ? geometry.cells / 4 - 1 : 0),
+        area_bytes_(geometry.area_bytes),
+        area_(ring + geometry.AreaOffset()),
+        credit_(reinterpret_cast<Credit*>(ring)) {}
+
+  static RingReader StartingAt(std::byte* ring, const Geometry& geometry, std::uint64_t frames) {
+    RingReader reader(ring, geometry);
+    reader.next_ = frames;
+    reader.cell_ = &reader.cells_[frames & reader.mask_];
+    return reader;
+  }
+
+  // A frame is there.
+  bool Ready() const { return IsNext(cell_->word.load(std::memory_order_acquire)); }
+
+  // Hands up to `frames_max` frames to `take(header, payload)` and returns how many. A cell that
+  // makes no sense (the writer ran amok) ends the ring: corrupt() is true from then on.
+  template <class Take>
+  std::uint32_t Drain(std::uint32_t frames_max, Take&& take) {
+    std::uint32_t taken = 0;
+    while (taken < frames_max) {
+      const std::uint64_t word = cell_->word.load(std::memory_order_acquire);
+      if (!IsNext(word)) break;
+      const std::uint32_t bytes = static_cast<std::uint32_t>(word);
+      if (bytes <= kNearBytesMax) [[likely]] {
+        take(cell_->header, std::span<const std::byte>(cell_->near, bytes));
+      } else {
+        Far far;
+        std::memcpy(&far, cell_->near, sizeof far);
+        if (far.offset > area_bytes_ || bytes > area_bytes_ - far.offset) {
+          corrupt_ = true;
+          break;
+        }
+        take(cell_->header, std::span<const std::byte>(area_ + far.offset, bytes));
+        credit_->area_bytes.store(far.end, std::memory_order_release);
+      }
+      ++taken;
+      ++next_;
+      cell_ = &cells_[next_ & mask_];
+      // Often enough that the writer need not stop, rarely enough that the line stays ours.
+      if ((next_ & quarter_mask_) == 0) credit_->frames.store(next_, std::memory_order_release);
+    }
+    if (taken != 0) credit_->frames.store(next_, std::memory_order_release);
+    return taken;
+  }
+
+  bool corrupt() const { return corrupt_; }
+
+ private:
+  bool IsNext(std::uint64_t word) const {
+    return static_cast<std::uint32_t>(word >> 32) == static_cast<std::uint32_t>(next_ + 1);
+  }
+
+  Cell* cell_ = nullptr;  // where the next frame will be
+  std::uint64_t next_ = 0;
+  Cell* cells_ = nullptr;
+  std::uint64_t mask_ = 0;
+  std::uint32_t quarter_mask_ = 0;
+  std::uint32_t area_bytes_ = 0;
+  std::byte* area_ = nullptr;
+  Credit* credit_ = nullptr;
+  bool corrupt_ = false;
+};
+
+}  // namespace lamina::shm

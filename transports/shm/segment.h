@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory other processes of the node may write to: a header page, a directory of rings, rings.
+//
+// Each process has one segment, a sealed memfd. It has no name; peers open it as /proc/PID/fd/FD,
+// which only processes of the same user can, and only while the owner lives. Pages exist once they
+// are touched, so memory grows with the peers spoken to. README.md has the layout.
+//
+// Ownership:  OwnSegment unmaps and closes on destruction; peers keep their mappings.
+// Allocation: at creation only.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/base/status.h"
+#include "transports/shm/address.h"
+#include "transports/shm/ring.h"
+#include "transports/transport.h"
+
+namespace lamina::shm {
+
+// How a sleeper is woken. The writer of a frame reads `sleeping` after it; see Ring() in bell.h.
+struct alignas(kLineBytes) Doorbell {
+  std::atomic<std::uint32_t> sleeping;  // 0, or how the owner sleeps: kOnWord, kOnPipe
+  std::atomic<std::uint32_t> word;      // changes with every ring
+  std::atomic<std::int32_t> pipe;       // the owner's descriptor of the pipe's write end
+};
+
+// Life of one ring. Writers claim (kUnused or kFree -> kClaimed -> kOpen) and close; the owner
+// empties a closed ring and frees it.
+enum class RingState : std::uint32_t { kUnused, kClaimed, kOpen, kClosed, kFree };
+
+struct alignas(kLineBytes) RingEntry {
+  std::atomic<RingState> state;
+  std::int32_t pid;  // the writer, so that its death can be noticed
+  transport::ProcessName writer;
+  std::int32_t descriptor;  // the writer's own segment: /proc/pid/fd/descriptor
+  std::uint32_t reserved;
+  std::uint64_t inode;
+  std::uint64_t opening;  // number of this opening among all of the segment
+};
+
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint64_t token;  // as on the card: proves that the descriptor is still this segment
+  std::uint32_t cells;
+  std::uint32_t area_bytes;
+  std::uint32_t rings_max;
+  std::uint32_t reserved;
+  std::atomic<std::uint32_t> leaving;        // the owner has closed in good order
+  std::atomic<std::uint32_t> writers_fence;  // the owner does not fence for them; see bell.h
+
+  alignas(kLineBytes) std::atomic<std::uint32_t> rings_claimed;  // may exceed rings_max
+  std::atomic<std::uint32_t> changes;  // how often a ring was opened or closed
+  std::atomic<std::uint64_t> openings;
+  Doorbell bell;
+};
+inline constexpr std::uint64_t kSegmentMagic = 0x31676573'6d68736cull;  // "lshmseg1"
+
+// Where things lie in a segment of this shape.
+struct Layout {
+  Geometry geometry;
+  std::uint32_t rings_max = 0;
+
+  std::size_t DirectoryOffset() const { return kLineBytes * 8; }
+  std::size_t HeaderBytes() const;  // header and directory, whole pages
+  std::size_t RingStride() const;   // whole pages
+  std::size_t RingOffset(std::uint32_t index) const { return HeaderBytes() + RingStride() * index; }
+  std::size_t SegmentBytes() const { return RingOffset(rings_max); }
+};
+static_assert(sizeof(SegmentHeader) <= kLineBytes * 8);
+
+class OwnSegment {
+ public:
+  // kResource names what ran out and how much was asked for; kUnsupported: no memfd or no /proc.
+  static Result<std::unique_ptr<OwnSegment>> Create(const Layout& layout);
+  ~OwnSegment();
+  OwnSegment(const OwnSegment&) = delete;
+  OwnSegment& operator=(const OwnSegment&) = delete;
+
+  SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
+  RingEntry& entry(std::uint32_t index) {
+    return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
+  }
+  std::byte* ring(std::uint32_t index) { return base_ + layout_.RingOffset(index); }
+  const Layout& layout() const { return layout_; }
+  // What peers need to open it. `probe_address` and uid are filled in by the transport.
+  const Address& address() const { return address_; }
+  // Gives the memory of a ring back to the kernel; it reads as zeros afterwards.
+  void Erase(std::uint32_t index);
+
+ private:
+  OwnSegment(const Layout& layout, std::byte* base, int descriptor, const Address& address)
+      : layout_(layout), base_(base), descriptor_(descriptor), address_(address) {}
+
+  const Layout layout_;
+  std::byte* const base_;
+  const int descriptor_;
+  const Address address_;
+};
+
+// A peer's header and directory, and one ring of it that is ours to write.
+class PeerSegment {
+ public:
+  // kUnsupported: other node, other pid namespace, not permitted; the message says which.
+  // kPeerLost: the process is gone. kResource: its rings, or our memory, ran out.
+  static Result<std::unique_ptr<PeerSegment>> Open(const Address& remote,
+                                                   transport::ProcessName self, const Address& own);
+  ~PeerSegment();  // closes the ring
+  PeerSegment(const PeerSegment&) = delete;
+  PeerSegment& operator=(const PeerSegment&) = delete;
+
+  SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
+  std::byte* ring() { return ring_; }
+  const Geometry& geometry() const { return layout_.geometry; }
+
+ private:
+  PeerSegment(const Layout& layout, std::byte* base) : layout_(layout), base_(base) {}
+  RingEntry& entry(std::uint32_t index) {
+    return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
+  }
+  Status ClaimRing(int descriptor, transport::ProcessName self, const Address& own);
+
+  const Layout layout_;
+  std::byte* const base_;
+  std::byte* ring_ = nullptr;
+  std::uint32_t index_ = 0;
+};
+
+// Faults the pages in now, so that memory running out is an error and not a signal later.
+Status Populate(std::byte* address, std::size_t bytes);
+
+// The process still holds the segment that was opened under this name. One system call.
+bool Alive(std::int32_t pid, std::int32_t descriptor, std::uint64_t inode);
+
+}  // namespace lamina::shm

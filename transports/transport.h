@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One way for bytes to leave this process.
+//
+// A Transport is one device seen by one process; an Endpoint is one peer seen through it. It moves
+// frames and nothing else: no communicators, no ranks, no tags, no datatypes. What a frame means is
+// the business of runtime/p2p, which receives it through an Inbox.
+//
+// Ownership:  an Endpoint dies before its Transport.
+// Threads:    one thread at a time per Transport; Wake() alone may come from any.
+// Allocation: none after Connect() returns, except inside the device's own library.
+// Progress:   caller-driven. Nothing arrives and no Completion runs unless Progress() is called,
+//             and only from inside it (or from inside the call that was given the Completion).
+#pragma once
+
+#include "runtime/base/environment.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/param.h"
+#include "runtime/base/status.h"
+#include "runtime/component/component.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lamina::transport {
+
+// A process everywhere in the world: job namespace (hashed) in the high half, PMIx rank in the low.
+// A frame's sender is told apart by this name until the Inbox has given it a PeerId.
+enum class ProcessName : std::uint64_t {};
+
+// What every frame starts with. Opaque to transports; 16 bytes so that it shares a cache line with
+// the transport's own word and a short payload.
+struct Header {
+  std::uint64_t words[2];
+};
+
+struct Frame {
+  Header header;
+  std::span<const std::byte> payload;
+};
+
+// Told once when a borrowed buffer is free again or a transfer has ended. Embedded in its owner.
+struct Completion {
+  // kOk, kPeerLost or kCancelled. May run inside the call that was given the completion.
+  void (*done)(Completion* self, Code code) = nullptr;
+};
+
+// Who receives. Calls come from inside Transport::Progress() only and may send in their turn.
+class Inbox {
+ public:
+  virtual ~Inbox() = default;
+  // The peer with that name; asked once per new incoming connection, not per frame.
+  virtual PeerId Identify(ProcessName name) = 0;
+  // A frame; `payload` is valid during the call only.
+  virtual void Arrived(PeerId from, const Header& header, std::span<const std::byte> payload) = 0;
+  // A large frame announces itself, for transports that can deliver into place: where do `bytes`
+  // bytes go? An empty answer: nowhere, drop them. The memory stays valid until Placed().
+  virtual std::span<std::byte> Place(PeerId from, const Header& header, std::size_t bytes) = 0;
+  // The frame announced by Place() is complete, or lost if `code` is not kOk.
+  virtual void Placed(PeerId from, const Header& header, std::size_t bytes, Code code) = 0;
+  // Nothing more will come from or go to `peer` through this transport. At most once per peer.
+  virtual void Lost(PeerId peer, Status why) = 0;
+};
+
+// What one endpoint can do. Asked once after Connect() and copied; 0 means the verb is absent.
+struct EndpointCaps {
+  std::uint32_t short_bytes_max = 0;      // SendShort payload limit, at least 256
+  std::uint32_t eager_bytes_max = 0;      // up to here SendShort beats a rendezvous; <= the above
+  std::uint64_t zero_copy_bytes_max = 0;  // SendZeroCopy payload limit
+  std::uint64_t get_bytes_max = 0;        // Get limit
+  std::uint32_t latency_ns = 0;           // one way, empty payload; a hint for selection
+  std::uint64_t bandwidth_bytes_s = 0;    // one direction; a hint for selection
+};
+
+// Memory of a peer that may be fetched with Get. `key` is what Expose() of the peer returned.
+struct Region {
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t key;
+};
+
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  virtual EndpointCaps caps() const = 0;
+  // Copies `frame` before returning. kAgain: no room; call Progress() and retry. kPeerLost.
+  // Frames sent to one peer by SendShort arrive in the order of their acceptance.
+  virtual Code SendShort(const Frame& frame) = 0;
+  // Borrows `frame.payload` until `done`; arrives through Inbox::Place where the device can, else
+  // through Inbox::Arrived. Unordered with respect to SendShort. kAgain: not accepted.
+  virtual Code SendZeroCopy(const Frame& frame, Completion* done) = 0;
+  // Fetches `into.size()` bytes starting `offset` bytes into `from`. kAgain: not accepted.
+  // kDenied: the operating system forbids it (caps().get_bytes_max is 0 from now on).
+  virtual Code Get(const Region& from, std::uint64_t offset, std::span<std::byte> into,
+                   Completion* done) = 0;
+};
+
+// How to sleep until something happens: on a word of shared memory that changes (futex), or on a
+// descriptor that becomes readable.
+struct Bell {
+  const std::atomic<std::uint32_t>* word = nullptr;
+  std::uint32_t value = 0;  // sleep while *word == value
+  int descriptor = -1;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  // What peers need to connect, published on this process's card; opaque to all others.
+  virtual Result<std::vector<std::byte>> LocalAddress() = 0;
+  // kUnsupported: that peer cannot be reached this way (another node, say); the message says why.
+  virtual Result<std::unique_ptr<Endpoint>> Connect(PeerId peer,
+                                                    std::span<const std::byte> remote) = 0;
+  // Handles at most `events_max` events, never blocks, returns how many it handled.
+  virtual std::uint32_t Progress(std::uint32_t events_max) = 0;
+
+  // Announces that the caller is about to sleep and fills `bell`. kAgain: something has arrived
+  // meanwhile, call Progress() instead. `need_descriptor`: the caller waits on several transports,
+  // so bell.descriptor must be filled; else bell.word suffices if the transport has one.
+  virtual Code Arm(bool need_descriptor, Bell* bell) = 0;
+  // The caller is awake again.
+  virtual void Disarm() = 0;
+  // Ends the sleep of the thread that armed. Any thread.
+  virtual void Wake() = 0;
+  // True when everything accepted so far has left this process, so that it may end.
+  virtual bool Drained() = 0;
+};
+
+// What a transport component may look at, in query and make.
+struct Context {
+  const param::Settings* settings = nullptr;
+  const Environment* environment = nullptr;
+  ProcessName self{};
+  std::string node;               // short host name
+  std::uint32_t local_ranks = 1;  // processes of the job on this node
+  std::uint32_t job_ranks = 1;
+  Inbox* inbox = nullptr;         // outlives the transport
+};
+
+using Component = component::Component<Transport, Context>;
+using Registry = component::Registry<Transport, Context>;
+
+}  // namespace lamina::transport

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process's UCX address with what we add: which node it is on, for messages, and a checksum,
+// because UCX does not survive a damaged address. README.md has the byte table.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/status.h"
+
+namespace lamina::ucx {
+
+struct Address {
+  std::string node;
+  std::vector<std::byte> worker;  // of ucp_worker_get_address
+};
+
+std::vector<std::byte> Encode(const Address& address);
+// kInvalid names what is wrong.
+Result<Address> DecodeAddress(std::span<const std::byte> bytes);
+
+}  // namespace lamina::ucx

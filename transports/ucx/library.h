@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The UCX functions we call, found at run time: nothing links UCX, so a job on one node loads none
+// of it, and a machine without it can still run one.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <string>
+
+#include "runtime/base/status.h"
+
+namespace lamina::ucx {
+
+// X(name): a function of libucp.
+#define LAMINA_UCP_FUNCTIONS(X)                                                          \
+  X(ucp_get_version)                                                                     \
+  X(ucp_config_read)                                                                     \
+  X(ucp_config_modify) X(ucp_config_release) X(ucp_init_version) X(ucp_cleanup)          \
+      X(ucp_worker_create) X(ucp_worker_destroy) X(ucp_worker_get_address)               \
+          X(ucp_worker_release_address) X(ucp_worker_progress) X(ucp_worker_get_efd)     \
+              X(ucp_worker_arm) X(ucp_worker_signal) X(ucp_worker_flush_nbx)             \
+                  X(ucp_worker_set_am_recv_handler) X(ucp_ep_create) X(ucp_ep_flush_nbx) \
+                      X(ucp_ep_close_nbx) X(ucp_am_send_nbx) X(ucp_am_recv_data_nbx)     \
+                          X(ucp_request_check_status) X(ucp_request_free)
+
+struct Library {
+#define LAMINA_UCP_POINTER(name) decltype(&::name) name = nullptr;
+  LAMINA_UCP_FUNCTIONS(LAMINA_UCP_POINTER)
+#undef LAMINA_UCP_POINTER
+  decltype(&::ucs_status_string) ucs_status_string = nullptr;
+};
+
+// What UCX last called an error: its line has the device and address, a status has not. Then empty.
+std::string TakeLastError();
+
+// Loads libucp.so.0 and libucs.so.0; they stay for good, because UCX hooks memory functions. Its
+// log goes to ours and its signal handlers are taken out again. kUnsupported says what is missing.
+Result<const Library*> Load();
+
+}  // namespace lamina::ucx

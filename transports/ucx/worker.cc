@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transports/ucx/worker.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "runtime/base/text.h"
+
+namespace lamina::ucx {
+
+namespace {
+
+constexpr unsigned kMessageId = 0x4c;
+constexpr std::uint32_t kSmallBytes = 1024;
+// How long an orderly end may take to hand the last bytes to a peer that does not read.
+constexpr std::chrono::milliseconds kCloseTimeout{500};
+
+// A status of UCX with the line it logged, which names the device.
+std::string Explain(const char* status) {
+  const std::string line = TakeLastError();
+  return line.empty() ? status : Format("%s (%s)", status, line.c_str());
+}
+
+Status UcxError(const Library& library, Code code, ucs_status_t status, const char* call) {
+  return Error(code, "%s: %s", call, Explain(library.ucs_status_string(status)).c_str());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Worker>> Worker::Start(const Params& params,
+                                              const transport::Context& context) {
+  auto library = Load();
+  if (!library.ok()) return std::move(library).status();
+  std::unique_ptr<Worker> worker(new Worker(**library, params, context));
+  if (Status status = worker->Open(context); !status.ok()) return status;
+  return worker;
+}
+
+Worker::Worker(const Library& library, const Params& params, const transport::Context& context)
+    : library_(library),
+      params_(params),
+      self_(context.self),
+      inbox_(context.inbox),
+      small_(kSmallBytes, params.sends_max),
+      large_(params.short_bytes_max, params.large_sends_max) {}
+
+// Our parameters become UCX settings, except where the user has set UCX's own.
+Status Worker::Configure(const transport::Context& context, ucp_config_t* config) {
+  const auto set = [&](const char* name, const std::string& value) -> Status {
+    if (value.empty() || context.environment->Get(std::string("UCX_") + name)) return {};
+    const ucs_status_t status = library_.ucp_config_modify(config, name, value.c_str());
+    if (status == UCS_OK) return {};
+    return Error(Code::kInvalid, "UCX refuses %s %s: %s", name, value.c_str(),
+                 library_.ucs_status_string(status));
+  };
+  Status status = set("TLS", params_.tls);
+  if (status.ok()) status = set("NET_DEVICES", params_.net_devices);
+  if (status.ok() && params_.rendezvous_bytes_min > 0)
+    status = set("RNDV_THRESH", std::to_string(params_.rendezvous_bytes_min));
+  // Frames to one peer must arrive in order, so they take one way.
+  if (status.ok()) status = set("MAX_EAGER_RAILS", "1");
+  return status;
+}
+
+Status Worker::Open(const transport::Context& context) {
+  ucp_config_t* config = nullptr;
+  ucs_status_t status = library_.ucp_config_read(nullptr, nullptr, &config);
+  if (status != UCS_OK) return UcxError(library_, Code::kUnsupported, status, "ucp_config_read");
+  Status configured = Configure(context, config);
+  ucp_params_t wanted{};
+  wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  wanted.estimated_num_eps = context.job_ranks;
+  if (configured.ok())
+    status = library_.ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, &wanted, config, &context_);
+  library_.ucp_config_release(config);
+  if (!configured.ok()) return configured;
+  if (status != UCS_OK) {
+    context_ = nullptr;
+    return UcxError(library_, Code::kUnsupported, status, "ucp_init");
+  }
+
+  ucp_worker_params_t worker{};
+  worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  status = library_.ucp_worker_create(context_, &worker, &worker_);
+  if (status != UCS_OK) {
+    worker_ = nullptr;
+    return UcxError(library_, Code::kUnsupported, status, "ucp_worker_create");
+  }
+  status = library_.ucp_worker_get_efd(worker_, &descriptor_);
+  if (status != UCS_OK) return UcxError(library_, Code::kUnsupported, status, "ucp_worker_get_efd");
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = kMessageId;
+  handler.cb = OnMessage;
+  handler.arg = this;
+  status = library_.ucp_worker_set_am_recv_handler(worker_, &handler);
+  if (status != UCS_OK)
+    return UcxError(library_, Code::kUnsupported, status, "ucp_worker_set_am_recv_handler");
+  return {};
+}
+
+Worker::~Worker() {
+  const auto deadline = std::chrono::steady_clock::now() + kCloseTimeout;
+  while (abandoned_ > 0) {
+    library_.ucp_worker_progress(worker_);
+    ProgressClosing(std::chrono::steady_clock::now() > deadline);
+    if (abandoned_ == 0 || library_.ucp_worker_arm(worker_) != UCS_OK) continue;
+    pollfd waiting{descriptor_, POLLIN, 0};
+    poll(&waiting, 1, 10);
+  }
+  if (flush_ != nullptr) library_.ucp_request_free(flush_);
+  if (worker_ != nullptr) library_.ucp_worker_destroy(worker_);
+  if (context_ != nullptr) library_.ucp_cleanup(context_);
+}
+
+Result<std::vector<std::byte>> Worker::LocalAddress() {
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  const ucs_status_t status = library_.ucp_worker_get_address(worker_, &address, &bytes);
+  if (status != UCS_OK)
+    return UcxError(library_, Code::kUnsupported, status, "ucp_worker_get_address");
+  const auto* begin = reinterpret_cast<const std::byte*>(address);
+  std::vector<std::byte> copy(begin, begin + bytes);
+  library_.ucp_worker_release_address(worker_, address);
+  return copy;
+}
+
+std::uint32_t Worker::Progress(std::uint32_t events_max) {
+  if (in_progress_) return 0;  // from inside the Inbox
+  in_progress_ = true;
+  const std::uint64_t before = handled_;
+  std::uint32_t rounds = 0;
+  while (rounds < events_max && handled_ - before < events_max) {
+    if (library_.ucp_worker_progress(worker_) == 0) break;
+    ++rounds;
+  }
+  if (abandoned_ > 0) ProgressClosing(false);
+  in_progress_ = false;
+  const std::uint32_t lost = losses_.empty() ? 0 : ReportLosses();
+  return std::max(rounds, static_cast<std::uint32_t>(handled_ - before)) + lost;
+}
+
+Code Worker::Arm() {
+  if (!losses_.empty()) return Code::kAgain;
+  return library_.ucp_worker_arm(worker_) == UCS_OK ? Code::kOk : Code::kAgain;
+}
+
+bool Worker::Drained() {
+  if (under_way_ > 0) return false;
+  if (flush_ == nullptr) {
+    if (!dirty_) return true;
+    dirty_ = false;
+    ucp_request_param_t param{};
+    void* const request = library_.ucp_worker_flush_nbx(worker_, &param);
+    if (request == nullptr || UCS_PTR_IS_ERR(request)) return true;
+    flush_ = request;
+  }
+  if (!Finished(flush_)) return false;
+  flush_ = nullptr;
+  return !dirty_;
+}
+
+// Frees `request` if it has ended.
+bool Worker::Finished(void* request) {
+  if (library_.ucp_request_check_status(request) == UCS_INPROGRESS) return false;
+  library_.ucp_request_free(request);
+  return true;
+}
+
+Code Worker::Send(Line& line, Slot* slot, const transport::Header& header,
+                  std::span<const std::byte> payload, std::uint32_t flags) {
+  slot->wire = {self_, header};
+  slot->worker = this;
+  ucp_request_param_t param{};
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.cb.send = OnSent;
+  param.user_data = slot;
+  param.flags = flags;
+  dirty_ = true;
+  ++under_way_;
+  void* const request =
+      library_.ucp_am_send_nbx(line.handle, kMessageId, &slot->wire, sizeof slot->wire,
+                               payload.data(), payload.size(), &param);
+  if (request == nullptr) {
+    Sent(slot, UCS_OK);
+    return Code::kOk;
+  }
+  if (!UCS_PTR_IS_ERR(request)) return Code::kOk;
+  --under_way_;
+  slot->pool->Give(slot);
+  const ucs_status_t status = UCS_PTR_STATUS(request);
+  if (status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY) return Code::kAgain;
+  Lose(line, library_.ucs_status_string(status));
+  return Code::kPeerLost;
+}
+
+void Worker::OnSent(void* request, ucs_status_t status, void* slot) {
+  Worker* const self = static_cast<Slot*>(slot)->worker;
+  self->Sent(static_cast<Slot*>(slot), status);
+  self->library_.ucp_request_free(request);
+}
+
+void Worker::Sent(Slot* slot, ucs_status_t status) {
+  --under_way_;
+  transport::Completion* const done = std::exchange(slot->done, nullptr);
+  slot->pool->Give(slot);
+  if (done != nullptr) done->done(done, status == UCS_OK ? Code::kOk : Code::kPeerLost);
+}
+
+ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t header_bytes, void* data,
+                               std::size_t bytes, const ucp_am_recv_param_t* param) {
+  WireHeader wire;
+  if (header_bytes != sizeof wire) return UCS_OK;  // not one of ours: dropped
+  std::memcpy(&wire, header, sizeof wire);
+  return static_cast<Worker*>(self)->Receive(wire, data, bytes,
+                                             param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
+}
+
+ucs_status_t Worker::Receive(const WireHeader& wire, void* data, std::size_t bytes,
+                             bool rendezvous) {
+  ++handled_;
+  const PeerId peer = PeerOf(wire.sender);
+  if (rendezvous) return Place(peer, wire.header, data, bytes);
+  inbox_->Arrived(peer, wire.header, {static_cast<const std::byte*>(data), bytes});
+  return UCS_OK;
+}
+
+ucs_status_t Worker::Place(PeerId peer, const transport::Header& header, void* data,
+                           std::size_t bytes) {
+  const std::span<std::byte> into = inbox_->Place(peer, header, bytes);
+  if (into.size() < bytes) return UCS_OK;  // UCX drops it and tells the sender that it is done
+  auto placement = std::make_unique<Placement>(Placement{this, peer, header, bytes});
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.recv_am = OnPlaced;
+  param.user_data = placement.get();
+  void* const request = library_.ucp_am_recv_data_nbx(worker_, data, into.data(), bytes, &param);
+  if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
+    placement.release();  // OnPlaced has it
+    return UCS_INPROGRESS;
+  }
+  inbox_->Placed(peer, header, bytes, request == nullptr ? Code::kOk : Code::kPeerLost);
+  return UCS_OK;
+}
+
+void Worker::OnPlaced(void* request, ucs_status_t status, std::size_t, void* placement) {
+  const std::unique_ptr<Placement> placed(static_cast<Placement*>(placement));
+  Worker* const self = placed->worker;
+  self->library_.ucp_request_free(request);
+  ++self->handled_;
+  self->inbox_->Placed(placed->peer, placed->header, placed->bytes,
+                       status == UCS_OK ? Code::kOk : Code::kPeerLost);
+}
+
+PeerId Worker::PeerOf(transport::ProcessName name) {
+  if (name == last_name_ && last_peer_ != kNoPeer) return last_peer_;
+  const auto [place, is_new] = peers_.try_emplace(static_cast<std::uint64_t>(name), kNoPeer);
+  if (is_new) place->second = inbox_->Identify(name);
+  last_name_ = name;
+  last_peer_ = place->second;
+  return last_peer_;
+}
+
+std::uint32_t Worker::ReportLosses() {
+  std::uint32_t reported = 0;
+  for (const Loss& loss : std::exchange(losses_, {})) {
+    if (std::find(lost_.begin(), lost_.end(), loss.peer) != lost_.end()) continue;
+    lost_.push_back(loss.peer);
+    ++reported;
+    inbox_->Lost(loss.peer, Status(Code::kPeerLost, loss.why));
+  }
+  return reported;
+}
+
+Result<Line*> Worker::OpenLine(PeerId peer, const Address& remote) {
+  auto line = std::make_unique<Line>(Line{this, peer, remote.node});
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(remote.worker.data());
+  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  params.err_handler = {OnError, line.get()};
+  ucs_status_t status = library_.ucp_ep_create(worker_, &params, &line->handle);
+  if (status == UCS_ERR_UNREACHABLE) {
+    // No device that notices a peer's end, as between processes of one node; then without that.
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    status = library_.ucp_ep_create(worker_, &params, &line->handle);
+  }
+  if (status != UCS_OK)
+    return Error(Code::kUnsupported, "ucp_ep_create to a process on %s: %s", remote.node.c_str(),
+                 Explain(library_.ucs_status_string(status)).c_str());
+  lines_.push_back(std::move(line));
+  return lines_.back().get();
+}
+
+void Worker::OnError(void* line, ucp_ep_h, ucs_status_t status) {
+  auto& lost = *static_cast<Line*>(line);
+  lost.worker->Lose(lost, lost.worker->library_.ucs_status_string(status));
+}
+
+void Worker::Lose(Line& line, const char* why) {
+  if (std::exchange(line.lost, true) || line.abandoned) return;
+  losses_.push_back({line.peer, Format("connection to a process on %s: %s", line.node.c_str(),
+                                       Explain(why).c_str())});
+}
+
+void Worker::Abandon(Line* line) {
+  line->abandoned = true;
+  ++abandoned_;
+  ucp_request_param_t param{};
+  if (!line->lost) line->closing = library_.ucp_ep_flush_nbx(line->handle, &param);
+  if (line->closing == nullptr || UCS_PTR_IS_ERR(line->closing)) Close(*line);
+  if (line->closing == nullptr) ProgressClosing(false);
+}
+
+// Never waits for the peer. A flush under way ends with it.
+void Worker::Close(Line& line) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  line.closing = library_.ucp_ep_close_nbx(std::exchange(line.handle, nullptr), &param);
+  if (UCS_PTR_IS_ERR(line.closing)) line.closing = nullptr;
+}
+
+// `at_once`: no longer waits for what is still to be sent.
+void Worker::ProgressClosing(bool at_once) {
+  std::erase_if(lines_, [&](const std::unique_ptr<Line>& line) {
+    if (!line->abandoned) return false;
+    const bool flushing = line->handle != nullptr;
+    if (flushing && at_once) {
+      library_.ucp_request_free(line->closing);
+      Close(*line);
+    } else if (line->closing != nullptr && Finished(line->closing)) {
+      line->closing = nullptr;
+      if (flushing) Close(*line);
+    }
+    if (line->closing != nullptr) return false;
+    --abandoned_;
+    return true;
+  });
+}
+
+}  // namespace lamina::ucx
