@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/p2p/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "runtime/base/check.h"
+#include "runtime/base/log.h"
+#include "runtime/base/version.h"
+#include "runtime/core/process.h"
+#include "runtime/p2p/p2p.h"
+
+namespace lamina::p2p {
+
+Engine::Engine(const Params& params, const progress::WaitPolicy& policy, PeerId self,
+               std::uint32_t job_ranks, std::uint32_t job_hash, bootstrap::Bootstrap* bootstrap)
+    : params_(params),
+      policy_(policy),
+      self_(self),
+      job_hash_(job_hash),
+      bootstrap_(bootstrap),
+      // calloc: untouched pages cost nothing, so a million peers never spoken to are free.
+      lanes_(static_cast<Lane**>(std::calloc(job_ranks, sizeof(Lane*)))),
+      lanes_count_(job_ranks) {
+  CHECK(lanes_ != nullptr);
+}
+
+Engine::~Engine() {
+  lane_storage_.clear();  // endpoints die before their transports
+  std::free(lanes_);
+  for (auto& [context, space] : spaces_)
+    while (Message* message = space->first_unexpected()) {
+      space->RemoveUnexpected(message);
+      FreeMessage(message);
+    }
+  while (message_pool_ != nullptr) {
+    Message* next = message_pool_->links[0].next;
+    std::free(message_pool_->payload);
+    delete message_pool_;
+    message_pool_ = next;
+  }
+}
+
+void Engine::AddCarrier(Carrier carrier) {
+  polled_.push_back(carrier.transport.get());
+  carriers_.push_back(std::move(carrier));
+}
+
+Status Engine::PublishCard() {
+  bootstrap::Card card;
+  card.version = kVersion;
+  for (Carrier& carrier : carriers_) {
+    Result<std::vector<std::byte>> address = carrier.transport->LocalAddress();
+    if (!address.ok()) return std::move(address).status().Within(carrier.name);
+    card.addresses.emplace_back(carrier.name, *std::move(address));
+  }
+  if (bootstrap_ == nullptr) return {};
+  return bootstrap_->Publish(bootstrap::Encode(card));
+}
+
+namespace {
+
+std::string_view MajorMinor(std::string_view version) {
+  return version.substr(0, version.rfind('.'));
+}
+
+}  // namespace
+
+Lane& Engine::Connect(PeerId peer) {
+  CHECK(Index(peer) < lanes_count_);
+  lane_storage_.push_back(std::make_unique<Lane>());
+  Lane& lane = *lane_storage_.back();
+  lane.peer = peer;
+  lanes_[Index(peer)] = &lane;
+  bootstrap::Card card;
+  if (peer == self_ || bootstrap_ == nullptr) {
+    for (Carrier& carrier : carriers_)
+      if (Result<std::vector<std::byte>> address = carrier.transport->LocalAddress(); address.ok())
+        card.addresses.emplace_back(carrier.name, *std::move(address));
+  } else {
+    Result<std::vector<std::byte>> bytes = bootstrap_->Card(Index(peer));
+    if (!bytes.ok()) {
+      Lost(peer, std::move(bytes).status());
+      return lane;
+    }
+    Result<bootstrap::Card> decoded = bootstrap::Decode(*bytes);
+    if (!decoded.ok()) {
+      Lost(peer, std::move(decoded).status().Within("its card"));
+      return lane;
+    }
+    card = *std::move(decoded);
+    if (MajorMinor(card.version) != MajorMinor(kVersion)) {
+      Lost(peer, Error(Code::kInvalid, "it runs lamina %s, this process %s; use one version",
+                       card.version.c_str(), kVersion));
+      return lane;
+    }
+  }
+  ConnectThrough(lane, card);
+  return lane;
+}
+
+// The first carrier, in order of preference, that reaches the peer.
+void Engine::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
+  std::string refusals;
+  for (Carrier& carrier : carriers_) {
+    const auto address =
+        std::find_if(card.addresses.begin(), card.addresses.end(),
+                     [&](const auto& entry) { return entry.first == carrier.name; });
+    if (address == card.addresses.end()) {
+      refusals += (refusals.empty() ? "" : "; ") + carrier.name + ": the peer does not offer it";
+      continue;
+    }
+    Result<std::unique_ptr<transport::Endpoint>> endpoint =
+        carrier.transport->Connect(lane.peer, address->second);
+    if (!endpoint.ok()) {
+      refusals += (refusals.empty() ? "" : "; ") + carrier.name + ": " +
+                  std::string(endpoint.status().message());
+      continue;
+    }
+    lane.owned = *std::move(endpoint);
+    lane.endpoint = lane.owned.get();
+    lane.transport = carrier.transport.get();
+    lane.caps = lane.endpoint->caps();
+    lane.farewell = carrier.network;
+    lane.fast_bytes_max = lane.caps.eager_bytes_max;
+    RecordEvent("p2p: peer %u through %s", Index(lane.peer), carrier.name.c_str());
+    return;
+  }
+  Lost(lane.peer, Error(Code::kPeerLost, "no transport reaches it (%s)", refusals.c_str()));
+}
+
+MatchSpace& Engine::FindSpace(ContextId context) {
+  std::unique_ptr<MatchSpace>& space = spaces_[Index(context)];
+  if (space == nullptr) space = std::make_unique<MatchSpace>();
+  last_context_ = context;
+  last_space_ = space.get();
+  return *space;
+}
+
+void Engine::DropSpace(ContextId context) {
+  const auto found = spaces_.find(Index(context));
+  if (found == spaces_.end()) return;
+  while (Message* message = found->second->first_unexpected()) {
+    found->second->RemoveUnexpected(message);
+    FreeMessage(message);
+  }
+  spaces_.erase(found);
+  last_space_ = nullptr;
+}
+
+Message* Engine::NewMessage(std::size_t payload_bytes) {
+  Message* message = message_pool_;
+  if (message != nullptr) {
+    message_pool_ = message->links[0].next;
+    --message_pool_size_;
+    message->kind = core::Kind::kMessage;
+  } else {
+    message = new Message;
+  }
+  if (message->room < payload_bytes) {
+    std::free(message->payload);
+    message->payload = static_cast<std::byte*>(std::malloc(payload_bytes));
+    CHECK(message->payload != nullptr);
+    message->room = static_cast<std::uint32_t>(payload_bytes);
+  }
+  return message;
+}
+
+void Engine::FreeMessage(Message* message) {
+  constexpr std::uint32_t kPooledMax = 256;
+  constexpr std::uint32_t kPooledRoomMax = 4096;
+  message->kind = core::Kind::kFreed;
+  if (message_pool_size_ >= kPooledMax || message->room > kPooledRoomMax) {
+    std::free(message->payload);
+    delete message;
+    return;
+  }
+  message->links[0].next = message_pool_;
+  message_pool_ = message;
+  ++message_pool_size_;
+}
+
+bool Engine::Progress() {
+  std::uint32_t events = 0;
+  for (transport::Transport* transport : polled_)
+    events += transport->Progress(params_.poll_events_max);
+  bool moved = events != 0;
+  if (!waiting_lanes_.empty() || !pushing_.empty()) [[unlikely]]
+    moved = FlushAll() || moved;
+  if (poll_collectives_ != nullptr) moved = poll_collectives_() || moved;
+  return moved;
+}
+
+namespace {
+
+// Lets other threads into the library while this one gives the CPU up.
+class Unlocked {
+ public:
+  Unlocked() : held_(core::process->thread_level == MPI_THREAD_MULTIPLE) {
+    if (held_) core::process->lock.unlock();
+  }
+  ~Unlocked() {
+    if (held_) core::process->lock.lock();
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  const bool held_;
+};
+
+}  // namespace
+
+void Engine::WaitUntil(bool (*done)(void*), void* argument) {
+  progress::Waiter waiter(policy_);
+  while (!done(argument)) {
+    if (Progress()) {
+      waiter.Busy();
+      if (sleepers_ > 0) WakeSleeper();
+      continue;
+    }
+    const progress::Waiter::Advice advice = waiter.Idle();
+    if (advice == progress::Waiter::Advice::kPoll) {
+      progress::Pause();
+      continue;
+    }
+    if (done(argument)) return;
+    ++sleepers_;
+    {
+      Unlocked unlocked;
+      // What waits to be sent can only go when the peer makes room, which rings no bell.
+      const bool blocked = !waiting_lanes_.empty() || !pushing_.empty();
+      if (advice == progress::Waiter::Advice::kYield)
+        progress::Yield();
+      else
+        progress::Sleep(polled_, blocked ? 1 : policy_.sleep_ms);
+    }
+    --sleepers_;
+  }
+}
+
+void Engine::WakeSleeper() {
+  if (core::process->thread_level != MPI_THREAD_MULTIPLE) return;
+  for (transport::Transport* transport : polled_) transport->Wake();
+}
+
+PeerId Engine::Identify(transport::ProcessName name) {
+  const std::uint64_t word = static_cast<std::uint64_t>(name);
+  const std::uint32_t rank = static_cast<std::uint32_t>(word);
+  if (word >> 32 != job_hash_ || rank >= lanes_count_) return kNoPeer;
+  return PeerId{rank};
+}
+
+void Engine::Lost(PeerId peer, Status why) {
+  if (Index(peer) >= lanes_count_) return;
+  Lane* lane = lanes_[Index(peer)];
+  if (lane == nullptr || lane->lost) return;
+  lane->lost = true;
+  lane->fast_bytes_max = -1;
+  lane->lost_why = why.message();
+  RecordEvent("p2p: peer %u lost: %s", Index(peer), lane->lost_why.c_str());
+  FailRequestsOf(*lane);
+}
+
+// Ends everything that waits for this peer by name. Receives from MPI_ANY_SOURCE go on: somebody
+// else may still send.
+void Engine::FailRequestsOf(const Lane& lane) {
+  const auto concerns = [&](const Request* request) {
+    return request->peer >= 0 && request->comm->peers[request->peer] == lane.peer;
+  };
+  std::vector<Request*> failed;
+  for (const auto& [context, space] : spaces_)
+    for (Request* request : space->Posted())
+      if (concerns(request)) {
+        space->Withdraw(request);
+        request->source = request->peer;
+        failed.push_back(request);
+      }
+  for (Request* request : tokens_.All())
+    if (request->from == lane.peer ||
+        (request->type == Request::Type::kSend && concerns(request))) {
+      tokens_.Remove(request->remote_request);
+      request->remote_request = 0;
+      failed.push_back(request);
+    }
+  for (Request* request : failed) core::Finish(request, MPI_ERR_PROC_ABORTED);
+}
+
+void Engine::Farewell() {
+  for (auto& lane : lane_storage_)
+    if (lane->farewell && !lane->lost)
+      SendAnswer(*lane, {PackToken(FrameKind::kGoodbye, 0), Grant{}, false});
+  const auto limit =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.goodbye_timeout_ms);
+  const auto pending = [this] {
+    if (!waiting_lanes_.empty() || !pushing_.empty()) return true;
+    for (auto& lane : lane_storage_)
+      if (lane->farewell && !lane->lost && !lane->goodbye_received) return true;
+    for (transport::Transport* transport : polled_)
+      if (!transport->Drained()) return true;
+    return false;
+  };
+  progress::Waiter waiter(policy_);
+  while (pending() && std::chrono::steady_clock::now() < limit)
+    if (Progress())
+      waiter.Busy();
+    else if (waiter.Idle() != progress::Waiter::Advice::kPoll)
+      progress::Yield();
+}
+
+Engine& TheEngine() { return *core::process->engine; }
+
+void Start(Request* request) {
+  if (request->type == Request::Type::kReceive)
+    TheEngine().StartReceive(request);
+  else
+    TheEngine().StartSend(request);
+}
+
+bool Progress() { return TheEngine().Progress(); }
+
+void WaitUntil(bool (*done)(void*), void* argument) { TheEngine().WaitUntil(done, argument); }
+
+void Wait(Request* request) {
+  if (request->complete) return;
+  TheEngine().WaitUntil([](void* r) { return static_cast<Request*>(r)->complete; }, request);
+}
+
+void DropContext(ContextId context) {
+  if (core::process == nullptr || core::process->engine == nullptr) return;
+  TheEngine().DropSpace(context);
+  TheEngine().DropSpace(ContextId{Index(context) + 1});
+}
+
+}  // namespace lamina::p2p

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The engine: lanes to peers, matching spaces, and what is under way.
+//
+// One per process. It is the Inbox of all transports: everything that arrives passes Arrived(), and
+// everything that leaves passes a Lane. Nothing moves unless Progress() turns it.
+//
+// Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/base/ids.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/core/request.h"
+#include "runtime/p2p/buffered_sends.h"
+#include "runtime/p2p/header.h"
+#include "runtime/p2p/match.h"
+#include "runtime/p2p/token.h"
+#include "runtime/progress/waiting.h"
+#include "transports/transport.h"
+
+namespace lamina::p2p {
+
+using core::Request;
+
+struct Params {
+  std::uint32_t poll_events_max = 16;
+  std::uint32_t goodbye_timeout_ms = 10000;
+};
+inline constexpr std::tuple kFields{
+    param::Describe("p2p.engine.poll_events_max", &Params::poll_events_max, Unit::kCount, 1u, 4096u,
+                    "Frames handled per transport and poll; bounds the time of one MPI_Test."),
+    param::Describe("p2p.engine.goodbye_timeout_ms", &Params::goodbye_timeout_ms,
+                    Unit::kMilliseconds, 1u, 600000u,
+                    "How long MPI_Finalize waits for network peers to say goodbye."),
+};
+
+// The endpoint chosen for a peer, and what waits to go through it.
+struct Lane {
+  // Messages of up to this many bytes may be sent at once, in order, by SendShort. -1: not now,
+  // because there is no endpoint yet, or earlier messages wait.
+  std::int64_t fast_bytes_max = -1;
+  transport::Endpoint* endpoint = nullptr;
+  transport::EndpointCaps caps;
+  PeerId peer = kNoPeer;
+  bool lost = false;
+  bool farewell = false;  // this peer's transport wants goodbyes (it is a network)
+  bool goodbye_received = false;
+  bool listed = false;  // stands in the engine's list of lanes with something waiting
+  std::unique_ptr<transport::Endpoint> owned;
+  transport::Transport* transport = nullptr;
+  std::string lost_why;
+  // In order: eager messages and offers that found no room. Linked through Request::next.
+  Request* waiting_head = nullptr;
+  Request* waiting_tail = nullptr;
+  // Answers that found no room; their order does not matter.
+  struct Answer {
+    transport::Header header;
+    Grant grant;
+    bool has_grant;
+  };
+  std::deque<Answer> answers;
+};
+
+// One transport in use.
+struct Carrier {
+  std::string name;
+  std::unique_ptr<transport::Transport> transport;
+  bool network = false;
+};
+
+class Engine final : public transport::Inbox {
+ public:
+  Engine(const Params& params, const progress::WaitPolicy& policy, PeerId self,
+         std::uint32_t job_ranks, std::uint32_t job_hash, bootstrap::Bootstrap* bootstrap);
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Transports in order of preference; before any communication.
+  void AddCarrier(Carrier carrier);
+  // Publishes this process's card: version and one address per carrier.
+  Status PublishCard();
+
+  // The lane to `peer`, connected on first use. A lane that cannot be made is lost and says why.
+  Lane& LaneTo(PeerId peer) {
+    Lane* lane = lanes_[Index(peer)];
+    return lane != nullptr ? *lane : Connect(peer);
+  }
+  MatchSpace& SpaceOf(ContextId context) {
+    return context == last_context_ && last_space_ != nullptr ? *last_space_ : FindSpace(context);
+  }
+  void DropSpace(ContextId context);
+
+  bool Progress();
+  // Progresses until `done(argument)`. Releases `lock` while it yields or sleeps, if given.
+  void WaitUntil(bool (*done)(void*), void* argument);
+
+  // Sends started by the functions of send.cc.
+  void StartSend(Request* request);
+  void StartReceive(Request* request);
+  // `message` is no longer queued; takes ownership of it.
+  void ReceiveMatched(Request* request, Message* message);
+
+  // Sends a message that may go at once without a request; false: it may not.
+  bool TrySendNow(const Envelope& to, const Buffer& data) {
+    Lane& lane = LaneTo(to.comm->peers[to.peer]);
+    const std::int64_t bytes = data.bytes();
+    if (bytes > lane.fast_bytes_max || !data.contiguous()) [[unlikely]]
+      return false;
+    const transport::Frame frame{PackMatch(FrameKind::kEager, to.context, to.comm->rank, to.tag),
+                                 {data.data(), static_cast<std::size_t>(bytes)}};
+    return lane.endpoint->SendShort(frame) == Code::kOk;
+  }
+  BufferedSends& buffered() { return buffered_; }
+
+  // A program that calls MPI_Test in a loop holds the CPU its peer may need: gives it up now and
+  // then on an oversubscribed node.
+  void TestedInVain() {
+    if (policy_.spin_polls == 0 && ++vain_tests_ % kVainTestsPerYield == 0) progress::Yield();
+  }
+
+  // Called at the end of every progress round; the collectives hang themselves in here.
+  void SetPoller(bool (*poll)()) { poll_collectives_ = poll; }
+  // Wakes a thread that sleeps in WaitUntil; called when another thread completed something.
+  void WakeSleeper();
+
+  // Says goodbye to network peers and waits, bounded, for theirs; then everything has left.
+  void Farewell();
+
+  Message* NewMessage(std::size_t payload_bytes);
+  void FreeMessage(Message* message);
+  PeerId self() const { return self_; }
+  // A context nobody has had; see context.cc.
+  ContextId NewContext();
+
+  // transport::Inbox
+  PeerId Identify(transport::ProcessName name) override;
+  void Arrived(PeerId from, const transport::Header& header,
+               std::span<const std::byte> payload) override;
+  std::span<std::byte> Place(PeerId from, const transport::Header& header,
+                             std::size_t bytes) override;
+  void Placed(PeerId from, const transport::Header& header, std::size_t bytes, Code code) override;
+  void Lost(PeerId peer, Status why) override;
+
+ private:
+  Lane& Connect(PeerId peer);
+  void ConnectThrough(Lane& lane, const bootstrap::Card& card);
+  MatchSpace& FindSpace(ContextId context);
+
+  // send.cc
+  Code TrySend(Lane& lane, Request* request);
+  Code SendOffer(Lane& lane, Request* request);
+  Code SendPacked(Lane& lane, Request* request, FrameKind kind);
+  void QueueSend(Lane& lane, Request* request);
+  void FailSend(Lane& lane, Request* request);
+  void SendAnswer(Lane& lane, const Lane::Answer& answer);
+  bool FlushLane(Lane& lane);
+  bool FlushAll();
+  void Granted(const transport::Header& header, std::span<const std::byte> payload);
+  bool Push(Request* request);
+  bool PushZeroCopy(Lane& lane, Request* request);
+
+  // arrive.cc
+  void ArrivedMatch(PeerId from, const transport::Header& header,
+                    std::span<const std::byte> payload);
+  void ArrivedData(PeerId from, const transport::Header& header,
+                   std::span<const std::byte> payload);
+  void ArrivedDone(const transport::Header& header);
+  void DeliverEager(Request* request, PeerId from, Rank source, int tag,
+                    std::span<const std::byte> data);
+  void BeginRendezvous(Request* request, PeerId from, Rank source, int tag, const Offer& offer);
+  bool Fetch(Request* request, Lane& lane, const Offer& offer);
+  void FinishReceive(Request* request);
+  void BadFrame(PeerId from, const char* what);
+  void FailRequestsOf(const Lane& lane);
+
+  const Params params_;
+  const progress::WaitPolicy policy_;
+  const PeerId self_;
+  const std::uint32_t job_hash_;  // the high half of the names of this job's processes
+  bootstrap::Bootstrap* const bootstrap_;
+
+  std::vector<Carrier> carriers_;
+  std::vector<transport::Transport*> polled_;  // the same, flat
+  Lane** lanes_ = nullptr;                     // by PeerId; zero pages until used
+  std::uint32_t lanes_count_;
+  std::vector<std::unique_ptr<Lane>> lane_storage_;
+  std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
+  std::vector<Request*> pushing_;     // granted, data still to be pushed
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<MatchSpace>> spaces_;
+  ContextId last_context_{};
+  MatchSpace* last_space_ = nullptr;
+
+  TokenTable tokens_;
+  std::vector<std::byte> scratch_;  // packing and unpacking
+  Message* message_pool_ = nullptr;
+  std::uint32_t message_pool_size_ = 0;
+  bool (*poll_collectives_)() = nullptr;
+  std::uint32_t sleepers_ = 0;
+  std::uint32_t contexts_made_ = 0;
+  std::uint32_t vain_tests_ = 0;
+  static constexpr std::uint32_t kVainTestsPerYield = 16;
+  BufferedSends buffered_;
+};
+
+// The engine of this process; not null between initialisation and finalisation.
+Engine& TheEngine();
+
+}  // namespace lamina::p2p

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Point-to-point: decides how a message goes (short, eager, rendezvous) and matches it on arrival.
+//
+// This is what api/ and collectives/ call. A message is (context, source rank, tag) plus data;
+// ranks are those of the communicator. Protocols and the header's layout are in README.md of this
+// folder.
+//
+// Threads:    the caller holds the library lock (core::Guard) at MPI_THREAD_MULTIPLE.
+// Allocation: none per message once pools are warm, except a staging copy of long non-contiguous
+//             data and of unexpected payloads.
+#pragma once
+
+#include <mpi.h>
+
+#include "runtime/core/comm.h"
+#include "runtime/core/request.h"
+#include "runtime/datatype/datatype.h"
+
+namespace lamina::p2p {
+
+using core::Comm;
+using core::Request;
+using datatype::Buffer;
+
+// Where a message belongs within its communicator.
+struct Envelope {
+  Comm* comm;
+  ContextId context;  // comm->context, or comm->CollectiveContext() inside collectives
+  Rank peer;          // destination; source or MPI_ANY_SOURCE for receives; never MPI_PROC_NULL
+  int tag;            // or MPI_ANY_TAG for receives
+};
+
+// Blocking. Returns an MPI error class. Nothing is allocated for contiguous short messages.
+int Send(const Envelope& to, const Buffer& data, Request::Mode mode);
+int Receive(const Envelope& from, const Buffer& into, MPI_Status* status);
+
+// Non-blocking: `request` is prepared (NewRequest + Prepare*) and started; it completes in
+// Progress.
+void PrepareSend(Request* request, const Envelope& to, const Buffer& data, Request::Mode mode);
+void PrepareReceive(Request* request, const Envelope& from, const Buffer& into);
+void Start(Request* request);
+
+// Withdraws a receive that has matched nothing yet. True: it completes as cancelled.
+bool Cancel(Request* request);
+
+// Is there a matching message? Progresses once. Fills `status` if so.
+bool Probe(const Envelope& from, MPI_Status* status);
+
+// Matched probe: takes the message out of matching. Null if there is none. Progresses once.
+struct Message;
+Message* MatchedProbe(const Envelope& from, MPI_Status* status);
+// Receives a message taken out before; consumes it.
+void StartMatchedReceive(Request* request, Message* message, const Buffer& into);
+// MPI_MESSAGE_NO_PROC excluded; null if `handle` is none.
+Message* FindMessage(MPI_Message handle);
+MPI_Message HandleOf(Message* message);
+Comm* CommOf(const Message& message);
+
+// A context that no member of `comm` uses, for a new communicator; collective over `comm`. Returns
+// an MPI error class; on failure `context` is untouched.
+int AgreeContext(Comm* comm, ContextId* context);
+// Forgets a freed communicator's matching spaces and what is left in them.
+void DropContext(ContextId context);
+
+// One round of progress over all transports, collectives included. True if anything happened.
+bool Progress();
+
+// Progresses until `done(argument)`; spins, yields, then sleeps (runtime/progress). Releases the
+// library lock while it sleeps.
+void WaitUntil(bool (*done)(void*), void* argument);
+// Until `request->complete`.
+void Wait(Request* request);
+
+}  // namespace lamina::p2p
