@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allgatherv, linear: every rank sends its block to every other rank, all at once.
+//
+// One round whatever P is, so nobody waits twice; for short blocks and few ranks.
+//
+// Shape:  input n_i elements on rank i, output all blocks on every rank, at its displacements.
+// Cost:   (P - 1) * alpha + (1 - 1/P) * N * beta for blocks of equal size, N elements in all.
+// Source: MPI-5.0, section 6.7 (the definition of MPI_ALLGATHERV).
+#include "collectives/allgatherv/allgatherv.h"
+#include "collectives/plan/cost.h"
+
+namespace lamina::collective {
+namespace {
+
+bool Fits(const Call&, const Shape&) { return true; }
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
+  const double others = shape.ranks - 1;
+  // Long blocks from all ranks at once get in each other's way: counted as moved twice.
+  return Move(link, others, 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
+         Turns(link, 1);
+}
+
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+  const Rank ranks = shape.ranks;
+  const auto block = [&](Rank rank) {
+    return Output(call.output_displacements[rank], call.output_counts[rank]);
+  };
+  const bool empty = call.output_counts[shape.rank] == 0;
+  const Slice own = call.in_place ? block(shape.rank) : Input(0, call.input_count);
+  for (Rank gap = 1; gap < ranks; ++gap) {
+    const Rank behind = (shape.rank + ranks - gap) % ranks;
+    if (call.output_counts[behind] > 0) schedule->Receive(behind, block(behind));
+    if (!empty) schedule->Send((shape.rank + gap) % ranks, own);
+  }
+  if (!call.in_place && !empty) schedule->Copy(own, block(shape.rank));
+  schedule->EndRound();
+}
+
+}  // namespace
+
+constinit const Algorithm kAllgathervLinear{"linear", Operation::kAllgatherv, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Alltoallv in place: every pair of ranks swaps its blocks through a spare one.
+//
+// In round k rank r meets k - r mod P, so every pair meets once and both are there in the same
+// round.
+//
+// Shape:  output P blocks on every rank, by counts and displacements. Scratch one block.
+// Cost:   (P - 1) * (alpha + n * beta).
+// Source: MPI-5.0, section 6.8 (in place).
+#include "collectives/alltoallv/alltoallv.h"
+#include "collectives/plan/cost.h"
+#include "collectives/plan/exchange.h"
+
+namespace lamina::collective {
+namespace {
+
+bool Fits(const Call& call, const Shape&) { return call.all_in_place; }
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
+  const double others = shape.ranks - 1;
+  return Move(link, others, others * static_cast<double>(call.bytes)) + Turns(link, others);
+}
+
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+  PlanInPlace(GivenBlocks(call), shape, Largest(call.output_counts), schedule);
+}
+
+}  // namespace
+
+constinit const Algorithm kAlltoallvInPlace{"in_place", Operation::kAlltoallv, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/basic/basic.h"
+
+#include "collectives/allgather/allgather.h"
+#include "collectives/allgatherv/allgatherv.h"
+#include "collectives/allreduce/allreduce.h"
+#include "collectives/alltoall/alltoall.h"
+#include "collectives/alltoallv/alltoallv.h"
+#include "collectives/alltoallw/alltoallw.h"
+#include "collectives/barrier/barrier.h"
+#include "collectives/bcast/bcast.h"
+#include "collectives/exscan/exscan.h"
+#include "collectives/gather/gather.h"
+#include "collectives/gatherv/gatherv.h"
+#include "collectives/reduce/reduce.h"
+#include "collectives/reduce_scatter/reduce_scatter.h"
+#include "collectives/scan/scan.h"
+#include "collectives/scatter/scatter.h"
+#include "collectives/scatterv/scatterv.h"
+#include "collectives/select/library.h"
+#include "runtime/base/version.h"
+
+namespace lamina::collective::basic {
+namespace {
+
+// Of two that cost the same the first is taken.
+constexpr const Algorithm* kAlgorithms[] = {
+    &kBarrierDissemination,
+    &kBarrierTree,
+    &kBcastBinomial,
+    &kBcastLinear,
+    &kBcastScatterAllgather,
+    &kGatherBinomial,
+    &kGatherLinear,
+    &kGathervLinear,
+    &kScatterBinomial,
+    &kScatterLinear,
+    &kScattervLinear,
+    &kAllgatherBruck,
+    &kAllgatherRecursiveDoubling,
+    &kAllgatherRing,
+    &kAllgathervLinear,
+    &kAllgathervRing,
+    &kAlltoallBruck,
+    &kAlltoallInPlace,
+    &kAlltoallPairwise,
+    &kAlltoallWindowed,
+    &kAlltoallvInPlace,
+    &kAlltoallvWindowed,
+    &kAlltoallvPairwise,
+    &kAlltoallwInPlace,
+    &kAlltoallwWindowed,
+    &kReduceBinomial,
+    &kReduceInOrder,
+    &kReduceLinear,
+    &kAllreduceRecursiveDoubling,
+    &kAllreduceRabenseifner,
+    &kAllreduceReduceBcast,
+    &kAllreduceRing,
+    &kReduceScatterDirect,
+    &kReduceScatterBlockDirect,
+    &kScanDoubling,
+    &kScanLinear,
+    &kExscanDoubling,
+    &kExscanLinear,
+};
+
+class Basic final : public Collective {
+ public:
+  std::span<const Algorithm* const> Algorithms() const override { return kAlgorithms; }
+};
+
+component::Offer Query(const Context&) {
+  return {0, "every operation, over point-to-point messages"};
+}
+
+Result<std::unique_ptr<Collective>> Make(const Context&) {
+  return std::unique_ptr<Collective>(std::make_unique<Basic>());
+}
+
+}  // namespace
+
+Component Describe() { return {{"basic", kVersion, "built in"}, Query, Make, Rows}; }
+
+}  // namespace lamina::collective::basic

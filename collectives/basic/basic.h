@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The component that is always there: every operation, on any intracommunicator, over
+// point-to-point messages only.
+#pragma once
+
+#include "collectives/collective.h"
+
+namespace lamina::collective::basic {
+
+Component Describe();
+
+}  // namespace lamina::collective::basic

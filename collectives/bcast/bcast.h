@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The algorithms for MPI_Bcast. The buffer is bytes on every rank: datatypes may differ between
+// ranks, so only bytes are positions that all agree on.
+#pragma once
+
+#include "collectives/collective.h"
+
+namespace lamina::collective {
+
+extern const Algorithm kBcastBinomial;
+extern const Algorithm kBcastLinear;
+extern const Algorithm kBcastScatterAllgather;
+
+}  // namespace lamina::collective

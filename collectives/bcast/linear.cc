@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bcast, linear: the root sends to every other rank, in rank order behind it.
+//
+// Nobody passes anything on, so a rank that is late delays only itself.
+//
+// Shape:  output n bytes on every rank.
+// Cost:   (P - 1) * (alpha + n * beta); P - 1 messages of n bytes in all.
+// Source: MPI-5.0, section 6.4 (the definition of MPI_BCAST).
+#include "collectives/bcast/bcast.h"
+#include "collectives/plan/cost.h"
+#include "collectives/plan/tree.h"
+
+namespace lamina::collective {
+namespace {
+
+bool Fits(const Call&, const Shape&) { return true; }
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
+  const double others = shape.ranks - 1;
+  return Move(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
+}
+
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+  const Slice data = Output(0, call.output_count);
+  if (shape.rank != call.root) {
+    schedule->Receive(call.root, data);
+  } else {
+    for (Rank position = 1; position < shape.ranks; ++position)
+      schedule->Send(RankAt(position, call.root, shape.ranks), data);
+  }
+  schedule->EndRound();
+}
+
+}  // namespace
+
+constinit const Algorithm kBcastLinear{"linear", Operation::kBcast, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective

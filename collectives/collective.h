@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective operation as data.
+//
+// An algorithm is a value: a name, fits, cost and plan. A plan is a pure function of (call, shape)
+// that gives a schedule: what this rank sends, receives, copies and reduces, in which order. One
+// executor (exec/) runs schedules, blocking or not, so nothing is written twice, and every plan is
+// checked without a network for all sizes, roots and odd counts (conformance/).
+//
+// Threads:    everything here is a value or a pure function.
+// Allocation: a plan fills a schedule; a schedule that is filled again reuses its memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/base/ids.h"
+#include "runtime/base/param.h"
+#include "runtime/component/component.h"
+
+namespace lamina::collective {
+
+enum class Operation : std::uint8_t {
+  kBarrier,
+  kBcast,
+  kGather,
+  kGatherv,
+  kScatter,
+  kScatterv,
+  kAllgather,
+  kAllgatherv,
+  kAlltoall,
+  kAlltoallv,
+  kAlltoallw,
+  kReduce,
+  kAllreduce,
+  kReduceScatter,
+  kReduceScatterBlock,
+  kScan,
+  kExscan,
+};
+inline constexpr std::size_t kOperations = 17;
+// Lower case, as in parameters: "barrier", "reduce_scatter_block".
+const char* Name(Operation operation);
+// Does the operation combine data?
+bool Reduces(Operation operation);
+
+// The three places data can be. A position in the input or output counts *elements* of that
+// buffer's datatype, so a plan knows no datatypes. A position in scratch counts elements too: of
+// the output's datatype, or in gather(v) of the input's. Where data is reduced, scratch is laid out
+// like the datatype; elsewhere it holds the packed data of each element.
+//
+//   operation            input                       output
+//   barrier              -                           -
+//   bcast                -                           the buffer, on every rank, as bytes
+//   gather(v)            own block                   at the root: all blocks
+//   scatter(v)           at the root: all blocks     own block
+//   allgather(v)         own block                   all blocks
+//   alltoall(v,w)        one block per destination   one block per source
+//   reduce               own vector                  at the root: the result
+//   allreduce, scans     own vector                  the result
+//   reduce_scatter(..)   own vector of all blocks    own block of the result
+//
+// In place: reductions find the input where the output is (same positions); gather(v), allgather(v)
+// and alltoall(v,w) find their own block(s) in the output and must not read the input; scatter(v)
+// at the root must not write the output.
+enum class Where : std::uint8_t { kInput, kOutput, kScratch };
+
+struct Slice {
+  Where where = Where::kInput;
+  std::int64_t first = 0;  // element; in alltoallw, byte
+  std::int64_t count = 0;  // elements
+  Rank type_of = -1;       // alltoallw: the datatype is the one given for this rank
+};
+inline Slice Input(std::int64_t first, std::int64_t count) {
+  return {Where::kInput, first, count, -1};
+}
+inline Slice Output(std::int64_t first, std::int64_t count) {
+  return {Where::kOutput, first, count, -1};
+}
+inline Slice Scratch(std::int64_t first, std::int64_t count) {
+  return {Where::kScratch, first, count, -1};
+}
+
+enum class Verb : std::uint8_t {
+  kSend,     // `from` to `peer`
+  kReceive,  // `to` from `peer`
+  kCopy,     // `from` to `to`; the layouts may differ (send type to receive type)
+  kReduce,   // to[i] = from[i] op to[i]: `from` stands left of `to` in rank order
+};
+
+struct Step {
+  Verb verb;
+  Rank peer;  // of kSend and kReceive
+  Slice from;
+  Slice to;
+};
+
+// Rounds of steps. The sends and receives of one round are independent of each other and are all
+// started before any is waited for; when all have ended, the round's copies and reductions run in
+// the order given; then the next round begins. So a step may not send what the same round receives,
+// but may overwrite what it has sent. Messages from one rank to another match in the order of their
+// steps.
+struct Schedule {
+  std::vector<Step> steps;
+  std::vector<std::uint32_t> round_ends;  // index behind the last step of each round
+  std::int64_t scratch_elements = 0;
+
+  void Send(Rank peer, const Slice& from) { steps.push_back({Verb::kSend, peer, from, {}}); }
+  void Receive(Rank peer, const Slice& to) { steps.push_back({Verb::kReceive, peer, {}, to}); }
+  void Copy(const Slice& from, const Slice& to) { steps.push_back({Verb::kCopy, -1, from, to}); }
+  void Reduce(const Slice& from, const Slice& to) {
+    steps.push_back({Verb::kReduce, -1, from, to});
+  }
+  // Closes the round; an empty one leaves no trace.
+  void EndRound() {
+    const auto end = static_cast<std::uint32_t>(steps.size());
+    if (end != (round_ends.empty() ? 0u : round_ends.back())) round_ends.push_back(end);
+  }
+  void Clear() {
+    steps.clear();
+    round_ends.clear();
+    scratch_elements = 0;
+  }
+};
+
+// What was called, reduced to what a plan may depend on. Counts are 0 where there are no bytes, and
+// an operation without any bytes is not planned at all, barrier excepted.
+struct Call {
+  // The same on all ranks: the only fields that fits and cost may look at.
+  Operation operation{};
+  bool commutative = true;    // of the reduction operation
+  bool all_in_place = false;  // of operations where all ranks must say so alike; 0 with a root
+  Rank root = 0;
+  // Data bytes: of the buffer (bcast), of the vector (reductions; of one block in
+  // reduce_scatter_block), of one block (gather, scatter, allgather, alltoall), of all blocks
+  // (allgatherv, reduce_scatter); 0 where ranks do not all know (gatherv, scatterv, alltoallv, w).
+  std::int64_t bytes = 0;
+
+  // This rank's own.
+  bool in_place = false;
+  std::int64_t input_count = 0;   // elements; of one block where there are several
+  std::int64_t output_count = 0;  // likewise; equal to input_count in reductions over whole vectors
+  // v-forms: by rank. Displacements count elements (bytes in alltoallw).
+  std::span<const std::int64_t> input_counts;
+  std::span<const std::int64_t> input_displacements;
+  std::span<const std::int64_t> output_counts;
+  std::span<const std::int64_t> output_displacements;
+};
+
+// Where the call takes place, seen from one rank. fits and cost look at everything but `rank`.
+struct Shape {
+  Rank ranks = 1;
+  Rank rank = 0;
+};
+
+// What moving and combining costs between any two ranks: a message of n bytes takes
+// alpha + n * beta, reducing n bytes takes n * gamma. `crowd` ranks share one CPU: when it is above
+// 1, a rank that waits gives the CPU away, and every such change costs `turn_us`.
+struct LinkModel {
+  double alpha_us = 0.5;
+  double beta_us_per_byte = 1e-4;
+  double gamma_us_per_byte = 1e-4;
+  double crowd = 1;
+  double turn_us = 1.0;
+};
+
+struct Algorithm {
+  const char* name;  // unique within its operation
+  Operation operation;
+  // Can it do this call? At least one algorithm of each operation fits every call.
+  bool (*fits)(const Call& call, const Shape& shape);
+  // Predicted time until the last rank is done.
+  double (*cost_us)(const Call& call, const Shape& shape, const LinkModel& link);
+  // Fills `schedule`, which is empty. `shape.ranks` is at least 2 and the call fits.
+  void (*plan)(const Call& call, const Shape& shape, Schedule* schedule);
+};
+
+// A collective component offers algorithms, for any subset of the operations.
+//
+// Ownership: the algorithms live as long as the component.
+class Collective {
+ public:
+  virtual ~Collective() = default;
+  virtual std::span<const Algorithm* const> Algorithms() const = 0;
+};
+
+struct Context {
+  const param::Settings* settings;
+};
+
+using Component = component::Component<Collective, Context>;
+using Registry = component::Registry<Collective, Context>;
+
+}  // namespace lamina::collective

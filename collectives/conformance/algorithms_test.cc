@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   every algorithm is right for every number of ranks, root and count, in place or not; it
+//         cannot deadlock, and it moves exactly what its cost statement says.
+// Method: play the schedules of all ranks without a network and without any buffering, with texts
+//         as data and joining as the reduction, and compare with the naive result. Algorithms that
+//         take non-commutative operations must keep rank order exactly; the others may permute
+//         operands, but alike on all ranks.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/basic/basic.h"
+#include "collectives/conformance/player.h"
+#include "collectives/conformance/scenario.h"
+#include "collectives/conformance/traffic_expected.h"
+
+namespace lamina::collective {
+namespace {
+
+constexpr Rank kRanksMax = 64;
+
+// Lives as long as the process, like what it offers.
+const Collective& Basic() {
+  static const param::Settings* const settings = new param::Settings;
+  static const Collective* const made = (*basic::Describe().make(Context{settings})).release();
+  return *made;
+}
+
+std::string CaseText(const Case& one) {
+  return std::string(Name(one.operation)) + " of " + std::to_string(one.ranks) + " ranks, root " +
+         std::to_string(one.root) + ", count " + std::to_string(one.count) +
+         (one.in_place ? ", in place" : "") + (one.commutative ? "" : ", non-commutative");
+}
+
+bool HasRoot(Operation operation) {
+  return operation == Operation::kBcast || operation == Operation::kGather ||
+         operation == Operation::kGatherv || operation == Operation::kScatter ||
+         operation == Operation::kScatterv || operation == Operation::kReduce;
+}
+
+// May an algorithm cut its blocks into smaller ones?
+bool Cuttable(Operation operation) {
+  return operation == Operation::kBcast || operation == Operation::kReduce ||
+         operation == Operation::kAllreduce || operation == Operation::kScan ||
+         operation == Operation::kExscan || operation == Operation::kAllgather ||
+         operation == Operation::kGather || operation == Operation::kScatter;
+}
+
+class Algorithms : public testing::TestWithParam<const Algorithm*> {
+ protected:
+  // False if the algorithm does not fit; reports what is wrong with it otherwise.
+  bool Try(const Case& one) {
+    const Algorithm& algorithm = *GetParam();
+    Scenario scenario(one);
+    std::vector<Schedule> schedules(static_cast<std::size_t>(one.ranks));
+    for (Rank rank = 0; rank < one.ranks; ++rank) {
+      const Shape shape{one.ranks, rank};
+      const bool fits = algorithm.fits(scenario.call(rank), shape);
+      if (!fits && rank == 0) return false;
+      EXPECT_TRUE(fits) << CaseText(one) << ": rank " << rank << " disagrees about fitting";
+      algorithm.plan(scenario.call(rank), shape, &schedules[static_cast<std::size_t>(rank)]);
+    }
+    Player player(schedules, &scenario.memory());
+    EXPECT_EQ(player.Play(), "") << CaseText(one);
+    EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one);
+    const std::optional<Moved> expected = Expected(algorithm, one, scenario);
+    EXPECT_TRUE(expected.has_value()) << "traffic_expected.cc has no entry for it";
+    if (expected.has_value()) {
+      EXPECT_EQ(player.traffic().messages, expected->messages) << CaseText(one);
+      EXPECT_EQ(player.traffic().elements, expected->elements) << CaseText(one);
+    }
+    return true;
+  }
+
+  int TryAllOf(Case one) {
+    int tried = 0;
+    for (const bool in_place : {false, true})
+      for (const bool commutative : {true, false}) {
+        if (!commutative && !Reduces(one.operation)) continue;
+        if (in_place &&
+            (one.operation == Operation::kBcast || one.operation == Operation::kBarrier))
+          continue;
+        one.in_place = in_place;
+        one.commutative = commutative;
+        if (Try(one)) ++tried;
+        if (HasFailure()) return tried;
+      }
+    return tried;
+  }
+};
+
+TEST_P(Algorithms, AllRanksRootsAndCounts) {
+  const Operation operation = GetParam()->operation;
+  int tried = 0;
+  for (Rank ranks = 2; ranks <= kRanksMax; ++ranks) {
+    // Fewer elements than ranks, and more, so that blocks are empty, equal and unequal. Blocks that
+    // every rank has for every other stay short, and where ranks are many, only those around powers
+    // of two have long vectors too: the rest would take minutes and show nothing new.
+    std::vector<std::int64_t> counts = {1, 3};
+    if (operation == Operation::kBarrier) counts = {0};
+    const bool around_power = (ranks & (ranks - 1)) == 0 || (ranks & (ranks + 1)) == 0;
+    if (Cuttable(operation) && (ranks < 18 || around_power)) counts.push_back(ranks + 1);
+    for (const std::int64_t count : counts)
+      for (Rank root = 0; root < (HasRoot(operation) ? ranks : 1); ++root) {
+        // Every root is tried. Where ranks are many, every variant only at the roots where
+        // intervals are cut differently; the others take turns.
+        const bool edge = root <= 2 || root + 2 >= ranks || root == ranks / 2;
+        if (ranks <= 16 || edge) {
+          tried += TryAllOf({operation, ranks, root, count});
+        } else if (count == 3) {
+          const bool in_place = root % 2 == 1 && operation != Operation::kBcast;
+          tried += Try({operation, ranks, root, count, in_place, root % 4 < 2}) ? 1 : 0;
+        }
+        if (HasFailure()) return;
+      }
+  }
+  EXPECT_GT(tried, 0) << "it fits nothing";
+}
+
+INSTANTIATE_TEST_SUITE_P(Basic, Algorithms,
+                         testing::ValuesIn(Basic().Algorithms().begin(),
+                                           Basic().Algorithms().end()),
+                         [](const auto& info) {
+                           return std::string(Name(info.param->operation)) + "_" + info.param->name;
+                         });
+
+// Goal:   a call that comes never finds nobody to do it.
+// Method: ask all algorithms of an operation, for every kind of call.
+TEST(Coverage, EveryCallIsServed) {
+  for (std::size_t i = 0; i < kOperations; ++i)
+    for (const Rank ranks : {2, 3, 4, 7, 8, 64})
+      for (const bool in_place : {false, true})
+        for (const bool commutative : {false, true}) {
+          Case one{static_cast<Operation>(i), ranks, ranks / 2, 2, in_place, commutative};
+          const Scenario scenario(one);
+          bool served = false;
+          for (const Algorithm* algorithm : Basic().Algorithms())
+            served = served || (algorithm->operation == one.operation &&
+                                algorithm->fits(scenario.call(0), {ranks, 0}));
+          EXPECT_TRUE(served) << CaseText(one);
+        }
+}
+
+}  // namespace
+}  // namespace lamina::collective

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs the schedules of all ranks of a communicator without a network.
+//
+// A cell is one element, and holds a text. A message between two ranks has no buffer anywhere: a
+// send ends only when its receive is there too, so a plan that deadlocks in the strictest of
+// transports deadlocks here. Reducing joins texts, so the order of operands shows.
+//
+// What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
+// steps of one round that touch the same memory (unless both only read), reading a cell nobody
+// wrote, writing the input, and anything left over at the end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/collective.h"
+
+namespace lamina::collective {
+
+using Cells = std::vector<std::string>;
+
+// What no rank has written yet.
+inline const std::string kUnwritten = "?";
+
+struct Memory {
+  Cells input;
+  Cells output;
+  bool input_is_output = false;  // reductions in place
+};
+
+struct Traffic {
+  std::int64_t messages = 0;    // of all ranks
+  std::int64_t elements = 0;    // sent by all ranks
+  std::int64_t rounds_max = 0;  // rounds with communication, of the busiest rank
+};
+
+class Player {
+ public:
+  // `schedules` and `memory`: one per rank; kept while the player lives.
+  Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory);
+
+  // Runs to the end. Empty, or what went wrong first.
+  std::string Play();
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  struct RankState {
+    Cells scratch;
+    std::size_t round = 0;
+    std::uint32_t pending = 0;  // transfers of this round that have not met
+    std::int64_t rounds_communicating = 0;
+  };
+  struct Channel {
+    std::deque<const Step*> sends;
+    std::deque<const Step*> receives;
+  };
+
+  void BeginRound(Rank rank);
+  void Match(Rank from, Rank to);
+  void EndRound(Rank rank);
+  void Perform(Rank rank, const Step& step);
+  std::span<std::string> Find(Rank rank, const Slice& slice, bool writes);
+  void CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end);
+  std::string* Written(Rank rank, std::string* cell);
+  [[gnu::format(printf, 3, 4)]] void Fail(Rank rank, const char* format, ...);
+
+  const std::vector<Schedule>& schedules_;
+  std::vector<Memory>& memory_;
+  std::vector<RankState> states_;
+  std::map<std::pair<Rank, Rank>, Channel> channels_;
+  std::deque<Rank> ready_;  // ranks whose round has communicated
+  std::string failure_;
+  Traffic traffic_;
+};
+
+}  // namespace lamina::collective

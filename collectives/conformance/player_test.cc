@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   the player sees what it is there to see.
+// Method: schedules of two ranks with one fault each.
+#include "collectives/conformance/player.h"
+
+#include <gtest/gtest.h>
+
+namespace lamina::collective {
+namespace {
+
+class PlayerTest : public testing::Test {
+ protected:
+  PlayerTest() : schedules_(2), memory_(2) {
+    for (Memory& memory : memory_) {
+      memory.input = {"a", "b"};
+      memory.output.assign(2, kUnwritten);
+    }
+  }
+  std::string Play() { return Player(schedules_, &memory_).Play(); }
+
+  std::vector<Schedule> schedules_;
+  std::vector<Memory> memory_;
+};
+
+TEST_F(PlayerTest, MovesAMessage) {
+  schedules_[0].Send(1, Input(0, 2));
+  schedules_[1].Receive(0, Output(0, 2));
+  for (Schedule& schedule : schedules_) schedule.EndRound();
+  EXPECT_EQ(Play(), "");
+  EXPECT_EQ(memory_[1].output, (Cells{"a", "b"}));
+}
+
+TEST_F(PlayerTest, SeesDeadlock) {
+  // Both send before they receive: fine with a buffer, a deadlock without.
+  for (Rank rank : {0, 1}) {
+    Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+    schedule.Send(1 - rank, Input(0, 1));
+    schedule.EndRound();
+    schedule.Receive(1 - rank, Output(0, 1));
+    schedule.EndRound();
+  }
+  EXPECT_NE(Play().find("waits for ever"), std::string::npos);
+}
+
+TEST_F(PlayerTest, SeesUnequalLengths) {
+  schedules_[0].Send(1, Input(0, 2));
+  schedules_[1].Receive(0, Output(0, 1));
+  for (Schedule& schedule : schedules_) schedule.EndRound();
+  EXPECT_NE(Play().find("expects 1 elements"), std::string::npos);
+}
+
+TEST_F(PlayerTest, SeesAMessageNobodyWants) {
+  schedules_[0].Send(1, Input(0, 1));
+  schedules_[0].EndRound();
+  EXPECT_NE(Play(), "");
+}
+
+TEST_F(PlayerTest, SeesSharedMemoryWithinARound) {
+  for (Rank rank : {0, 1}) {
+    Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+    schedule.Copy(Input(0, 1), Output(0, 1));
+    schedule.EndRound();
+    schedule.Receive(1 - rank, Output(0, 1));
+    schedule.Send(1 - rank, Output(0, 1));
+    schedule.EndRound();
+  }
+  EXPECT_NE(Play().find("same round"), std::string::npos);
+}
+
+TEST_F(PlayerTest, SeesReadingWhatNobodyWrote) {
+  schedules_[0].Copy(Output(0, 1), Output(1, 1));
+  schedules_[0].EndRound();
+  EXPECT_NE(Play().find("nobody wrote"), std::string::npos);
+}
+
+TEST_F(PlayerTest, SeesStepsOutsideTheBuffer) {
+  schedules_[0].Copy(Input(0, 1), Scratch(0, 1));
+  schedules_[0].EndRound();
+  EXPECT_NE(Play().find("touches elements"), std::string::npos);
+}
+
+TEST_F(PlayerTest, ReducesFromTheLeft) {
+  schedules_[0].Copy(Input(1, 1), Output(0, 1));
+  schedules_[0].Reduce(Input(0, 1), Output(0, 1));
+  schedules_[0].EndRound();
+  EXPECT_EQ(Play(), "");
+  EXPECT_EQ(memory_[0].output[0], "ab");
+}
+
+}  // namespace
+}  // namespace lamina::collective

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The blocking executor. It is what barrier, allreduce and bcast of a few bytes spend their time
+// in, so a round of one receive and one send, by far the commonest, takes the shortest way: post
+// the receive, send, wait. Nothing is allocated for a plan that was run before.
+#include "collectives/exec/alone.h"
+#include "collectives/exec/binding.h"
+#include "collectives/exec/invocation.h"
+#include "collectives/exec/packed_bcast.h"
+#include "collectives/select/table.h"
+#include "runtime/base/check.h"
+#include "runtime/p2p/p2p.h"
+
+namespace lamina::collective {
+namespace {
+
+using core::Request;
+using p2p::Envelope;
+
+constexpr auto kStandard = Request::Mode::kStandard;
+
+class Runner {
+ public:
+  Runner(core::Comm* comm, const Plan& plan, const Binding& binding, Request* transfers)
+      : comm_(comm),
+        plan_(plan),
+        binding_(binding),
+        transfers_(transfers),
+        context_(comm->CollectiveContext()),
+        tag_(NextTag(comm)) {}
+
+  int RunAll() {
+    for (const Plan::Round& round : plan_.rounds) {
+      Communicate(round);
+      for (std::uint32_t i = round.locals; i < round.end; ++i) binding_.Perform(plan_.steps[i]);
+    }
+    return error_;
+  }
+
+ private:
+  Envelope To(const Step& step) const { return {comm_, context_, step.peer, tag_}; }
+
+  void Note(int error) {
+    if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = error;
+  }
+
+  void Post(Request* request, const Step& step) {
+    if (step.verb == Verb::kReceive)
+      p2p::PrepareReceive(request, To(step), binding_.At(step.to));
+    else
+      p2p::PrepareSend(request, To(step), binding_.At(step.from), kStandard);
+    p2p::Start(request);
+  }
+
+  void Wait(Request* request) {
+    if (!request->complete) p2p::Wait(request);
+    Note(request->error);
+  }
+
+  void Communicate(const Plan::Round& round) {
+    const std::uint32_t receives = round.sends - round.receives;
+    const std::uint32_t sends = round.locals - round.sends;
+    for (std::uint32_t i = 0; i < receives; ++i)
+      Post(&transfers_[i], plan_.steps[round.receives + i]);
+    if (sends == 1) {
+      // Blocking, which costs no request when the message is short; the receives are posted, so
+      // waiting here cannot keep a peer from sending.
+      const Step& step = plan_.steps[round.sends];
+      Note(p2p::Send(To(step), binding_.At(step.from), kStandard));
+    } else {
+      for (std::uint32_t i = 0; i < sends; ++i)
+        Post(&transfers_[receives + i], plan_.steps[round.sends + i]);
+    }
+    const std::uint32_t posted = sends == 1 ? receives : receives + sends;
+    for (std::uint32_t i = 0; i < posted; ++i) Wait(&transfers_[i]);
+  }
+
+  core::Comm* const comm_;
+  const Plan& plan_;
+  const Binding& binding_;
+  Request* const transfers_;
+  const ContextId context_;
+  const int tag_;
+  int error_ = MPI_SUCCESS;
+};
+
+int RunPlan(Table& table, const Invocation& invocation, const Plan& plan) {
+  Binding binding(invocation);
+  const std::size_t scratch_bytes = binding.ScratchBytes(plan);
+  if (scratch_bytes > 0) {
+    std::byte* memory = table.Scratch(scratch_bytes);
+    if (memory == nullptr) return MPI_ERR_NO_MEM;
+    binding.SetScratch(plan, memory);
+  }
+  if (table.requests.size() < plan.transfers_max) table.requests.resize(plan.transfers_max);
+  const int error = Runner(invocation.comm, plan, binding, table.requests.data()).RunAll();
+  if (scratch_bytes > 0) table.Trim();
+  return error;
+}
+
+int RunCall(const Invocation& invocation, const Call& call) {
+  if (Empty(call)) return MPI_SUCCESS;
+  Table& table = *invocation.comm->collectives;
+  Plan* plan = table.Find(call);
+  if (plan == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
+  const int error = RunPlan(table, invocation, *plan);
+  Release(plan);
+  return error;
+}
+
+[[gnu::noinline]] int RunBlocks(const Invocation& invocation) {
+  CountStore store;
+  return RunCall(invocation, MakeCall(invocation, &store));
+}
+
+[[gnu::noinline]] int RunBcast(const Invocation& invocation) {
+  Invocation bytes = invocation;
+  PackedBcast packed;
+  if (!packed.Begin(&bytes)) return MPI_ERR_NO_MEM;
+  const int error = RunCall(bytes, MakeCall(bytes, nullptr));
+  packed.End();
+  return error;
+}
+
+}  // namespace
+
+int Run(const Invocation& invocation) {
+  core::Comm* comm = invocation.comm;
+  if (comm->size == 1) {
+    RunAlone(invocation);
+    return MPI_SUCCESS;
+  }
+  if (comm->collectives == nullptr) Attach(comm);
+  if (invocation.operation == Operation::kBcast) return RunBcast(invocation);
+  if (!invocation.input_counts.empty() || !invocation.output_counts.empty())
+    return RunBlocks(invocation);
+  return RunCall(invocation, MakeCall(invocation, nullptr));
+}
+
+}  // namespace lamina::collective

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The algorithms for MPI_Gatherv.
+#pragma once
+
+#include "collectives/collective.h"
+
+namespace lamina::collective {
+
+extern const Algorithm kGathervLinear;
+
+}  // namespace lamina::collective

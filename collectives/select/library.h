@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All algorithms of this process, and how one is chosen for a call.
+//
+// Candidates for an operation come from the component with the highest priority that offers any
+// algorithm fitting the call; among them the lowest predicted cost wins, and the first of equals. A
+// parameter collective.<operation>.algorithm names one outright; where that one does not fit the
+// call the choice is made as if nothing had been named.
+//
+// Every rank must choose alike, so a choice depends only on values that are the same on all ranks:
+// those of Call marked so, the number of ranks, and parameters, which the launcher makes equal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "collectives/collective.h"
+
+namespace lamina::collective {
+
+struct Params {
+  double alpha_us = 0.4;
+  double beta_ns_per_kbyte = 100;
+  double gamma_ns_per_kbyte = 120;
+  double turn_us = 1.0;
+  double crowd = 0;
+  std::uint32_t plans_max = 64;
+  std::uint32_t plan_steps_max = 4096;
+  std::uint64_t scratch_bytes_max = 4 << 20;
+
+  std::string barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv;
+  std::string alltoall, alltoallv, alltoallw, reduce, allreduce, reduce_scatter;
+  std::string reduce_scatter_block, scan, exscan;
+};
+
+inline constexpr const char* kAlgorithmHelp =
+    "Name of the algorithm to use wherever it fits the call; empty: by predicted cost.";
+inline constexpr std::tuple kFields{
+    param::Describe("collective.select.alpha_us", &Params::alpha_us, Unit::kMicroseconds, 0.0, 1e6,
+                    "Predicted time of an empty message. Half of a round trip of 8 bytes between "
+                    "two ranks of one node, measured 0.3 to 0.5."),
+    param::Describe("collective.select.beta_ns_per_kbyte", &Params::beta_ns_per_kbyte, Unit::kNone,
+                    0.0, 1e9, "Predicted time to move 1024 bytes; 100 is 10 GB/s."),
+    param::Describe("collective.select.gamma_ns_per_kbyte", &Params::gamma_ns_per_kbyte,
+                    Unit::kNone, 0.0, 1e9, "Predicted time to reduce 1024 bytes."),
+    param::Describe("collective.select.turn_us", &Params::turn_us, Unit::kMicroseconds, 0.0, 1e6,
+                    "Predicted time to give the CPU to another rank, where ranks share CPUs."),
+    param::Describe("collective.select.crowd", &Params::crowd, Unit::kNone, 0.0, 1e6,
+                    "Ranks per CPU that algorithms are chosen for; 0: 4 where the launcher said "
+                    "progress.wait.mode=oversubscribed, 1 elsewhere."),
+    param::Describe("collective.select.plans_max", &Params::plans_max, Unit::kCount, 1u, 4096u,
+                    "Plans kept per communicator for calls that come again."),
+    param::Describe("collective.select.plan_steps_max", &Params::plan_steps_max, Unit::kCount, 0u,
+                    1u << 24, "Plans with more steps than this are made anew for each call."),
+    param::Describe("collective.select.scratch_bytes_max", &Params::scratch_bytes_max, Unit::kBytes,
+                    std::uint64_t{0}, std::uint64_t{1} << 40,
+                    "Scratch memory a communicator keeps between calls."),
+    param::Describe("collective.barrier.algorithm", &Params::barrier, "", kAlgorithmHelp),
+    param::Describe("collective.bcast.algorithm", &Params::bcast, "", kAlgorithmHelp),
+    param::Describe("collective.gather.algorithm", &Params::gather, "", kAlgorithmHelp),
+    param::Describe("collective.gatherv.algorithm", &Params::gatherv, "", kAlgorithmHelp),
+    param::Describe("collective.scatter.algorithm", &Params::scatter, "", kAlgorithmHelp),
+    param::Describe("collective.scatterv.algorithm", &Params::scatterv, "", kAlgorithmHelp),
+    param::Describe("collective.allgather.algorithm", &Params::allgather, "", kAlgorithmHelp),
+    param::Describe("collective.allgatherv.algorithm", &Params::allgatherv, "", kAlgorithmHelp),
+    param::Describe("collective.alltoall.algorithm", &Params::alltoall, "", kAlgorithmHelp),
+    param::Describe("collective.alltoallv.algorithm", &Params::alltoallv, "", kAlgorithmHelp),
+    param::Describe("collective.alltoallw.algorithm", &Params::alltoallw, "", kAlgorithmHelp),
+    param::Describe("collective.reduce.algorithm", &Params::reduce, "", kAlgorithmHelp),
+    param::Describe("collective.allreduce.algorithm", &Params::allreduce, "", kAlgorithmHelp),
+    param::Describe("collective.reduce_scatter.algorithm", &Params::reduce_scatter, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.reduce_scatter_block.algorithm", &Params::reduce_scatter_block, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.scan.algorithm", &Params::scan, "", kAlgorithmHelp),
+    param::Describe("collective.exscan.algorithm", &Params::exscan, "", kAlgorithmHelp),
+};
+// The table above with current values, for lamina info.
+std::vector<param::Row> Rows(const param::Settings& settings);
+
+class Library {
+ public:
+  // Makes every component of `registry` that can run. kInvalid when a parameter is wrong or names
+  // an algorithm nobody offers (the message lists those that are).
+  static Result<std::unique_ptr<Library>> Make(const Registry& registry,
+                                               const param::Settings& settings);
+
+  // Null if nobody offers anything that fits.
+  const Algorithm* Choose(const Call& call, const Shape& shape, const LinkModel& link) const;
+  // The link model for a communicator of `ranks`.
+  LinkModel Link(Rank ranks) const;
+
+  const Params& params() const { return params_; }
+  // Everything offered for `operation`, best component first.
+  std::vector<const Algorithm*> Offered(Operation operation) const;
+
+ private:
+  // One component's algorithms for one operation.
+  using Group = std::vector<const Algorithm*>;
+
+  Status Force(Operation operation, const std::string& name);
+
+  Params params_;
+  bool crowded_ = false;
+  std::vector<std::unique_ptr<Collective>> components_;
+  std::array<std::vector<Group>, kOperations> groups_;  // best component first
+  std::array<const Algorithm*, kOperations> forced_{};
+};
+
+}  // namespace lamina::collective

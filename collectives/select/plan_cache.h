@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plans of one communicator's recent calls, so that a call that comes again plans nothing and
+// allocates nothing.
+//
+// Memory is bounded: at most `plans_max` plans of at most `steps_max` steps and counts; the one not
+// used for longest makes room. Larger plans are made and dropped with the call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/collective.h"
+
+namespace lamina::collective {
+
+// A schedule sorted for execution: in each round first the receives, then the sends, then the local
+// steps, each in the order of the schedule.
+struct Plan {
+  struct Round {
+    std::uint32_t receives;  // index of the first; sends begin where these end
+    std::uint32_t sends;
+    std::uint32_t locals;
+    std::uint32_t end;
+  };
+  const Algorithm* algorithm = nullptr;
+  std::vector<Step> steps;
+  std::vector<Round> rounds;
+  std::int64_t scratch_elements = 0;
+  std::uint32_t transfers_max = 0;  // sends and receives of the busiest round
+  std::uint32_t references = 1;
+};
+Plan* MakePlan(const Algorithm* algorithm, const Schedule& schedule);
+inline void Retain(Plan* plan) { ++plan->references; }
+void Release(Plan* plan);
+
+class PlanCache {
+ public:
+  PlanCache(std::uint32_t plans_max, std::uint32_t steps_max);
+  ~PlanCache();
+  PlanCache(const PlanCache&) = delete;
+  PlanCache& operator=(const PlanCache&) = delete;
+
+  // The plan of an equal call, or null. No reference is given.
+  Plan* Find(const Call& call);
+  // Keeps a reference of its own to `plan`, unless it is too large.
+  void Add(const Call& call, Plan* plan);
+  std::size_t size() const { return entries_.size(); }
+
+ private:
+  // A call as plain numbers; equal numbers, equal plan.
+  struct Key {
+    std::uint64_t words[4];
+    bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    std::vector<std::int64_t> counts;  // and displacements, of v-forms
+    Plan* plan;
+    std::uint64_t used;
+  };
+  static constexpr std::size_t kHints = 64;
+  static Key KeyOf(const Call& call);
+  static std::size_t HintOf(const Key& key);
+  static std::size_t CountsOf(const Call& call);
+  static bool SameCounts(const Call& call, const std::vector<std::int64_t>& counts);
+
+  const std::uint32_t plans_max_;
+  const std::uint32_t steps_max_;
+  std::uint64_t clock_ = 0;
+  std::vector<Entry> entries_;
+  // By hash of the key: the entry that was found or added last.
+  std::array<std::uint16_t, kHints> hints_{};
+};
+
+}  // namespace lamina::collective

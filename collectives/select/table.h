@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a communicator needs for its collectives: who chooses, what was chosen, memory to work in.
+//
+// Ownership: core::Comm owns its table; Free takes it down. The library outlives all tables.
+// Threads:   the caller holds the library lock at MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "collectives/select/library.h"
+#include "collectives/select/plan_cache.h"
+#include "runtime/core/comm.h"
+#include "runtime/core/request.h"
+
+namespace lamina::collective {
+
+// Makes `registry`'s components the ones that communicators attached from now on choose from; once,
+// before the first Attach. On failure nothing is installed.
+Status Install(const Registry& registry, const param::Settings& settings);
+// After the last Free.
+void Uninstall();
+// Null before Install.
+const Library* Installed();
+
+struct Table {
+  Table(const Library& library, const core::Comm& comm);
+
+  // The plan for `call`, made if it is new. The caller gets a reference. Null: nobody can do it.
+  Plan* Find(const Call& call);
+  // At least `bytes`, aligned to 64, until the next Scratch or Trim of this communicator; null if
+  // there is no such memory.
+  std::byte* Scratch(std::size_t bytes);
+  // Gives back scratch beyond what a communicator may keep.
+  void Trim();
+
+  const Library& library;
+  const Shape shape;
+  const LinkModel link;
+  PlanCache plans;
+  Schedule schedule;                    // work space of planning
+  std::vector<core::Request> requests;  // of the blocking collective that runs, if any
+
+ private:
+  struct Unmap {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Unmap> scratch_;
+  std::size_t scratch_bytes_ = 0;
+};
+
+// Gives `comm` its table. No communication. Does nothing on an intercommunicator.
+void Attach(core::Comm* comm);
+// Takes it down; harmless without one.
+void Free(core::Comm* comm);
+
+}  // namespace lamina::collective
