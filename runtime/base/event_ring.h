@@ -30,10 +30,9 @@ struct EventRing {
   static constexpr std::uint32_t kMagic = 0x4c414d31;  // "LAM1"
 
   std::uint32_t magic;
-  // Name of the MPI function the process is in or was in last, as an index into the table of the
-  // MPI functions (call_names.h); 0: none yet. Odd `inside`: within the call.
+  // The MPI function the process is in, or was in last: a number of call_names.h; 0: none yet.
   std::atomic<std::uint32_t> call;
-  std::atomic<std::uint32_t> inside;
+  std::atomic<std::uint32_t> inside;  // 1: within that call
   // kInitialized.. so that the launcher can tell a rank that left early from one that finalized.
   std::atomic<std::uint32_t> phase;
   alignas(64) std::atomic<std::uint64_t> next;

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/api/api.h"
+
+namespace lamina::api {
+
+int NotInitialized(const char* call) {
+  return core::Raise(nullptr, MPI_ERR_OTHER, call,
+                     core::life == core::Life::kFinalized
+                         ? "called after MPI_Finalize"
+                         : "called before MPI_Init; initialise MPI first");
+}
+
+int Unsupported(const char* call) {
+  if (core::process == nullptr) return NotInitialized(call);
+  return core::Raise(core::self_comm, MPI_ERR_UNSUPPORTED_OPERATION, call,
+                     "%s is not written yet in this version of Lamina", call);
+}
+
+}  // namespace lamina::api

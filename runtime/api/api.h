@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every file of the front door needs. A function here checks its arguments, finds objects,
+// calls one function and turns failure into the error handler; it holds no logic.
+//
+// Every MPI function is defined under its PMPI_ name and offered under its MPI_ name as a weak alias
+// (MPI-5.0, section 15.2), so a profiling tool may define MPI_X and call PMPI_X:
+//     int PMPI_Send(...) { ... }
+//     PROFILED(MPI_Send);
+#pragma once
+
+// Everything is hidden but what mpi.h declares, so mpi.h comes first.
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+
+#include "runtime/base/call_names.h"
+#include "runtime/base/event_ring.h"
+#include "runtime/core/comm.h"
+#include "runtime/core/errors.h"
+#include "runtime/core/process.h"
+
+#define LAMINA_EXPORT __attribute__((visibility("default")))
+
+// Defines the weak MPI_ name of the PMPI_ function above it, in the same file.
+#define PROFILED(name) \
+  extern "C" LAMINA_EXPORT decltype(P##name) name __attribute__((weak, alias("P" #name)))
+
+namespace lamina::api {
+
+// One MPI call: remembers its name for messages and post-mortems, takes the library lock.
+class Entry {
+ public:
+  explicit Entry(Call call) : call_(call) {
+    EventRing* ring = CurrentEventRing();
+    ring->call.store(static_cast<std::uint32_t>(call), std::memory_order_relaxed);
+    ring->inside.store(1, std::memory_order_relaxed);
+  }
+  ~Entry() { CurrentEventRing()->inside.store(0, std::memory_order_relaxed); }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+  const char* name() const { return NameOf(call_); }
+
+ private:
+  const Call call_;
+  core::Guard guard_;
+};
+
+// MPI is up; otherwise the error says whether it is too early or too late, and ends the process.
+#define REQUIRE_INITIALIZED(entry) \
+  do { \
+    if (__builtin_expect(::lamina::core::process == nullptr, 0)) \
+      return ::lamina::api::NotInitialized((entry).name()); \
+  } while (false)
+
+[[gnu::cold]] int NotInitialized(const char* call);
+// For functions that are not written yet: MPI_ERR_UNSUPPORTED_OPERATION naming the function.
+[[gnu::cold]] int Unsupported(const char* call);
+
+inline bool Checking() { return core::process->check_arguments; }
+
+}  // namespace lamina::api

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/api/arguments.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lamina::api {
+namespace {
+
+int BadHandle(const Entry& entry, int error_class, const char* argument, const void* handle,
+              const void* null, const char* null_name) {
+  if (handle == null)
+    return core::Raise(nullptr, error_class, entry.name(), "%s is %s", argument, null_name);
+  return core::Raise(nullptr, error_class, entry.name(),
+                     "%s is %p, which is none or has been freed", argument, handle);
+}
+
+}  // namespace
+
+int BadComm(const Entry& entry, MPI_Comm handle) {
+  return BadHandle(entry, MPI_ERR_COMM, "the communicator", handle, MPI_COMM_NULL, "MPI_COMM_NULL");
+}
+int BadGroup(const Entry& entry, MPI_Group handle) {
+  return BadHandle(entry, MPI_ERR_GROUP, "the group", handle, MPI_GROUP_NULL, "MPI_GROUP_NULL");
+}
+int BadDatatype(const Entry& entry, MPI_Datatype handle) {
+  return BadHandle(entry, MPI_ERR_TYPE, "the datatype", handle, MPI_DATATYPE_NULL,
+                   "MPI_DATATYPE_NULL");
+}
+int BadOp(const Entry& entry, MPI_Op handle) {
+  return BadHandle(entry, MPI_ERR_OP, "the operation", handle, MPI_OP_NULL, "MPI_OP_NULL");
+}
+int BadInfo(const Entry& entry, MPI_Info handle) {
+  return BadHandle(entry, MPI_ERR_INFO, "the info", handle, MPI_INFO_NULL, "MPI_INFO_NULL");
+}
+int BadErrhandler(const Entry& entry, MPI_Errhandler handle) {
+  return BadHandle(entry, MPI_ERR_ERRHANDLER, "the error handler", handle, MPI_ERRHANDLER_NULL,
+                   "MPI_ERRHANDLER_NULL");
+}
+
+void CopyText(const char* text, char* into, int bytes_max, int* length) {
+  const std::size_t bytes = std::min(std::strlen(text), static_cast<std::size_t>(bytes_max - 1));
+  std::memcpy(into, text, bytes);
+  into[bytes] = '\0';
+  *length = static_cast<int>(bytes);
+}
+
+}  // namespace lamina::api

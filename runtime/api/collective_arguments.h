@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The arguments of a collective call, checked and turned into objects one after the other. The
+// first wrong one is raised, names itself and its value, and ends the checking.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "collectives/exec/invocation.h"
+#include "runtime/api/arguments.h"
+
+namespace lamina::api {
+
+class CollectiveArguments {
+ public:
+  CollectiveArguments(const Entry& entry, collective::Operation operation, MPI_Comm comm);
+  CollectiveArguments(const CollectiveArguments&) = delete;
+  CollectiveArguments& operator=(const CollectiveArguments&) = delete;
+
+  void Root(int root);
+  // The buffer that bcast sends at the root and receives elsewhere.
+  void Buffer(void* buffer, MPI_Count count, MPI_Datatype datatype);
+  // Operations that move data. "Send" and "receive" are the names of the arguments; a side that is
+  // not significant on this rank is not looked at.
+  void Send(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+  void Receive(void* buffer, MPI_Count count, MPI_Datatype datatype);
+  // Reductions of `count` elements; of `count` for each rank in reduce_scatter_block.
+  void Reduction(const void* send, void* receive, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op);
+  // Carries the call out; or gives the error that was raised.
+  int Run();
+  int Start(MPI_Request* request);
+
+ protected:
+  enum class Side { kSend, kReceive };
+
+  std::size_t Ranks() const { return static_cast<std::size_t>(it_.comm->size); }
+  bool AtRoot() const { return it_.comm->rank == it_.root; }
+  // Is this side to be looked at: significant here and not MPI_IN_PLACE?
+  bool Looks(Side side, const void* buffer);
+  template <class T>
+  bool Missing(const T* values, const char* what) {
+    if (values != nullptr) return false;
+    Fail(MPI_ERR_ARG, what, "is a null pointer");
+    return true;
+  }
+  void ReductionBuffers(const void* send, void* receive, bool empty);
+  void FindOperation(MPI_Op op, MPI_Datatype datatype);
+  const datatype::Datatype* FindType(MPI_Datatype datatype, const char* argument);
+  void CheckCount(MPI_Count count, const char* argument);
+  void CheckCounts(std::span<const std::int64_t> counts, const char* argument);
+  void CheckBuffer(const void* buffer, const datatype::Datatype* type, bool empty,
+                   const char* argument);
+  [[gnu::cold]] void Fail(int error_class, const char* argument, const char* what);
+  [[gnu::cold]] int Failed(int error_class);
+
+  const Entry& entry_;
+  int error_ = MPI_SUCCESS;
+  collective::Invocation it_;
+};
+
+// An array of counts or displacements in the width of collectives/: the user's own where it has
+// that width already, a copy elsewhere. The copy allocates only for more than 64 ranks.
+class Widened {
+ public:
+  std::span<const std::int64_t> From(const std::int64_t* values, std::size_t size) {
+    return {values, size};
+  }
+  std::span<const std::int64_t> From(const int* values, std::size_t size);
+
+ private:
+  std::array<std::int64_t, 64> few_;
+  std::vector<std::int64_t> many_;
+};
+
+// The operations whose blocks are given by arrays.
+class BlockArguments : public CollectiveArguments {
+ public:
+  using CollectiveArguments::CollectiveArguments;
+
+  template <class Count, class Displacement>
+  void SendBlocks(const void* buffer, const Count* counts, const Displacement* displacements,
+                  MPI_Datatype datatype) {
+    if (!Looks(Side::kSend, buffer)) return;
+    if (Missing(counts, "sendcounts") || Missing(displacements, "displacements of sendbuf")) return;
+    const std::size_t size = Ranks();
+    Blocks(Side::kSend, buffer, send_counts_.From(counts, size),
+           send_displacements_.From(displacements, size), datatype);
+  }
+  template <class Count, class Displacement>
+  void ReceiveBlocks(void* buffer, const Count* counts, const Displacement* displacements,
+                     MPI_Datatype datatype) {
+    if (!Looks(Side::kReceive, buffer)) return;
+    if (Missing(counts, "recvcounts") || Missing(displacements, "displacements of recvbuf")) return;
+    const std::size_t size = Ranks();
+    Blocks(Side::kReceive, buffer, receive_counts_.From(counts, size),
+           receive_displacements_.From(displacements, size), datatype);
+  }
+  // alltoallw.
+  template <class Count, class Displacement>
+  void SendTyped(const void* buffer, const Count* counts, const Displacement* displacements,
+                 const MPI_Datatype* datatypes) {
+    if (!Looks(Side::kSend, buffer)) return;
+    if (Missing(counts, "sendcounts") || Missing(displacements, "sdispls") ||
+        Missing(datatypes, "sendtypes"))
+      return;
+    const std::size_t size = Ranks();
+    Typed(Side::kSend, buffer, send_counts_.From(counts, size),
+          send_displacements_.From(displacements, size), datatypes);
+  }
+  template <class Count, class Displacement>
+  void ReceiveTyped(void* buffer, const Count* counts, const Displacement* displacements,
+                    const MPI_Datatype* datatypes) {
+    if (!Looks(Side::kReceive, buffer)) return;
+    if (Missing(counts, "recvcounts") || Missing(displacements, "rdispls") ||
+        Missing(datatypes, "recvtypes"))
+      return;
+    const std::size_t size = Ranks();
+    Typed(Side::kReceive, buffer, receive_counts_.From(counts, size),
+          receive_displacements_.From(displacements, size), datatypes);
+  }
+  // reduce_scatter.
+  template <class Count>
+  void ScatteredReduction(const void* send, void* receive, const Count* counts,
+                          MPI_Datatype datatype, MPI_Op op) {
+    if (error_ != MPI_SUCCESS || Missing(counts, "recvcounts")) return;
+    Scattered(send, receive, receive_counts_.From(counts, Ranks()), datatype, op);
+  }
+
+ private:
+  void Blocks(Side side, const void* buffer, std::span<const std::int64_t> counts,
+              std::span<const std::int64_t> displacements, MPI_Datatype datatype);
+  void Typed(Side side, const void* buffer, std::span<const std::int64_t> counts,
+             std::span<const std::int64_t> displacements, const MPI_Datatype* datatypes);
+  void Scattered(const void* send, void* receive, std::span<const std::int64_t> counts,
+                 MPI_Datatype datatype, MPI_Op op);
+
+  Widened send_counts_, send_displacements_, receive_counts_, receive_displacements_;
+  std::vector<const datatype::Datatype*> send_types_, receive_types_;
+};
+
+}  // namespace lamina::api

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Start-up and shut-down of the world model (MPI-5.0, sections 11.2 and 11.6).
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "runtime/api/api.h"
+#include "runtime/assembly/lifecycle.h"
+#include "runtime/base/log.h"
+
+namespace lamina::api {
+namespace {
+
+constinit pthread_t main_thread{};
+constinit int initialized_level = MPI_THREAD_SINGLE;
+
+int Initialize(Call call, int required, int* provided) {
+  Entry entry(call);
+  if (core::life != core::Life::kBefore)
+    return core::Raise(core::self_comm, MPI_ERR_OTHER, entry.name(),
+                       core::life == core::Life::kFinalized
+                           ? "called after MPI_Finalize; MPI can be initialised once only"
+                           : "called twice");
+  const int level = std::clamp(required, static_cast<int>(MPI_THREAD_SINGLE),
+                               static_cast<int>(MPI_THREAD_MULTIPLE));
+  if (Status status = assembly::Initialize(level); !status.ok())
+    return core::Raise(nullptr, status, entry.name());
+  main_thread = pthread_self();
+  initialized_level = level;
+  if (provided != nullptr) *provided = level;
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace lamina::api
+
+using lamina::Call;
+namespace api = lamina::api;
+namespace core = lamina::core;
+
+int PMPI_Init(int*, char***) { return api::Initialize(Call::MPI_Init, MPI_THREAD_SINGLE, nullptr); }
+PROFILED(MPI_Init);
+
+int PMPI_Init_thread(int*, char***, int required, int* provided) {
+  return api::Initialize(Call::MPI_Init_thread, required, provided);
+}
+PROFILED(MPI_Init_thread);
+
+int PMPI_Finalize(void) {
+  lamina::CurrentEventRing()->call.store(static_cast<std::uint32_t>(Call::MPI_Finalize),
+                                         std::memory_order_relaxed);
+  if (core::process == nullptr) return api::NotInitialized("MPI_Finalize");
+  if (lamina::Status status = lamina::assembly::Finalize(); !status.ok())
+    lamina::Log(lamina::Level::kWarn, "finalize", "%s", std::string(status.message()).c_str());
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Finalize);
+
+int PMPI_Initialized(int* flag) {
+  *flag = core::life != core::Life::kBefore ? 1 : 0;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Initialized);
+
+int PMPI_Finalized(int* flag) {
+  *flag = core::life == core::Life::kFinalized ? 1 : 0;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Finalized);
+
+int PMPI_Query_thread(int* provided) {
+  api::Entry entry(Call::MPI_Query_thread);
+  REQUIRE_INITIALIZED(entry);
+  *provided = api::initialized_level;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Query_thread);
+
+int PMPI_Is_thread_main(int* flag) {
+  api::Entry entry(Call::MPI_Is_thread_main);
+  REQUIRE_INITIALIZED(entry);
+  *flag = pthread_equal(api::main_thread, pthread_self()) ? 1 : 0;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Is_thread_main);
+
+int PMPI_Abort(MPI_Comm, int errorcode) {
+  lamina::CurrentEventRing()->call.store(static_cast<std::uint32_t>(Call::MPI_Abort),
+                                         std::memory_order_relaxed);
+  core::AbortJob(errorcode, "MPI_Abort was called");
+}
+PROFILED(MPI_Abort);

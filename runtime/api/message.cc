@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/api/message.h"
+
+namespace lamina::api {
+
+int RaiseBadComm(const char* call, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL)
+    return core::Raise(nullptr, MPI_ERR_COMM, call, "comm is MPI_COMM_NULL");
+  return core::Raise(nullptr, MPI_ERR_COMM, call, "comm %p is no communicator, or was freed",
+                     static_cast<void*>(comm));
+}
+
+int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI_Count count,
+                    const datatype::Datatype* type, int rank, int tag, Side side) {
+  if (count < 0)
+    return core::Raise(comm, MPI_ERR_COUNT, call, "count is %lld, must not be negative",
+                       static_cast<long long>(count));
+  if (type == nullptr)
+    return core::Raise(comm, MPI_ERR_TYPE, call, "datatype is MPI_DATATYPE_NULL, freed, or none");
+  if (!type->committed)
+    return core::Raise(comm, MPI_ERR_TYPE, call,
+                       "datatype is not committed; call MPI_Type_commit first");
+  if (!RankIsGood(*comm, rank, side))
+    return core::Raise(comm, MPI_ERR_RANK, call, "%s is %d, must be 0..%d%s or MPI_PROC_NULL",
+                       side == Side::kSend ? "dest" : "source", rank, comm->destinations - 1,
+                       side == Side::kSend ? "" : ", MPI_ANY_SOURCE");
+  if (!TagIsGood(tag, side))
+    return core::Raise(comm, MPI_ERR_TAG, call, "tag is %d, must be 0..%d%s", tag, kTagMax,
+                       side == Side::kSend ? "" : " or MPI_ANY_TAG");
+  return core::Raise(comm, MPI_ERR_BUFFER, call, "buffer %p is null, but count is %lld", address,
+                     static_cast<long long>(count));
+}
+
+int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer, int tag,
+                  std::int64_t received_bytes) {
+  switch (error_class) {
+    case MPI_ERR_TRUNCATE:
+      return core::Raise(comm, error_class, call,
+                         "the message from rank %d with tag %d is longer than the receive buffer, "
+                         "which took %lld bytes",
+                         peer, tag, static_cast<long long>(received_bytes));
+    case MPI_ERR_PROC_ABORTED:
+      return core::Raise(comm, error_class, call, "the connection to rank %d is lost", peer);
+    case MPI_ERR_BUFFER:
+      return core::Raise(comm, error_class, call,
+                         "the attached buffer has no room for the message to rank %d with tag %d; "
+                         "attach a larger one with MPI_Buffer_attach",
+                         peer, tag);
+    default:
+      return core::Raise(comm, error_class, call, "the transfer with rank %d (tag %d) failed", peer,
+                         tag);
+  }
+}
+
+}  // namespace lamina::api

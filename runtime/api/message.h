@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The checks that all functions sharing (buffer, count, datatype, rank, tag, comm) have in common.
+#pragma once
+
+#include <mpi.h>
+
+#include "runtime/api/api.h"
+#include "runtime/core/request.h"
+#include "runtime/datatype/datatype.h"
+#include "runtime/p2p/p2p.h"
+
+namespace lamina::api {
+
+inline constexpr int kTagMax = 0x7fffffff;
+
+// A message's arguments as objects. `error` is the class already raised, if any.
+struct MessageArguments {
+  core::Comm* comm = nullptr;
+  datatype::Buffer buffer;
+  int error = MPI_SUCCESS;
+};
+
+enum class Side { kSend, kReceive };
+
+[[gnu::cold]] int RaiseBadComm(const char* call, MPI_Comm comm);
+// Finds out which argument is wrong, and says so; only called when something is.
+[[gnu::cold]] int RaiseBadMessage(const char* call, core::Comm* comm, const void* address,
+                                  MPI_Count count, const datatype::Datatype* type, int rank,
+                                  int tag, Side side);
+
+inline bool RankIsGood(const core::Comm& comm, int rank, Side side) {
+  return static_cast<unsigned>(rank) < static_cast<unsigned>(comm.destinations) ||
+         rank == MPI_PROC_NULL || (side == Side::kReceive && rank == MPI_ANY_SOURCE);
+}
+inline bool TagIsGood(int tag, Side side) {
+  return tag >= 0 || (side == Side::kReceive && tag == MPI_ANY_TAG);
+}
+inline bool BufferIsGood(const void* address, MPI_Count count, const datatype::Datatype* type) {
+  return count >= 0 && type != nullptr && type->committed &&
+         (address != nullptr || count == 0 || !type->predefined);
+}
+
+// Finds the objects behind a message's arguments and checks them.
+inline MessageArguments FindMessageArguments(const Entry& entry, const void* address,
+                                             MPI_Count count, MPI_Datatype datatype, int rank,
+                                             int tag, MPI_Comm comm_handle, Side side) {
+  MessageArguments found;
+  found.comm = core::FindComm(comm_handle);
+  if (found.comm == nullptr) [[unlikely]] {
+    found.error = RaiseBadComm(entry.name(), comm_handle);
+    return found;
+  }
+  const datatype::Datatype* type = datatype::FindDatatype(datatype);
+  if (Checking() && (!BufferIsGood(address, count, type) || !TagIsGood(tag, side) ||
+                     !RankIsGood(*found.comm, rank, side))) [[unlikely]] {
+    found.error = RaiseBadMessage(entry.name(), found.comm, address, count, type, rank, tag, side);
+    return found;
+  }
+  found.buffer = {const_cast<void*>(address), count, type};
+  return found;
+}
+
+// The error of a finished transfer, in words.
+[[gnu::cold]] int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
+                                int tag, std::int64_t received_bytes);
+
+}  // namespace lamina::api

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Probe and matched probe (MPI-5.0, section 3.8).
+#include "runtime/api/message.h"
+#include "runtime/p2p/engine.h"
+
+namespace lamina::api {
+namespace {
+
+// A probe looks at no buffer.
+MessageArguments FindProbed(const Entry& entry, int source, int tag, MPI_Comm comm) {
+  return FindMessageArguments(entry, nullptr, 0, MPI_BYTE, source, tag, comm, Side::kReceive);
+}
+
+struct Probing {
+  p2p::Envelope from;
+  MPI_Status* status;
+  p2p::Message* message;
+};
+
+int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Message* handle, MPI_Request* request_handle) {
+  p2p::Message* message = p2p::FindMessage(*handle);
+  const datatype::Datatype* type = datatype::FindDatatype(datatype);
+  if (message == nullptr && *handle != MPI_MESSAGE_NO_PROC)
+    return core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(),
+                       "message is MPI_MESSAGE_NULL, received already, or none");
+  core::Comm* comm = message != nullptr ? p2p::CommOf(*message) : core::self_comm;
+  if (Checking() && !BufferIsGood(buffer, count, type))
+    return RaiseBadMessage(entry.name(), comm, buffer, count, type, 0, 0, Side::kReceive);
+  core::Request* request = core::NewRequest(comm);
+  if (message == nullptr) {
+    request->type = core::Request::Type::kNull;
+    request->active = true;
+    request->source = MPI_PROC_NULL;
+    request->complete = true;
+  } else {
+    core::Hold(request, type);
+    p2p::StartMatchedReceive(request, message, {buffer, count, type});
+  }
+  *handle = MPI_MESSAGE_NULL;
+  *request_handle = core::ToHandle<MPI_Request>(request);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace lamina::api
+
+namespace api = lamina::api;
+namespace core = lamina::core;
+namespace p2p = lamina::p2p;
+using lamina::Call;
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  api::Entry entry(Call::MPI_Iprobe);
+  REQUIRE_INITIALIZED(entry);
+  const auto found = api::FindProbed(entry, source, tag, comm);
+  if (found.error != MPI_SUCCESS) return found.error;
+  if (source == MPI_PROC_NULL) {
+    *flag = 1;
+    core::ProcNullStatus(status);
+    return MPI_SUCCESS;
+  }
+  *flag = p2p::Probe({found.comm, found.comm->context, source, tag}, status) ? 1 : 0;
+  if (*flag == 0) p2p::TheEngine().TestedInVain();
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Iprobe);
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  api::Entry entry(Call::MPI_Probe);
+  REQUIRE_INITIALIZED(entry);
+  const auto found = api::FindProbed(entry, source, tag, comm);
+  if (found.error != MPI_SUCCESS) return found.error;
+  if (source == MPI_PROC_NULL) {
+    core::ProcNullStatus(status);
+    return MPI_SUCCESS;
+  }
+  api::Probing probing{{found.comm, found.comm->context, source, tag}, status, nullptr};
+  p2p::WaitUntil(
+      [](void* argument) {
+        const auto* self = static_cast<api::Probing*>(argument);
+        return p2p::Probe(self->from, self->status);
+      },
+      &probing);
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Probe);
+
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                 MPI_Status* status) {
+  api::Entry entry(Call::MPI_Improbe);
+  REQUIRE_INITIALIZED(entry);
+  const auto found = api::FindProbed(entry, source, tag, comm);
+  if (found.error != MPI_SUCCESS) return found.error;
+  if (source == MPI_PROC_NULL) {
+    *flag = 1;
+    *message = MPI_MESSAGE_NO_PROC;
+    core::ProcNullStatus(status);
+    return MPI_SUCCESS;
+  }
+  p2p::Message* taken = p2p::MatchedProbe({found.comm, found.comm->context, source, tag}, status);
+  *flag = taken != nullptr ? 1 : 0;
+  if (taken != nullptr)
+    *message = p2p::HandleOf(taken);
+  else
+    p2p::TheEngine().TestedInVain();
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Improbe);
+
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+  api::Entry entry(Call::MPI_Mprobe);
+  REQUIRE_INITIALIZED(entry);
+  const auto found = api::FindProbed(entry, source, tag, comm);
+  if (found.error != MPI_SUCCESS) return found.error;
+  if (source == MPI_PROC_NULL) {
+    *message = MPI_MESSAGE_NO_PROC;
+    core::ProcNullStatus(status);
+    return MPI_SUCCESS;
+  }
+  api::Probing probing{{found.comm, found.comm->context, source, tag}, status, nullptr};
+  p2p::WaitUntil(
+      [](void* argument) {
+        auto* self = static_cast<api::Probing*>(argument);
+        self->message = p2p::MatchedProbe(self->from, self->status);
+        return self->message != nullptr;
+      },
+      &probing);
+  *message = p2p::HandleOf(probing.message);
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Mprobe);
+
+int PMPI_Imrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                  MPI_Request* request) {
+  api::Entry entry(Call::MPI_Imrecv_c);
+  REQUIRE_INITIALIZED(entry);
+  return api::MatchedReceive(entry, buf, count, datatype, message, request);
+}
+PROFILED(MPI_Imrecv_c);
+
+int PMPI_Imrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+                MPI_Request* request) {
+  api::Entry entry(Call::MPI_Imrecv);
+  REQUIRE_INITIALIZED(entry);
+  return api::MatchedReceive(entry, buf, count, datatype, message, request);
+}
+PROFILED(MPI_Imrecv);
+
+int PMPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
+                 MPI_Status* status) {
+  api::Entry entry(Call::MPI_Mrecv_c);
+  REQUIRE_INITIALIZED(entry);
+  MPI_Request request;
+  const int error = api::MatchedReceive(entry, buf, count, datatype, message, &request);
+  if (error != MPI_SUCCESS) return error;
+  return PMPI_Wait(&request, status);
+}
+PROFILED(MPI_Mrecv_c);
+
+int PMPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message,
+               MPI_Status* status) {
+  api::Entry entry(Call::MPI_Mrecv);
+  REQUIRE_INITIALIZED(entry);
+  MPI_Request request;
+  const int error = api::MatchedReceive(entry, buf, count, datatype, message, &request);
+  if (error != MPI_SUCCESS) return error;
+  return PMPI_Wait(&request, status);
+}
+PROFILED(MPI_Mrecv);
