@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/command_line.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "launcher/cli/options.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::size_t kQuoteMax = 80;
+
+// For messages: what was written, made printable and short.
+std::string Shown(std::string_view text) {
+  std::string shown;
+  for (const char letter : text.substr(0, kQuoteMax))
+    shown += letter >= ' ' && letter != 127 ? letter : '?';
+  return text.size() > kQuoteMax ? shown + "..." : shown;
+}
+
+Status UnknownOption(std::string_view name) {
+  const std::string_view advice = ForeignAdvice(name);
+  if (!advice.empty())
+    return Error(Code::kInvalid, "unknown option %s: %s", Shown(name).c_str(),
+                 std::string(advice).c_str());
+  const std::string near = Nearest(name, OptionNames());
+  if (!near.empty())
+    return Error(Code::kInvalid, "unknown option %s; did you mean %s?", Shown(name).c_str(),
+                 near.c_str());
+  return Error(Code::kInvalid, "unknown option %s; --help lists them", Shown(name).c_str());
+}
+
+// One pass over the words; `next_` is the first that nobody has read.
+class Parser {
+ public:
+  explicit Parser(std::span<const std::string> words) : words_(words) {}
+
+  Result<Invocation> Parse() {
+    while (next_ < words_.size()) {
+      const std::string& word = words_[next_];
+      if (word == "--" || word.size() < 2 || word.front() != '-') {
+        if (word == "--") ++next_;
+        if (Status status = TakeProgram(); !status.ok()) return status;
+        continue;
+      }
+      if (Status status = TakeOption(); !status.ok()) return status;
+      if (draft_.line.action != Invocation::Action::kRun) return std::move(draft_.line);
+    }
+    if (Status status = CheckEnd(); !status.ok()) return status;
+    return std::move(draft_.line);
+  }
+
+ private:
+  bool AtEnd() const { return next_ >= words_.size(); }
+
+  // "-n4", "-np=4", "--np=4", "--np 4", "-genv A B".
+  Status TakeOption() {
+    const std::string_view word = words_[next_++];
+    std::string_view name = word;
+    std::optional<std::string_view> value;
+    const Option* option = FindOption(name);
+    if (option == nullptr) {
+      if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+        name = word.substr(0, equals);
+        value = word.substr(equals + 1);
+      } else if (const std::size_t digit = word.find_first_of("0123456789");
+                 digit != std::string_view::npos && digit <= 3) {
+        name = word.substr(0, digit);  // a number may follow without a blank
+        value = word.substr(digit);
+      }
+      option = FindOption(name);
+      if (option == nullptr)
+        return UnknownOption(value && word.find('=') != word.npos ? name : word);
+    }
+    const std::string_view argument = option->argument;
+    if (argument.empty()) {
+      if (value) return Error(Code::kInvalid, "%s takes no value", Shown(name).c_str());
+      return Finish(*option, name, "");
+    }
+    if (argument.front() == '[') return Finish(*option, name, value ? *value : OptionalTopic());
+    if (!value) {
+      if (AtEnd())
+        return Error(Code::kInvalid, "%s needs a value: %s %s", Shown(name).c_str(),
+                     Shown(name).c_str(), std::string(argument).c_str());
+      value = words_[next_++];
+    }
+    if (argument.find(' ') == std::string_view::npos || value->find('=') != value->npos)
+      return Finish(*option, name, *value);
+    if (AtEnd())
+      return Error(Code::kInvalid, "%s needs two values: %s %s", Shown(name).c_str(),
+                   Shown(name).c_str(), std::string(argument).c_str());
+    return Finish(*option, name, std::string(*value) + "=" + words_[next_++]);
+  }
+
+  std::string_view OptionalTopic() {
+    if (AtEnd() || words_[next_].starts_with('-')) return {};
+    return words_[next_++];
+  }
+
+  Status Finish(const Option& option, std::string_view name, std::string_view value) {
+    Status status = option.apply(draft_, value);
+    if (status.ok()) return status;
+    return Error(status.code(), "%s %s: %s", Shown(name).c_str(), Shown(value).c_str(),
+                 std::string(status.message()).c_str());
+  }
+
+  Status TakeProgram() {
+    while (!AtEnd() && words_[next_] != ":") draft_.program.argv.push_back(words_[next_++]);
+    if (draft_.program.argv.empty()) return CheckEnd();
+    if (draft_.program.argv.front().empty())
+      return Error(Code::kInvalid, "the program's name is empty");
+    draft_.line.request.programs.push_back(std::move(draft_.program));
+    draft_.program = {};
+    wants_program_ = !AtEnd();
+    if (!AtEnd()) ++next_;
+    return {};
+  }
+
+  Status CheckEnd() const {
+    if (wants_program_)
+      return Error(Code::kInvalid, "no program given%s",
+                   draft_.line.request.programs.empty()
+                       ? ": mpiexec [options] program [arguments]; --help tells more"
+                       : " after \":\"");
+    std::uint64_t total = 0;
+    for (const ProgramRequest& program : draft_.line.request.programs) {
+      if (!program.ranks) return {};
+      total += *program.ranks;
+    }
+    if (total > INT32_MAX)
+      return Error(Code::kInvalid, "more ranks than MPI can number (%d)", INT32_MAX);
+    return {};
+  }
+
+  std::span<const std::string> words_;
+  std::size_t next_ = 0;
+  bool wants_program_ = true;
+  Draft draft_;
+};
+
+}  // namespace
+
+Result<Invocation> ParseCommandLine(std::span<const std::string> arguments) {
+  return Parser(arguments).Parse();
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words after `mpiexec`, understood. Pure: reads no file, no environment.
+//
+//   mpiexec [options] [--] program [arguments] [: [options] program [arguments]]...
+//
+// Options end at the program's name; everything after it, up to a lone `:`, is the program's.
+// Every option is one row of the table in options.cc: names, argument, topic, help, action.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/place.h"
+#include "launcher/plan/plan.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+struct Display {
+  bool plan = false;
+  bool environment = false;
+  bool bindings = false;
+};
+
+struct Invocation {
+  enum class Action { kRun, kHelp, kVersion };
+  Action action = Action::kRun;
+  std::string topic;  // with kHelp; "": the overview
+
+  Request request;                    // host_file still empty: the caller reads host_file_path
+  std::string host_file_path;         // "": none
+  RunOptions options;                 // spawner still empty
+  std::vector<std::string> settings;  // --param, in order
+  std::vector<std::string> job_environment;  // -genv, for all programs: "NAME=value" or "NAME"
+  Display display;
+  bool dry_run = false;
+};
+
+// ProgramRequest::environment holds "NAME=value", or "NAME" for "as it is here".
+// kInvalid: the message is for the user as it is: option, value and what would be right.
+Result<Invocation> ParseCommandLine(std::span<const std::string> arguments);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   the command line means what users of any MPI expect, and every mistake is answered with
+//         the word that is wrong and what would be right.
+// Method: words in, the invocation or the exact message out; rules that hold for every row of the
+//         table; then words at random, which must give an answer and never a program that is empty.
+#include "launcher/cli/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "launcher/cli/options.h"
+
+namespace lamina::launcher {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Invocation Parse(const Words& words) {
+  Result<Invocation> line = ParseCommandLine(words);
+  EXPECT_TRUE(line.ok()) << line.status().message();
+  return line.ok() ? *line : Invocation{};
+}
+
+std::string ErrorOf(const Words& words) {
+  Result<Invocation> line = ParseCommandLine(words);
+  EXPECT_FALSE(line.ok());
+  return std::string(line.status().message());
+}
+
+TEST(CommandLine, RanksInEverySpelling) {
+  for (const Words& words : {Words{"-n", "4", "a"}, Words{"-np", "4", "a"}, Words{"-c", "4", "a"},
+                             Words{"--np", "4", "a"}, Words{"-n4", "a"}, Words{"-np4", "a"},
+                             Words{"-np=4", "a"}, Words{"--np=4", "a"}, Words{"--n", "4", "a"}}) {
+    Result<Invocation> line = ParseCommandLine(words);
+    if (words[0] == "--n") {  // one letter takes one dash
+      EXPECT_FALSE(line.ok());
+      continue;
+    }
+    ASSERT_TRUE(line.ok()) << words[0] << ": " << line.status().message();
+    EXPECT_EQ(line->request.programs[0].ranks, 4u) << words[0];
+    EXPECT_EQ(line->request.programs[0].argv, Words{"a"}) << words[0];
+  }
+}
+
+TEST(CommandLine, WhatFollowsTheProgramIsItsOwn) {
+  const Invocation line = Parse({"-n", "2", "a", "-n", "3", "--help", "-x", "--"});
+  EXPECT_EQ(line.request.programs[0].argv, (Words{"a", "-n", "3", "--help", "-x", "--"}));
+  EXPECT_EQ(line.action, Invocation::Action::kRun);
+}
+
+TEST(CommandLine, DoubleDashEndsOptions) {
+  EXPECT_EQ(Parse({"-n", "1", "--", "-prog", "-x"}).request.programs[0].argv,
+            (Words{"-prog", "-x"}));
+  EXPECT_EQ(ErrorOf({"-n", "1", "--"}),
+            "no program given: mpiexec [options] program [arguments]; --help tells more");
+}
+
+TEST(CommandLine, SeveralPrograms) {
+  const Invocation line = Parse({"--tag-output", "-n", "1", "--wdir", "/tmp", "a", "x", ":", "-n",
+                                 "2", "-x", "V=1", "b", ":", "-n", "3", "c"});
+  ASSERT_EQ(line.request.programs.size(), 3u);
+  EXPECT_EQ(line.request.programs[0].argv, (Words{"a", "x"}));
+  EXPECT_EQ(line.request.programs[0].wdir, "/tmp");
+  EXPECT_EQ(line.request.programs[1].wdir, "");
+  EXPECT_EQ(line.request.programs[1].environment, Words{"V=1"});
+  EXPECT_EQ(line.request.programs[2].ranks, 3u);
+  EXPECT_TRUE(line.options.tag_output);
+}
+
+TEST(CommandLine, ProgramsThatAreMissing) {
+  const std::string none =
+      "no program given: mpiexec [options] program [arguments]; --help tells more";
+  EXPECT_EQ(ErrorOf({}), none);
+  EXPECT_EQ(ErrorOf({"-n", "2"}), none);
+  EXPECT_EQ(ErrorOf({":"}), none);
+  EXPECT_EQ(ErrorOf({":", "a"}), none);
+  EXPECT_EQ(ErrorOf({"a", ":"}), "no program given after \":\"");
+  EXPECT_EQ(ErrorOf({"a", ":", ":", "b"}), "no program given after \":\"");
+  EXPECT_EQ(ErrorOf({"a", ":", "-n", "2"}), "no program given after \":\"");
+  EXPECT_EQ(ErrorOf({""}), "the program's name is empty");
+}
+
+TEST(CommandLine, NumbersOfRanks) {
+  EXPECT_EQ(ErrorOf({"-n", "0", "a"}), "-n 0: a program needs at least 1 rank");
+  EXPECT_EQ(ErrorOf({"-n", "-1", "a"}), "-n -1: a program needs at least 1 rank");
+  EXPECT_EQ(ErrorOf({"-n", "two", "a"}), "-n two: not a number of ranks");
+  EXPECT_EQ(ErrorOf({"-n", "2.5", "a"}), "-n 2.5: not a number of ranks");
+  EXPECT_EQ(ErrorOf({"-n", "", "a"}), "-n : not a number of ranks");
+  EXPECT_EQ(ErrorOf({"-n", "3000000000", "a"}),
+            "-n 3000000000: more ranks than MPI can number (2147483647)");
+  EXPECT_EQ(ErrorOf({"-n", "99999999999999999999", "a"}),
+            "-n 99999999999999999999: not a number of ranks");
+  EXPECT_EQ(ErrorOf({"-n", "2", "-np", "3", "a"}),
+            "-np 3: the number of ranks was given before (2)");
+  EXPECT_EQ(ErrorOf({"-n", "2147483647", "a", ":", "-n", "1", "b"}),
+            "more ranks than MPI can number (2147483647)");
+  EXPECT_EQ(ErrorOf({"-n"}), "-n needs a value: -n N");
+}
+
+TEST(CommandLine, UnknownOptionsAreAnsweredWithTheNearest) {
+  EXPECT_EQ(ErrorOf({"--tag-ouput", "a"}),
+            "unknown option --tag-ouput; did you mean --tag-output?");
+  EXPECT_EQ(ErrorOf({"--hostfle=x", "a"}), "unknown option --hostfle; did you mean --hostfile?");
+  EXPECT_EQ(ErrorOf({"-bindto", "core"}), "unknown option -bindto; did you mean --bind-to?");
+  EXPECT_EQ(ErrorOf({"--qqqqqqqqqq", "a"}), "unknown option --qqqqqqqqqq; --help lists them");
+  EXPECT_EQ(ErrorOf({"---np", "2", "a"}), "unknown option ---np; did you mean --np?");
+  EXPECT_NE(ErrorOf({"--mca", "btl", "tcp", "a"}).find("--param NAME=VALUE"), std::string::npos);
+}
+
+TEST(CommandLine, HostsAndFiles) {
+  const Invocation line = Parse({"-H", "a:2,b", "-H", "c", "--hostfile", "hosts", "prog"});
+  EXPECT_EQ(line.request.programs[0].hosts.size(), 3u);
+  EXPECT_EQ(line.host_file_path, "hosts");
+  EXPECT_EQ(Parse({"-machinefile", "m", "a"}).host_file_path, "m");
+  EXPECT_EQ(Parse({"-f", "m", "a"}).host_file_path, "m");
+  EXPECT_EQ(ErrorOf({"--host", "a,,b", "p"}), "--host a,,b: \"\" is not a host name");
+  EXPECT_EQ(ErrorOf({"-f", "x", "-f", "y", "p"}), "-f y: a host file was given before (x)");
+}
+
+TEST(CommandLine, Choices) {
+  EXPECT_EQ(Parse({"--map-by", "numa", "a"}).request.map_by, MapBy::kNuma);
+  EXPECT_EQ(Parse({"-map-by=node", "a"}).request.map_by, MapBy::kNode);
+  EXPECT_EQ(Parse({"--bind-to", "hwthread", "a"}).request.bind_to, BindTo::kHwthread);
+  EXPECT_EQ(ErrorOf({"--bind-to", "cor", "a"}),
+            "--bind-to cor: did you mean \"core\"? One of: none, core, socket, numa, hwthread, "
+            "package, default");
+  EXPECT_EQ(ErrorOf({"--map-by", "ppr:1:node", "a"}),
+            "--map-by ppr:1:node: not one of: slot, node, numa, socket, package, core, host, "
+            "hwthread");
+}
+
+TEST(CommandLine, Times) {
+  EXPECT_EQ(Parse({"--timeout", "10", "a"}).options.timeout_ms, 10000u);
+  EXPECT_EQ(Parse({"--timeout", "0.0004", "a"}).options.timeout_ms, 1u);
+  EXPECT_EQ(Parse({"-timeout=1.5", "a"}).options.timeout_ms, 1500u);
+  for (const char* wrong : {"-1", "x", "", "nan", "inf", "1e99", "5s"})
+    EXPECT_NE(ErrorOf({"--timeout", wrong, "a"}).find("not a number of seconds"), std::string::npos)
+        << wrong;
+}
+
+TEST(CommandLine, StandardInput) {
+  EXPECT_EQ(Parse({"a"}).options.stdin_to, StdinTo::kRank);
+  EXPECT_EQ(Parse({"--stdin", "all", "a"}).options.stdin_to, StdinTo::kAll);
+  EXPECT_EQ(Parse({"--stdin", "none", "a"}).options.stdin_to, StdinTo::kNone);
+  EXPECT_EQ(Parse({"--stdin", "3", "a"}).options.stdin_rank, 3u);
+  EXPECT_EQ(ErrorOf({"--stdin", "-1", "a"}), "--stdin -1: not a rank, \"all\" or \"none\"");
+}
+
+TEST(CommandLine, Variables) {
+  EXPECT_EQ(Parse({"-x", "A=b=c", "-x", "D", "a"}).request.programs[0].environment,
+            (Words{"A=b=c", "D"}));
+  // As MPICH writes them: name and value are two words.
+  EXPECT_EQ(Parse({"-env", "A", "b", "p"}).request.programs[0].environment, Words{"A=b"});
+  EXPECT_EQ(Parse({"-genv", "A", "b", "p"}).job_environment, Words{"A=b"});
+  EXPECT_EQ(Parse({"-genv", "A=b", "p"}).job_environment, Words{"A=b"});
+  EXPECT_EQ(Parse({"--env", "A=b", "p"}).request.programs[0].environment, Words{"A=b"});
+  EXPECT_EQ(ErrorOf({"-x", "=v", "a"}), "-x =v: not NAME or NAME=value");
+  EXPECT_EQ(ErrorOf({"-genv", "A"}), "-genv needs two values: -genv NAME VALUE");
+}
+
+TEST(CommandLine, HelpAndVersion) {
+  EXPECT_EQ(Parse({"--help"}).action, Invocation::Action::kHelp);
+  EXPECT_EQ(Parse({"--help", "binding"}).topic, "binding");
+  EXPECT_EQ(Parse({"--help=binding"}).topic, "binding");
+  EXPECT_EQ(Parse({"-n", "2", "-h"}).action, Invocation::Action::kHelp);
+  EXPECT_EQ(Parse({"--version"}).action, Invocation::Action::kVersion);
+  EXPECT_EQ(Parse({"-V", "--nonsense"}).action, Invocation::Action::kVersion);
+}
+
+TEST(CommandLine, Rest) {
+  const Invocation line = Parse({"-v", "-v", "--display", "plan,env", "--dry-run",
+                                 "--oversubscribe", "--param", "a.b.c=1", "--param=d.e.f=2",
+                                 "--output", "dir", "--timestamp-output", "-ppn", "3", "prog"});
+  EXPECT_EQ(line.options.verbosity, 2u);
+  EXPECT_TRUE(line.display.plan);
+  EXPECT_TRUE(line.display.environment);
+  EXPECT_FALSE(line.display.bindings);
+  EXPECT_TRUE(line.dry_run);
+  EXPECT_TRUE(line.request.oversubscribe);
+  EXPECT_EQ(line.settings, (Words{"a.b.c=1", "d.e.f=2"}));
+  EXPECT_EQ(line.options.output_directory, "dir");
+  EXPECT_TRUE(line.options.timestamp_output);
+  EXPECT_EQ(line.request.ranks_per_host_max, 3u);
+  EXPECT_EQ(ErrorOf({"--tag-output=yes", "a"}), "--tag-output takes no value");
+  EXPECT_EQ(ErrorOf({"--param", "a.b.c", "p"}), "--param a.b.c: not name=value");
+  EXPECT_EQ(ErrorOf({"--display", "maps", "p"}),
+            "--display maps: not one or several of plan, env, bindings");
+}
+
+TEST(OptionTable, NoNameIsTakenTwice) {
+  std::vector<std::string> names = OptionNames();
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  for (const Option& option : Options()) {
+    EXPECT_NE(option.help[0], '\0') << option.names[0];
+    for (const char* name : option.names) {
+      if (name == nullptr) continue;
+      EXPECT_EQ(FindOption(name), &option) << name;
+    }
+  }
+}
+
+TEST(OptionTable, AForeignOptionIsNotOurs) {
+  for (const char* name : {"--mca", "-genvall", "--rankfile", "-launcher"}) {
+    EXPECT_FALSE(ForeignAdvice(name).empty()) << name;
+    EXPECT_EQ(FindOption(name), nullptr) << name;
+  }
+}
+
+TEST(CommandLine, WordsAtRandom) {
+  std::mt19937 random(99);
+  std::vector<std::string> pieces = OptionNames();
+  for (const char* more :
+       {"1",     "4", "-1",  ":",   "--",   "-",    "",         "a",   "prog", "x=y",
+        "a:2,b", "=", "--=", "-n=", "numa", "core", "\xff\xfe", "---", "-n4x", "all"})
+    pieces.emplace_back(more);
+  for (int round = 0; round < 5000; ++round) {
+    Words words;
+    for (int i = static_cast<int>(random() % 8); i > 0; --i) {
+      words.push_back(pieces[random() % pieces.size()]);
+      if (random() % 10 == 0) words.back() += static_cast<char>(1 + random() % 255);
+    }
+    Result<Invocation> line = ParseCommandLine(words);
+    if (!line.ok()) {
+      EXPECT_FALSE(line.status().message().empty());
+      continue;
+    }
+    if (line->action != Invocation::Action::kRun) continue;
+    ASSERT_FALSE(line->request.programs.empty());
+    for (const ProgramRequest& program : line->request.programs) {
+      ASSERT_FALSE(program.argv.empty());
+      EXPECT_FALSE(program.argv.front().empty());
+      EXPECT_TRUE(!program.ranks || *program.ranks >= 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lamina::launcher

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/info.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "launcher/cli/installation.h"
+#include "launcher/cli/library.h"
+#include "launcher/cli/settings.h"
+#include "launcher/cli/version.h"
+#include "runtime/base/text.h"
+#include "runtime/component/listing.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::size_t kColumnsMax = 100;
+
+int Refuse(const std::string& message) {
+  fprintf(stderr, "lamina info: %s\n", message.c_str());
+  return 2;
+}
+int Refuse(const Status& status) { return Refuse(std::string(status.message())); }
+
+struct InfoRequest {
+  bool help = false;
+  bool params = false;
+  std::vector<std::string> settings;
+  std::vector<std::string> words;  // framework, component
+};
+
+constexpr const char* kUsage =
+    "usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]\n\n"
+    "  --params  also the parameters: value, unit, range, origin, help\n"
+    "  --param   as for mpiexec: shows what it would change\n";
+
+Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
+  InfoRequest request;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--params" || word == "-params" || word == "--all" || word == "-a") {
+      request.params = true;
+    } else if (word == "--help" || word == "-h") {
+      request.help = true;
+    } else if (word == "--param") {
+      if (i + 1 == arguments.size())
+        return Error(Code::kInvalid, "--param needs a value: --param NAME=VALUE");
+      request.settings.push_back(arguments[++i]);
+    } else if (word.starts_with("--param=")) {
+      request.settings.push_back(word.substr(8));
+    } else if (word.starts_with('-')) {
+      const std::string near = Nearest(word, {"--params", "--param", "--help", "--all"});
+      return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
+                   near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
+    } else if (request.words.size() == 2) {
+      return Error(Code::kInvalid, "too many words: FRAMEWORK and COMPONENT are all");
+    } else {
+      request.words.push_back(word);
+    }
+  }
+  return request;
+}
+
+std::string OwnPart(const InfoRequest& request, const component::ListedFramework& framework) {
+  const std::string wanted = request.words.empty() ? "" : request.words[0];
+  const std::string component = request.words.size() < 2 ? "" : request.words[1];
+  Result<std::vector<component::ListedFramework>> listed =
+      component::Filter({framework}, wanted, component);
+  if (!listed.ok()) return {};
+  component::PrintOptions options;
+  options.params = request.params;
+  options.columns_max = kColumnsMax;
+  return component::Print(*listed, options);
+}
+
+std::string LibraryFilter(const InfoRequest& request) {
+  std::string filter = request.params ? "params" : "";
+  for (const std::string& word : request.words) filter += (filter.empty() ? "" : " ") + word;
+  return filter;
+}
+
+}  // namespace
+
+int Info(std::span<const std::string> arguments, const CommandContext& context) {
+  Result<InfoRequest> request = ParseInfo(arguments);
+  if (!request.ok()) return Refuse(request.status());
+  if (request->help) {
+    fputs(kUsage, stdout);
+    return 0;
+  }
+  const Installation installation = ThisInstallation();
+  Result<param::Settings> settings =
+      ReadSettings(request->settings, context.environment, installation);
+  if (!settings.ok()) return Refuse(settings.status());
+
+  component::ListedFramework framework = component::List(
+      "spawner", context.spawners, SpawnContext{context.environment, *settings}, *settings);
+  framework.params = LauncherOwnRows(*settings);
+  const std::string own = OwnPart(*request, framework);
+  Result<std::string> library = DescribeLibrary(installation, *settings, LibraryFilter(*request));
+
+  if (own.empty() && !library.ok()) return Refuse(library.status());
+  if (request->words.empty()) {
+    printf("Lamina %s\n", kVersion);
+    printf("  prefix   %s\n",
+           installation.prefix.empty() ? "none (a build tree)" : installation.prefix.c_str());
+    printf("  library  %s\n\n",
+           installation.library.empty() ? "not found" : installation.library.c_str());
+  }
+  fputs(own.c_str(), stdout);
+  if (library.ok()) {
+    if (!own.empty() && !library->empty()) fputs("\n", stdout);
+    fputs(library->c_str(), stdout);
+  } else if (request->words.empty()) {
+    printf("\ntransports, collectives, checkpoint engines: %s\n",
+           std::string(library.status().message()).c_str());
+  }
+  // Values that would be refused are shown as such, and told by the exit status too.
+  const SettingsReport report = CheckSettings(*settings, context.spawners, installation);
+  for (const std::string& warning : report.warnings)
+    fprintf(stderr, "lamina info: warning: %s\n", warning.c_str());
+  for (const std::string& problem : report.problems) Refuse(problem);
+  return report.problems.empty() ? 0 : 2;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The manual page and the shell completion, made from the table of options and the help pages, so
+// that they cannot fall behind.
+#pragma once
+
+#include <string>
+
+namespace lamina::launcher {
+
+std::string ManualPage();      // mpiexec(1), in man's own language
+std::string BashCompletion();  // for mpiexec, mpirun and lamina
+
+}  // namespace lamina::launcher

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The commands behind mpiexec and lamina, from words to exit status.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "launcher/spawn/spawner.h"
+#include "runtime/base/environment.h"
+
+namespace lamina::launcher {
+
+struct CommandContext {
+  const Environment& environment;
+  const SpawnerRegistry& spawners;
+  // The one of them that starts ranks on this machine only, so that its plans are checked against
+  // what is here.
+  std::string_view local_spawner;
+};
+
+// mpiexec, mpirun, `lamina run`: returns the exit status for the shell.
+int Mpiexec(std::span<const std::string> arguments, const CommandContext& outer);
+
+// lamina: its first word is the subcommand.
+int Lamina(std::span<const std::string> arguments, const CommandContext& context);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/options.h"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::int64_t kRanksMax = INT32_MAX;
+constexpr double kTimeoutSecondsMax = 1e9;
+
+Status Ranks(Draft& draft, std::string_view value) {
+  const std::optional<std::int64_t> ranks = ParseInteger(value);
+  if (!ranks) return Error(Code::kInvalid, "not a number of ranks");
+  if (*ranks < 1) return Error(Code::kInvalid, "a program needs at least 1 rank");
+  if (*ranks > kRanksMax)
+    return Error(Code::kInvalid, "more ranks than MPI can number (%lld)",
+                 static_cast<long long>(kRanksMax));
+  if (draft.program.ranks)
+    return Error(Code::kInvalid, "the number of ranks was given before (%u)", *draft.program.ranks);
+  draft.program.ranks = static_cast<std::uint32_t>(*ranks);
+  return {};
+}
+
+Status PerHost(Draft& draft, std::string_view value) {
+  const std::optional<std::int64_t> ranks = ParseInteger(value);
+  if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
+    return Error(Code::kInvalid, "not a number of ranks a host (1 to %u)", kSlotsMax);
+  draft.line.request.ranks_per_host_max = static_cast<std::uint32_t>(*ranks);
+  return {};
+}
+
+Status WorkingDirectory(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no directory named");
+  draft.program.wdir = value;
+  return {};
+}
+
+Status Timeout(Draft& draft, std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(seconds) ||
+      seconds < 0 || seconds > kTimeoutSecondsMax)
+    return Error(Code::kInvalid, "not a number of seconds (0 to %.0f; 0: no limit)",
+                 kTimeoutSecondsMax);
+  draft.line.options.timeout_ms = static_cast<std::uint64_t>(std::ceil(seconds * 1000));
+  return {};
+}
+
+Status Hosts(Draft& draft, std::string_view value) {
+  Result<std::vector<HostEntry>> hosts = ParseHostList(value);
+  if (!hosts.ok()) return std::move(hosts).status();
+  draft.program.hosts.insert(draft.program.hosts.end(), hosts->begin(), hosts->end());
+  return {};
+}
+
+Status HostFile(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no file named");
+  if (!draft.line.host_file_path.empty())
+    return Error(Code::kInvalid, "a host file was given before (%s)",
+                 draft.line.host_file_path.c_str());
+  draft.line.host_file_path = value;
+  return {};
+}
+
+template <class Enum>
+struct Word {
+  const char* word;
+  Enum value;
+};
+
+template <class Enum, std::size_t count>
+Status Choose(const Word<Enum> (&words)[count], std::string_view value, Enum* chosen) {
+  std::string known;
+  std::vector<std::string> candidates;
+  for (const Word<Enum>& word : words) {
+    if (value == word.word) {
+      *chosen = word.value;
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(word.word);
+    candidates.emplace_back(word.word);
+  }
+  const std::string near = Nearest(value, candidates);
+  if (!near.empty())
+    return Error(Code::kInvalid, "did you mean \"%s\"? One of: %s", near.c_str(), known.c_str());
+  return Error(Code::kInvalid, "not one of: %s", known.c_str());
+}
+
+constexpr Word<MapBy> kMapWords[] = {
+    {"slot", MapBy::kSlot},     {"node", MapBy::kNode},         {"numa", MapBy::kNuma},
+    {"socket", MapBy::kSocket}, {"package", MapBy::kSocket},    {"core", MapBy::kCore},
+    {"host", MapBy::kNode},     {"hwthread", MapBy::kHwthread},
+};
+constexpr Word<BindTo> kBindWords[] = {
+    {"none", BindTo::kNone},       {"core", BindTo::kCore},         {"socket", BindTo::kSocket},
+    {"numa", BindTo::kNuma},       {"hwthread", BindTo::kHwthread}, {"package", BindTo::kSocket},
+    {"default", BindTo::kDefault},
+};
+
+Status Map(Draft& draft, std::string_view value) {
+  return Choose(kMapWords, value, &draft.line.request.map_by);
+}
+
+Status Bind(Draft& draft, std::string_view value) {
+  return Choose(kBindWords, value, &draft.line.request.bind_to);
+}
+
+Status Oversubscribe(Draft& draft, std::string_view) {
+  draft.line.request.oversubscribe = true;
+  return {};
+}
+
+Status TagOutput(Draft& draft, std::string_view) {
+  draft.line.options.tag_output = true;
+  return {};
+}
+
+Status TimestampOutput(Draft& draft, std::string_view) {
+  draft.line.options.timestamp_output = true;
+  return {};
+}
+
+Status OutputDirectory(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no directory named");
+  draft.line.options.output_directory = value;
+  return {};
+}
+
+Status Stdin(Draft& draft, std::string_view value) {
+  RunOptions& options = draft.line.options;
+  if (value == "none") {
+    options.stdin_to = StdinTo::kNone;
+  } else if (value == "all") {
+    options.stdin_to = StdinTo::kAll;
+  } else {
+    const std::optional<std::int64_t> rank = ParseInteger(value);
+    if (!rank || *rank < 0 || *rank > kRanksMax)
+      return Error(Code::kInvalid, "not a rank, \"all\" or \"none\"");
+    options.stdin_to = StdinTo::kRank;
+    options.stdin_rank = static_cast<std::uint32_t>(*rank);
+  }
+  return {};
+}
+
+bool IsVariableName(std::string_view name) {
+  return !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string_view::npos;
+}
+
+Status CheckVariable(std::string_view assignment) {
+  const std::string_view name = assignment.substr(0, assignment.find('='));
+  if (!IsVariableName(name)) return Error(Code::kInvalid, "not NAME or NAME=value");
+  return {};
+}
+
+Status ProgramVariable(Draft& draft, std::string_view value) {
+  if (Status status = CheckVariable(value); !status.ok()) return status;
+  draft.program.environment.emplace_back(value);
+  return {};
+}
+
+Status JobVariable(Draft& draft, std::string_view value) {
+  if (Status status = CheckVariable(value); !status.ok()) return status;
+  draft.line.job_environment.emplace_back(value);
+  return {};
+}
+
+Status Parameter(Draft& draft, std::string_view value) {
+  const std::size_t equals = value.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    return Error(Code::kInvalid, "not name=value");
+  draft.line.settings.emplace_back(value);
+  return {};
+}
+
+Status Show(Draft& draft, std::string_view value) {
+  for (const std::string_view word : Split(value, ',')) {
+    if (word == "plan") {
+      draft.line.display.plan = true;
+    } else if (word == "env") {
+      draft.line.display.environment = true;
+    } else if (word == "bindings") {
+      draft.line.display.bindings = true;
+    } else {
+      return Error(Code::kInvalid, "not one or several of plan, env, bindings");
+    }
+  }
+  return {};
+}
+
+Status ShowBindings(Draft& draft, std::string_view) { return Show(draft, "bindings"); }
+
+Status DryRun(Draft& draft, std::string_view) {
+  draft.line.dry_run = true;
+  return {};
+}
+
+Status Verbose(Draft& draft, std::string_view) {
+  ++draft.line.options.verbosity;
+  return {};
+}
+
+Status Version(Draft& draft, std::string_view) {
+  draft.line.action = Invocation::Action::kVersion;
+  return {};
+}
+
+Status Help(Draft& draft, std::string_view value) {
+  draft.line.action = Invocation::Action::kHelp;
+  draft.line.topic = value;
+  return {};
+}
+
+Status Nothing(Draft&, std::string_view) { return {}; }
+
+constexpr Option kOptions[] = {
+    {{"-n", "-np", "-c", "--np", "--ntasks"},
+     "N",
+     Topic::kLaunching,
+     "Start N ranks of the program. Without it a single program gets one rank for every slot.",
+     Ranks},
+    {{"--wdir", "--wd", "--chdir"},
+     "DIR",
+     Topic::kLaunching,
+     "Start the program's ranks in DIR instead of the current directory.",
+     WorkingDirectory},
+    {{"--timeout"},
+     "SECONDS",
+     Topic::kLaunching,
+     "End the job after SECONDS (fractions allowed) with exit status 124.",
+     Timeout},
+    {{"--dry-run", "--do-not-launch"},
+     "",
+     Topic::kLaunching,
+     "Decide everything, show what --display asks for (the plan by default), start nothing.",
+     DryRun},
+    {{"-H", "--host", "--hosts"},
+     "HOST[:SLOTS],...",
+     Topic::kHosts,
+     "Use these hosts. A host named k times has k slots; named once it has as many as CPUs. With "
+     "a host file this chooses among its hosts.",
+     Hosts},
+    {{"--hostfile", "--machinefile", "-f"},
+     "FILE",
+     Topic::kHosts,
+     "Read the hosts from FILE: one a line, with slots=N and more (--help hosts).",
+     HostFile},
+    {{"--ppn", "--npernode", "-N", "--ntasks-per-node"},
+     "N",
+     Topic::kHosts,
+     "At most N ranks on each host.",
+     PerHost},
+    {{"--oversubscribe"},
+     "",
+     Topic::kHosts,
+     "Allow more ranks than slots where slots were given as a number.",
+     Oversubscribe},
+    {{"--map-by"},
+     "WHAT",
+     Topic::kBinding,
+     "Order of places: slot (default), node, numa, socket, core or hwthread.",
+     Map},
+    {{"--bind-to"},
+     "WHAT",
+     Topic::kBinding,
+     "Keep each rank on one: none, core, socket, numa or hwthread.",
+     Bind},
+    {{"--report-bindings"}, "", Topic::kBinding, "The same as --display bindings.", ShowBindings},
+    {{"--tag-output", "-l"},
+     "",
+     Topic::kOutput,
+     "Begin every line with the rank it comes from: \"[rank 3] \".",
+     TagOutput},
+    {{"--timestamp-output"},
+     "",
+     Topic::kOutput,
+     "Begin every line with the time of day.",
+     TimestampOutput},
+    {{"--output"},
+     "DIR",
+     Topic::kOutput,
+     "Write each rank's output to DIR/rank.N.out and DIR/rank.N.err instead of showing it.",
+     OutputDirectory},
+    {{"--stdin"},
+     "RANK|all|none",
+     Topic::kOutput,
+     "Who reads standard input: one rank (default 0), all (each a copy) or none.",
+     Stdin},
+    {{"-x", "--env"},
+     "NAME[=VALUE]",
+     Topic::kEnvironment,
+     "Set a variable for this program's ranks; without =VALUE as it is here. May be repeated.",
+     ProgramVariable},
+    {{"-env"},
+     "NAME VALUE",
+     Topic::kEnvironment,
+     "The same as -x NAME=VALUE, as MPICH spells it.",
+     ProgramVariable},
+    {{"-genv"},
+     "NAME VALUE",
+     Topic::kEnvironment,
+     "Set a variable for all programs of the job; NAME=VALUE is understood too.",
+     JobVariable},
+    {{"--param"},
+     "NAME=VALUE",
+     Topic::kParams,
+     "Set a parameter of Lamina (lamina info --params lists them). May be repeated.",
+     Parameter},
+    {{"--display"},
+     "plan|env|bindings",
+     Topic::kGeneral,
+     "Print what was decided before starting; several separated by commas.",
+     Show},
+    {{"-v", "--verbose"},
+     "",
+     Topic::kGeneral,
+     "Say what is being done; twice: in detail.",
+     Verbose},
+    {{"-V", "--version"}, "", Topic::kGeneral, "Print the version and stop.", Version},
+    {{"-h", "--help", "-?"}, "[TOPIC]", Topic::kGeneral, "Print this, or all about a topic.", Help},
+    {{"--allow-run-as-root"},
+     "",
+     Topic::kGeneral,
+     "Accepted and ignored: root may run programs here like anybody else.",
+     Nothing},
+};
+
+struct Advice {
+  const char* name;
+  const char* advice;
+};
+
+constexpr std::string_view kUseParam =
+    "that sets parameters of another MPI; Lamina's are set by --param NAME=VALUE and listed by "
+    "`lamina info --params`";
+
+constexpr Advice kForeign[] = {
+    {"mca", kUseParam.data()},
+    {"gmca", kUseParam.data()},
+    {"omca", kUseParam.data()},
+    {"pmca", kUseParam.data()},
+    {"prtemca", kUseParam.data()},
+    {"pmixmca", kUseParam.data()},
+    {"ssi", kUseParam.data()},
+    {"genvall", "all variables are passed on anyway; leave it out"},
+    {"envall", "all variables are passed on anyway; leave it out"},
+    {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
+    {"output-filename", "use --output DIR: files DIR/rank.N.out and DIR/rank.N.err"},
+    {"rankfile", "rank files are not there; see --map-by and --bind-to"},
+    {"launcher", "the spawner is chosen by --param launcher.spawner.use=NAME"},
+    {"bootstrap", "the spawner is chosen by --param launcher.spawner.use=NAME"},
+    {"prefix", "the installation finds itself; for other hosts write prefix= in the host file"},
+};
+
+std::string_view WithoutDashes(std::string_view name) {
+  while (!name.empty() && name.front() == '-') name.remove_prefix(1);
+  return name;
+}
+
+}  // namespace
+
+std::span<const Option> Options() { return kOptions; }
+
+const Option* FindOption(std::string_view name) {
+  const std::string_view word = WithoutDashes(name);
+  if (word.empty() || name.size() - word.size() > 2) return nullptr;
+  for (const Option& option : kOptions)
+    for (const char* known : option.names)
+      if (known != nullptr && name == known) return &option;
+  for (const Option& option : kOptions)
+    for (const char* known : option.names)
+      // Single letters take one dash only: "--n" is no option.
+      if (known != nullptr && word.size() > 1 && WithoutDashes(known) == word) return &option;
+  return nullptr;
+}
+
+std::string_view ForeignAdvice(std::string_view name) {
+  for (const Advice& advice : kForeign)
+    if (WithoutDashes(name) == advice.name) return advice.advice;
+  return {};
+}
+
+std::vector<std::string> OptionNames() {
+  std::vector<std::string> names;
+  for (const Option& option : kOptions)
+    for (const char* name : option.names)
+      if (name != nullptr) names.emplace_back(name);
+  return names;
+}
+
+}  // namespace lamina::launcher

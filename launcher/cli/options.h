@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of mpiexec's options, from which the parser, the help texts, the completion and the
+// manual page are made.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/cli/command_line.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+// What the actions of the table write to.
+struct Draft {
+  Invocation line;
+  ProgramRequest program;  // the one whose options are being read
+};
+
+enum class Topic { kLaunching, kHosts, kBinding, kOutput, kEnvironment, kParams, kGeneral };
+
+struct Option {
+  // The first is the one to show; the rest are accepted. A name with one dash is also accepted
+  // with two and the other way round, if it is longer than one letter.
+  std::array<const char*, 8> names;
+  const char* argument;  // "" if it takes none; "A B" if it takes two words
+  Topic topic;
+  const char* help;  // one or two sentences
+  // `value` is empty without argument. The message of a failure is completed by the parser.
+  Status (*apply)(Draft& draft, std::string_view value);
+};
+
+std::span<const Option> Options();
+
+// The row that goes by `name` (dashes included), or null.
+const Option* FindOption(std::string_view name);
+
+// An option of another launcher that does not exist here: what to do instead, or "".
+std::string_view ForeignAdvice(std::string_view name);
+
+// All names, as they are written, for "did you mean".
+std::vector<std::string> OptionNames();
+
+}  // namespace lamina::launcher

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Parameters as the launcher sees them: gathered from command line, environment and files, and
+// checked against every table there is, before anything is started.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/cli/installation.h"
+#include "launcher/spawn/spawner.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/param.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+// The launcher's own choices.
+struct LaunchParams {
+  std::string spawner;
+};
+
+// kInvalid: a --param or a line of a file that is not name=value.
+Result<param::Settings> ReadSettings(const std::vector<std::string>& command_line,
+                                     const Environment& environment,
+                                     const Installation& installation);
+
+Result<LaunchParams> LoadLaunchParams(const param::Settings& settings);
+
+// The launcher's own tables.
+std::vector<param::Row> LauncherOwnRows(const param::Settings& settings);
+
+// The tables of the launcher and of its spawners.
+std::vector<param::Row> LauncherRows(const param::Settings& settings,
+                                     const SpawnerRegistry& spawners);
+
+struct SettingsReport {
+  std::vector<std::string> problems;  // values that were refused: nothing may be started
+  std::vector<std::string> warnings;  // names that nobody knows
+};
+
+// Opens the MPI library only if something is set that the launcher's own tables do not know.
+SettingsReport CheckSettings(const param::Settings& settings, const SpawnerRegistry& spawners,
+                             const Installation& installation);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an installation consists of."""
+
+# Folder of the prefix -> files that are put there. Links are made by install.sh.
+INSTALLED = [
+    ("bin", "//launcher:mpiexec"),
+    ("bin", "//launcher/tools:mpicc"),
+    ("include", "//runtime/include:mpi.h"),
+    ("include/lamina", "//runtime/component:component_abi.h"),
+    ("lib", "//runtime:libmpi_abi.so.1"),
+    ("lib/pkgconfig", "//launcher/tools:mpi.pc"),
+    ("share/bash-completion/completions", "//launcher/tools:completion"),
+    ("share/man/man1", "//launcher/tools:manual_page"),
+    ("share/man/man1", "//launcher/tools:mpicc.1"),
+]
+
+INSTALLED_FILES = [file for _, file in INSTALLED]
+
+# FOLDER=FILE for install.sh, the files as they lie in a runfiles tree.
+INSTALLED_PAIRS = ["%s=$(rootpath %s)" % (folder, file) for folder, file in INSTALLED]

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One program under three names: mpiexec, mpirun and lamina. This is the only place of the launcher
+// that names concrete spawners.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/cli/mpiexec.h"
+#include "launcher/spawn/fake/fake.h"
+#include "launcher/spawn/local/local.h"
+#include "runtime/base/check.h"
+
+namespace {
+
+namespace launcher = lamina::launcher;
+
+launcher::SpawnerRegistry ShippedSpawners() {
+  launcher::SpawnerRegistry spawners;
+  for (const auto describe : {launcher::local::Describe, launcher::fake::Describe})
+    CHECK(spawners.Add(describe()).ok());
+  return spawners;
+}
+
+std::string_view FileName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const lamina::Environment environment = lamina::Environment::OfThisProcess();
+  const launcher::SpawnerRegistry spawners = ShippedSpawners();
+  const launcher::CommandContext context{environment, spawners, "local"};
+  const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";
+  return name == "lamina" ? launcher::Lamina(arguments, context)
+                          : launcher::Mpiexec(arguments, context);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hosts as a user names them: on the command line (-H) and in host files. Pure: no name is looked
+// up and no file is read here.
+//
+// Host file: one host a line, '#' starts a comment, the first word is the host, then key=value:
+//   node01.cluster  slots=4                 # four ranks
+//   node02          cpu=2 max_slots=8       # cpu, cpus and slots are the same word
+//   node03:4        user=ada prefix=/opt/lamina
+//   login           schedule=no             # known, but no rank goes there
+// Any further key=value is kept for the spawner. A host mentioned k times without a number has k
+// slots (as a batch system's node file says it); mentioned once, it has as many as it can run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+inline constexpr std::uint32_t kSlotsMax = 1u << 20;
+
+struct HostEntry {
+  std::string name;  // exactly as given, never cut at a dot
+  std::string user;
+  std::string prefix;
+  std::optional<std::uint32_t> slots;
+  std::optional<std::uint32_t> slots_max;
+  bool schedule = true;
+  std::map<std::string, std::string> extra;
+  std::string where;  // "-H", "hosts.txt:3"; for messages
+};
+
+// "a:2,b,ada@c:4,[fe80::1]:2". kInvalid names the piece that is wrong.
+Result<std::vector<HostEntry>> ParseHostList(std::string_view text);
+
+// The contents of a host file; `path` is for messages only, which begin "path:line: ".
+// kInvalid also when no host is in it.
+Result<std::vector<HostEntry>> ParseHostFile(std::string_view text, std::string_view path);
+
+// One entry per name, in order of first mention: numbers add up, user, prefix and extra are taken
+// from the first mention that has them, one schedule=no wins.
+std::vector<HostEntry> MergeHosts(const std::vector<HostEntry>& entries);
+
+}  // namespace lamina::launcher

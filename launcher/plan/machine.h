@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What placement wants to know about this machine, gathered without looking up a single name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lamina::launcher {
+
+struct Machine {
+  std::string name;                    // what the kernel calls it, gethostname()
+  std::vector<std::string> addresses;  // numeric, of its own network interfaces; only if asked for
+  std::uint32_t cpus = 1;              // hardware threads this process may use, never 0
+  std::string cpus_why;                // "8 allowed of 64", "2 by control group, 64 allowed"
+  std::uint32_t numa_domains = 1;      // online, allowed or not
+  std::uint64_t processes_max = 0;     // more cannot be started; 0: unknown
+};
+
+// `with_addresses`: also list the interfaces' addresses (wanted only when a host is given by
+// number).
+Machine ThisMachine(bool with_addresses);
+
+// Is `host` this machine? Its name in full or up to the first dot, localhost, or an own address.
+// "node1.east" and "node1.west" are different hosts, and neither is a machine named "node2".
+bool IsThisMachine(std::string_view host, const Machine& machine);
+
+// As above without the short forms of names: no room for a mistake.
+bool IsThisMachineSurely(std::string_view host, const Machine& machine);
+
+// Hardware threads' worth of time that a control group grants, rounded up: "200000 100000" -> 2.
+// Nothing when it is unlimited ("max 100000") or not understood.
+std::optional<std::uint32_t> CpusOfQuota(std::string_view cpu_max);
+
+// "0-3,8" -> 5. 0 when it is not such a list.
+std::uint32_t CountOfList(std::string_view list);
+
+}  // namespace lamina::launcher

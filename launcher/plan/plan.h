@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one mpiexec will do, as a value: every decision is taken before anything is started.
+//
+// The command line, the host list and the machine's topology go in; a Plan comes out. It is pure
+// data: `--display plan` prints it, tests compare it, and supervise carries it out word for word.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lamina::launcher {
+
+struct Host {
+  std::string name;             // as the user or the resource manager wrote it, never shortened
+  std::uint32_t slots = 1;      // places to run one rank each
+  std::uint32_t slots_max = 0;  // never more than this, oversubscribed or not; 0: no limit
+  std::string user;             // "": the caller's
+  std::uint16_t port = 0;       // 0: the mechanism's own
+  std::string prefix;           // where Lamina lives on that host; "": as here
+  bool schedulable = true;      // false: known, but placement skips it
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+// One part of the job: the whole of it, or one piece between `:` on the command line.
+struct App {
+  std::vector<std::string> argv;         // argv[0] is looked up in PATH when it has no slash
+  std::vector<std::string> environment;  // "NAME=value", on top of Plan::environment
+  std::string wdir;                      // "": the launcher's
+  std::uint32_t ranks = 1;
+
+  friend bool operator==(const App&, const App&) = default;
+};
+
+// How a rank should wait (progress.wait.mode): alone on its CPUs, or sharing them.
+enum class WaitMode : std::uint8_t { kExclusive, kOversubscribed };
+
+struct RankPlan {
+  std::uint32_t rank = 0;
+  std::uint32_t app = 0;   // index into Plan::apps
+  std::uint32_t host = 0;  // index into Plan::hosts
+  std::uint32_t local_rank = 0;
+  std::string cpuset;  // hwloc list form, "0-3,8"; "": unbound
+  WaitMode wait_mode = WaitMode::kExclusive;
+
+  friend bool operator==(const RankPlan&, const RankPlan&) = default;
+};
+
+enum class StdinTo : std::uint8_t { kNone, kRank, kAll };
+
+struct RunOptions {
+  StdinTo stdin_to = StdinTo::kRank;
+  std::uint32_t stdin_rank = 0;   // with kRank
+  bool tag_output = false;        // "[rank 3] " at line starts
+  bool timestamp_output = false;  // "12:34:56.789 " at line starts
+  std::string output_directory;   // files rank.N.out and rank.N.err there; "": to our own output
+  std::uint64_t timeout_ms = 0;   // end the job with status 124 after this; 0: never
+  std::uint32_t verbosity = 0;    // 0: nothing on a healthy job
+  std::string spawner;            // the component chosen: "local", "fake", ...
+
+  friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+struct Plan {
+  std::vector<Host> hosts;  // those that were offered, whether they got ranks or not
+  std::vector<App> apps;
+  std::vector<RankPlan> ranks;       // ascending; ranks[i].rank == i
+  std::uint32_t universe_slots = 0;  // MPI_UNIVERSE_SIZE: slots of all schedulable hosts
+
+  // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
+  // launcher's own environment, param::Settings::Export(), and App::environment on top. supervise
+  // adds PMIX_*, LAMINA_EVENT_FD and, unless it is here already, LAMINA_PROGRESS_WAIT_MODE.
+  std::vector<std::string> environment;
+  RunOptions options;
+
+  // Why it came out like this, one sentence each, for `--display plan` and -v.
+  std::vector<std::string> notes;
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/plan/topology.h"
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace lamina::launcher {
+namespace {
+
+Result<Topology> Load(const char* synthetic) {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0)
+    return SystemError(Code::kResource, errno, "cannot make a topology");
+  Topology topology(raw);
+  if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0)
+    return Error(Code::kInvalid, "\"%s\" describes no topology", synthetic);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  if (hwloc_topology_load(raw) != 0)
+    return SystemError(Code::kUnsupported, errno, "cannot find out the machine's topology");
+  return topology;
+}
+
+}  // namespace
+
+Result<Topology> LoadTopology() {
+  // Plug-ins look for graphics and PCI devices, which takes longer than all the rest.
+  setenv("HWLOC_PLUGINS_PATH", "/none", 0);
+  return Load(nullptr);
+}
+
+Result<Topology> SyntheticTopology(const std::string& description) {
+  return Load(description.c_str());
+}
+
+CpuSet AllowedCpus(hwloc_topology_t topology) {
+  CpuSet allowed(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology)));
+  const CpuSet bound(hwloc_bitmap_alloc());
+  if (hwloc_topology_is_thissystem(topology) != 0 &&
+      hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_THREAD) == 0 &&
+      hwloc_bitmap_intersects(bound.get(), allowed.get()) != 0)
+    hwloc_bitmap_and(allowed.get(), allowed.get(), bound.get());
+  return allowed;
+}
+
+std::string ListOf(const CpuSet& set) {
+  char* text = nullptr;
+  if (hwloc_bitmap_list_asprintf(&text, set.get()) < 0) return {};
+  std::string list = text;
+  free(text);
+  return list;
+}
+
+CpuSet CpuSetOf(const std::string& list) {
+  CpuSet set(hwloc_bitmap_alloc());
+  if (list.find_first_not_of("0123456789,-") != std::string::npos ||
+      hwloc_bitmap_list_sscanf(set.get(), list.c_str()) != 0)
+    hwloc_bitmap_zero(set.get());
+  return set;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A loaded hwloc topology with one owner. Loaded without I/O objects, which would read the PCI
+// configuration of every device (1.3 ms instead of 15 ms on the machine this was written on).
+#pragma once
+
+#include <hwloc.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+};
+using CpuSet = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+Result<Topology> LoadTopology();
+// hwloc's description of a machine that is not there, "pack:2 [numa] l3:2 l2:8 core:1 pu:2".
+Result<Topology> SyntheticTopology(const std::string& description);
+
+// What this process may use: affinity and control group.
+CpuSet AllowedCpus(hwloc_topology_t topology);
+
+std::string ListOf(const CpuSet& set);  // "0-3,8"
+// `list` as above; anything else gives the empty set.
+CpuSet CpuSetOf(const std::string& list);
+
+}  // namespace lamina::launcher

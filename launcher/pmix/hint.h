@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A guess, from the outside, whether a program will speak to the PMIx server.
+//
+// Nothing depends on it being right: it only lets the server start while the ranks are being
+// loaded, instead of when the first of them knocks.
+#pragma once
+
+#include <string>
+
+namespace lamina::launcher::pmix {
+
+// Is `path` a 64-bit ELF program that names libmpi… or libpmix… among the libraries it needs?
+// False for anything that cannot be read or understood.
+bool NeedsServer(const std::string& path);
+
+}  // namespace lamina::launcher::pmix

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/pmix/server.h"
+
+#include <event2/event.h>
+#include <hwloc.h>
+#include <pmix.h>
+#include <pmix_server.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "launcher/pmix/door.h"
+#include "launcher/pmix/job_description.h"
+#include "launcher/pmix/mailbox.h"
+#include "launcher/pmix/upcalls.h"
+#include "runtime/base/check.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/log.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher::pmix {
+namespace {
+
+// Nothing is ever put there: the hash store keeps no files and no rendezvous file is asked for.
+constexpr const char* kDirectory = "/tmp";
+// How libpmix keeps data. The alternative, ds21, puts two files of 4 MB into the file system and
+// costs the first client 7 ms; it is faster only for ranks that get the data of all others, ours do
+// not.
+constexpr const char* kStore = "hash";
+
+Result<std::string> RandomName() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    return SystemError(Code::kResource, errno, "cannot get random numbers");
+  std::string name;
+  for (const unsigned char byte : bytes) name += Format("%02x", byte);
+  return name;
+}
+
+// "OpenPMIx 4.2.2rc2, repo rev: …" -> "4.2.2rc2"
+std::string LibraryVersion() {
+  const std::string_view text = PMIx_Get_version();
+  const std::size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_first_of(", ", begin) - begin));
+}
+
+// libpmix's operations answer on its own thread; this waits for all answers.
+class Answers {
+ public:
+  static void Come(pmix_status_t status, void* self) {
+    auto* answers = static_cast<Answers*>(self);
+    const std::lock_guard lock(answers->mutex_);
+    answers->Note(status);
+    ++answers->come_;
+    answers->arrived_.notify_one();
+  }
+  // `begun`: what the call that was given Come() returned.
+  void Expect(pmix_status_t begun) {
+    const std::lock_guard lock(mutex_);
+    if (begun == PMIX_SUCCESS)
+      ++expected_;
+    else if (begun != PMIX_OPERATION_SUCCEEDED)
+      Note(begun);
+  }
+  // The first failure, if any.
+  pmix_status_t Await() {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [this] { return come_ == expected_; });
+    return status_;
+  }
+
+ private:
+  void Note(pmix_status_t status) {
+    if (status_ == PMIX_SUCCESS) status_ = status;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::size_t expected_ = 0;
+  std::size_t come_ = 0;
+  pmix_status_t status_ = PMIX_SUCCESS;
+};
+
+class LibpmixServer final : public Server {
+ public:
+  LibpmixServer(event_base* loop, const Plan& plan, const Params& params, void* topology,
+                Hearings hearings)
+      : loop_(loop), plan_(plan), params_(params), hearings_(std::move(hearings)) {
+    topology_.source = const_cast<char*>("hwloc");
+    topology_.topology = static_cast<hwloc_topology_t>(topology);
+  }
+  ~LibpmixServer() override;
+
+  Status Open();
+  const std::string& name() const override { return name_; }
+  std::vector<std::string> EnvironmentOf(std::uint32_t rank) const override;
+  bool started() const override { return started_; }
+  Status Start() override;
+
+ private:
+  bool KnowsLibrary() const;
+  Status InitLibrary();
+  void LoadTopology();
+  Status RegisterJob();
+  Status RegisterRanks();
+  std::vector<std::string> ForeseenEnvironmentOf(std::uint32_t rank) const;
+  std::vector<std::string> LibraryEnvironmentOf(std::uint32_t rank) const;
+  Status FindServerPort();
+  void CompareEnvironments() const;
+
+  event_base* loop_;
+  const Plan& plan_;
+  Params params_;
+  Hearings hearings_;
+  pmix_topology_t topology_{};
+  std::string name_;
+  std::string server_name_;
+  std::string version_;
+  std::uint16_t server_port_ = 0;
+  bool started_ = false;
+  bool library_runs_ = false;
+  std::unique_ptr<Mailbox> mailbox_;
+  std::unique_ptr<Door> door_;
+  Desk desk_;
+};
+
+Status LibpmixServer::Open() {
+  Result<std::string> name = RandomName();
+  if (!name.ok()) return std::move(name).status();
+  name_ = *std::move(name);
+  server_name_ = name_ + ".server";
+  version_ = LibraryVersion();
+  Result<std::unique_ptr<Mailbox>> mailbox = Mailbox::Open(loop_);
+  if (!mailbox.ok()) return std::move(mailbox).status();
+  mailbox_ = *std::move(mailbox);
+  Result<std::unique_ptr<Door>> door = Door::Open(loop_, name_, plan_.ranks.size(), [this] {
+    if (started_) return;
+    if (Status status = Start(); !status.ok()) hearings_.failed(status);
+  });
+  if (!door.ok()) return std::move(door).status();
+  door_ = *std::move(door);
+  desk_.mailbox = mailbox_.get();
+  desk_.abort = [this](std::uint32_t rank, int code, std::string message) {
+    hearings_.abort(rank, code, std::move(message));
+  };
+  if (params_.start == "early" || (params_.start == "auto" && !KnowsLibrary())) return Start();
+  return {};
+}
+
+// Whose environment ForeseenEnvironmentOf() can foresee.
+bool LibpmixServer::KnowsLibrary() const { return version_.starts_with("4.2."); }
+
+// libpmix is left running until the process exits: it has put nothing anywhere that needs cleaning,
+// and PMIx_server_finalize() of 4.2.2 hangs now and then when clients have died (seen 11 times in
+// 20 with a rank killed during its exchange). It may still look at the topology.
+LibpmixServer::~LibpmixServer() { SitAt(nullptr); }
+
+Status LibpmixServer::Start() {
+  if (started_) return {};
+  started_ = true;  // whatever comes of it: it is not tried twice
+  if (Status status = InitLibrary(); !status.ok()) return status;
+  if (Status status = RegisterJob(); !status.ok()) return status;
+  if (Status status = RegisterRanks(); !status.ok()) return status;
+  if (Status status = FindServerPort(); !status.ok()) return status;
+  if (KnowsLibrary()) CompareEnvironments();
+  door_->LeadTo(server_port_);
+  return {};
+}
+
+// libpmix would load one by itself, with I/O devices: 15 ms of reading PCI configuration space.
+void LibpmixServer::LoadTopology() {
+  if (topology_.topology != nullptr) return;
+  setenv("HWLOC_PLUGINS_PATH", "/none", 0);  // graphics and PCI plug-ins: 2 ms of loading
+  hwloc_topology_t topology;
+  if (hwloc_topology_init(&topology) != 0) return;
+  topology_.topology = topology;
+  if (hwloc_topology_load(topology) != 0) Log(Level::kInfo, "pmix", "no hwloc topology");
+}
+
+Status LibpmixServer::InitLibrary() {
+  LoadTopology();
+  setenv("PMIX_MCA_gds", kStore, 1);
+  setenv("PMIX_MCA_psec", "native", 1);  // the door knows who belongs here
+  SitAt(&desk_);
+  InfoList info;
+  const bool no = false;
+  const pmix_rank_t rank = 0;
+  info.AddText(PMIX_SERVER_TMPDIR, kDirectory);
+  info.AddText(PMIX_SYSTEM_TMPDIR, kDirectory);
+  info.AddText(PMIX_SERVER_NSPACE, server_name_);
+  info.Add(PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+  info.Add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
+  info.AddText(PMIX_HOSTNAME, plan_.hosts[plan_.ranks.front().host].name);
+  std::vector<pmix_info_t> all(info.data(), info.data() + info.size());
+  pmix_info_t topology;  // by hand: loading it would copy the whole tree
+  PMIX_INFO_CONSTRUCT(&topology);
+  PMIX_LOAD_KEY(topology.key, PMIX_TOPOLOGY2);
+  topology.value.type = PMIX_TOPO;
+  topology.value.data.topo = &topology_;
+  all.push_back(topology);
+  static pmix_server_module_t module = Module();
+  const pmix_status_t status = PMIx_server_init(&module, all.data(), all.size());
+  if (status != PMIX_SUCCESS)
+    return Error(Code::kResource, "cannot start the PMIx server: %s", PMIx_Error_string(status));
+  library_runs_ = true;
+  return {};
+}
+
+Status LibpmixServer::RegisterJob() {
+  InfoList job;
+  DescribeJob(plan_, name_, &job);
+  Answers answers;
+  answers.Expect(PMIx_server_register_nspace(name_.c_str(), static_cast<int>(plan_.ranks.size()),
+                                             job.data(), job.size(), Answers::Come, &answers));
+  if (const pmix_status_t status = answers.Await(); status != PMIX_SUCCESS)
+    return Error(Code::kResource, "PMIx does not take the job: %s", PMIx_Error_string(status));
+  return {};
+}
+
+Status LibpmixServer::RegisterRanks() {
+  Answers answers;
+  for (const RankPlan& rank : plan_.ranks) {
+    pmix_proc_t process;
+    PMIX_LOAD_PROCID(&process, name_.c_str(), rank.rank);
+    answers.Expect(PMIx_server_register_client(&process, geteuid(), getegid(), nullptr,
+                                               Answers::Come, &answers));
+  }
+  if (const pmix_status_t status = answers.Await(); status != PMIX_SUCCESS)
+    return Error(Code::kResource, "PMIx does not take the ranks: %s", PMIx_Error_string(status));
+  return {};
+}
+
+std::vector<std::string> LibpmixServer::LibraryEnvironmentOf(std::uint32_t rank) const {
+  pmix_proc_t process;
+  PMIX_LOAD_PROCID(&process, name_.c_str(), rank);
+  char** variables = nullptr;
+  std::vector<std::string> assignments;
+  if (PMIx_server_setup_fork(&process, &variables) != PMIX_SUCCESS) return assignments;
+  for (char** variable = variables; variable != nullptr && *variable != nullptr; ++variable)
+    assignments.emplace_back(*variable);
+  PMIX_ARGV_FREE(variables);
+  return assignments;
+}
+
+Status LibpmixServer::FindServerPort() {
+  for (const std::string& assignment : LibraryEnvironmentOf(plan_.ranks.front().rank)) {
+    if (!assignment.starts_with("PMIX_SERVER_URI")) continue;
+    const auto port = ParseInteger(assignment.substr(assignment.rfind(':') + 1));
+    if (!port.has_value() || *port <= 0 || *port > 65535) continue;
+    server_port_ = static_cast<std::uint16_t>(*port);
+    return {};
+  }
+  return Error(Code::kInternal, "the PMIx server does not say where it listens");
+}
+
+std::vector<std::string> LibpmixServer::ForeseenEnvironmentOf(std::uint32_t rank) const {
+  const std::string where = server_name_ + ".0;tcp4://127.0.0.1:" + std::to_string(door_->port());
+  std::vector<std::string> assignments = {
+      "PMIX_NAMESPACE=" + name_,
+      "PMIX_RANK=" + std::to_string(rank),
+      "PMIX_VERSION=" + version_,
+      "PMIX_HOSTNAME=" + plan_.hosts[plan_.ranks[rank].host].name,
+      "PMIX_SECURITY_MODE=native",
+      std::string("PMIX_GDS_MODULE=") + kStore,
+      "PMIX_BFROP_BUFFER_TYPE=PMIX_BFROP_BUFFER_NON_DESC",
+      std::string("PMIX_SERVER_TMPDIR=") + kDirectory,
+      std::string("PMIX_SYSTEM_TMPDIR=") + kDirectory,
+  };
+  for (const char* generation : {"2", "21", "3", "4", "41"})
+    assignments.push_back(std::string("PMIX_SERVER_URI") + generation + "=" + where);
+  return assignments;
+}
+
+// What libpmix says, but for the port: ranks come to our door.
+std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const {
+  if (!library_runs_) return ForeseenEnvironmentOf(rank);
+  std::vector<std::string> assignments = LibraryEnvironmentOf(rank);
+  const std::string theirs = ":" + std::to_string(server_port_);
+  for (std::string& assignment : assignments)
+    if (assignment.starts_with("PMIX_SERVER_URI") && assignment.ends_with(theirs))
+      assignment.replace(assignment.size() - theirs.size(), theirs.size(),
+                         ":" + std::to_string(door_->port()));
+  return assignments;
+}
+
+void LibpmixServer::CompareEnvironments() const {
+  const Environment said(EnvironmentOf(plan_.ranks.front().rank));
+  const Environment foreseen(ForeseenEnvironmentOf(plan_.ranks.front().rank));
+  if (said.Assignments() == foreseen.Assignments()) return;
+  for (const std::string& assignment : said.Assignments()) {
+    const std::string name = assignment.substr(0, assignment.find('='));
+    const std::string value = assignment.substr(name.size() + 1);
+    if (foreseen.Get(name) != value)
+      Log(Level::kWarn, "pmix",
+          "libpmix %s sets %s=%s, which ranks were not told; if they do not start, use "
+          "--param launcher.pmix.start=early",
+          version_.c_str(), name.c_str(), value.c_str());
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Make(event_base* loop, const Plan& plan,
+                                             const Params& params, void* topology,
+                                             Hearings hearings) {
+  CHECK(!plan.ranks.empty());
+  auto server = std::make_unique<LibpmixServer>(loop, plan, params, topology, std::move(hearings));
+  if (Status status = server->Open(); !status.ok()) return status;
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace lamina::launcher::pmix

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The PMIx server of one job: tells ranks who they are, keeps their cards, hears their abort.
+//
+// libpmix is started when the first rank knocks (door.h), so a job without MPI never pays for it.
+// Ranks still get their PMIX_* environment before that: it is written here as libpmix 4.2 would,
+// and compared with libpmix's own words once it runs. With another libpmix the server starts at
+// once.
+//
+// Ownership: the loop and the plan must outlive it. libpmix knows one server per process and hands
+//            its upcalls no context and is never stopped, so there is one Server in a process's
+//            life.
+// Threads:   the event loop's. Upcalls come on libpmix's own thread and are posted here
+// (mailbox.h);
+//            answering them from that thread may deadlock in libpmix (its log upcall does).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "runtime/base/param.h"
+#include "runtime/base/status.h"
+
+struct event_base;
+
+namespace lamina::launcher::pmix {
+
+struct Params {
+  std::string start = "auto";
+};
+inline constexpr std::tuple kFields{
+    param::Describe("launcher.pmix.start", &Params::start, "auto|early|on_demand",
+                    "When to start the PMIx server: before the ranks (early); when the first rank "
+                    "asks for it (on_demand: 5 ms less for a job without MPI); on demand, but at "
+                    "once for a program linked with libmpi or libpmix, and early with a libpmix "
+                    "other than 4.2 (auto)."),
+};
+
+// What the server has to tell the supervisor.
+struct Hearings {
+  // Rank `rank` asked for the end of the job.
+  std::function<void(std::uint32_t rank, int code, std::string message)> abort;
+  // The server could not be started; ranks that need it will not get on.
+  std::function<void(const Status& status)> failed;
+};
+
+class Server {
+ public:
+  // `topology`: hwloc_topology_t loaded without I/O objects, borrowed; null: loaded when needed.
+  static Result<std::unique_ptr<Server>> Make(event_base* loop, const Plan& plan,
+                                              const Params& params, void* topology,
+                                              Hearings hearings);
+  virtual ~Server() = default;
+  // The job's PMIx namespace: 128 random bits in hexadecimal.
+  virtual const std::string& name() const = 0;
+  // PMIX_* assignments for a rank.
+  virtual std::vector<std::string> EnvironmentOf(std::uint32_t rank) const = 0;
+  // Is libpmix running?
+  virtual bool started() const = 0;
+  // Starts it ahead of the first knock. Nothing happens when it runs already.
+  virtual Status Start() = 0;
+};
+
+}  // namespace lamina::launcher::pmix

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes that are only numbers and times.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/spawn/spawner.h"
+
+namespace lamina::launcher::fake {
+
+// What happens to one rank.
+struct Fate {
+  std::uint32_t at_ms = 0;  // after the start
+  int code = 0;             // exits with it,
+  int signal = 0;           // unless this is set: killed by it,
+  std::string failure;      // unless this is set: cannot be started
+  bool deaf = false;        // only SIGKILL ends it early
+  std::string call;         // MPI function it is in, from the start on
+  std::uint32_t phase = 0;  // as in the event ring
+};
+
+// "3:kill=11,at=20,in=MPI_Recv;*:exit=0,at=5": fates by rank, or for all others (*). Actions:
+// exit=CODE, kill=SIGNAL, fail=TEXT, at=MS, deaf, in=CALL, phase=NUMBER.
+class Script {
+ public:
+  static Result<Script> Parse(std::string_view text);
+  Fate Of(std::uint32_t rank) const;
+
+ private:
+  std::map<std::uint32_t, Fate> by_rank_;
+  Fate others_;
+};
+
+class FakeJob final : public Job {
+ public:
+  static Result<std::unique_ptr<Job>> Start(const Script& script,
+                                            std::span<const RankStart> starts);
+  ~FakeJob() override;
+
+  int ReadyFd() const override { return timer_fd_; }
+  std::optional<RankEvent> Next() override;
+  void Signal(std::uint32_t rank, int signal) override;
+  void Sweep() override {}
+
+ private:
+  FakeJob() = default;
+  void Arm();
+  static std::uint64_t NowMs();
+
+  int timer_fd_ = -1;
+  std::uint64_t start_ms_ = 0;
+  std::map<std::uint32_t, Fate> running_;
+  std::deque<RankEvent> events_;
+};
+
+}  // namespace lamina::launcher::fake

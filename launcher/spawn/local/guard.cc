@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/spawn/local/guard.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/base/check.h"
+
+namespace lamina::launcher::local {
+namespace {
+
+// Everything below runs in the forked guard, perhaps forked from a process with threads: system
+// calls and its own static memory only.
+constexpr int kLifeline = 0;
+constexpr int kRounds = 40;  // 50 ms apart
+constexpr std::size_t kMarkBytesMax = 128;
+
+struct Watchman {
+  char mark[kMarkBytesMax];
+  std::size_t mark_bytes;
+  std::atomic<pid_t>* groups;
+  std::size_t groups_count;
+  char entries[32768];
+  char environment[65536 + kMarkBytesMax];
+};
+
+bool CarriesMark(Watchman* watchman, const char* process) {
+  char path[64] = "/proc/";
+  std::strncat(path, process, 20);
+  std::strcat(path, "/environ");
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool found = false;
+  std::size_t kept = 0;  // the tail of the last piece: the mark may lie across two
+  for (;;) {
+    const ssize_t bytes = read(fd, watchman->environment + kept, 65536);
+    if (bytes <= 0) break;
+    const std::size_t have = kept + static_cast<std::size_t>(bytes);
+    found = memmem(watchman->environment, have, watchman->mark, watchman->mark_bytes) != nullptr;
+    if (found) break;
+    kept = have < watchman->mark_bytes ? have : watchman->mark_bytes;
+    std::memmove(watchman->environment, watchman->environment + have - kept, kept);
+  }
+  close(fd);
+  return found;
+}
+
+struct DirectoryEntry {  // linux_dirent64
+  std::uint64_t inode;
+  std::int64_t offset;
+  std::uint16_t bytes;
+  std::uint8_t type;
+  char name[1];
+};
+
+// Kills every process with the mark; how many there were.
+int KillMarked(Watchman* watchman) {
+  const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0) return 0;
+  int killed = 0;
+  for (;;) {
+    const long bytes = syscall(SYS_getdents64, proc, watchman->entries, sizeof watchman->entries);
+    if (bytes <= 0) break;
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(watchman->entries + at);
+      at += entry->bytes;
+      pid_t process = 0;
+      for (const char* digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit)
+        process = process * 10 + (*digit - '0');
+      if (process <= 1 || !CarriesMark(watchman, entry->name)) continue;
+      if (kill(process, SIGKILL) == 0) ++killed;
+    }
+  }
+  close(proc);
+  return killed;
+}
+
+[[noreturn]] void StandGuard(Watchman* watchman) {
+  prctl(PR_SET_NAME, "mpiexec-guard");
+  setpgid(0, 0);  // a signal to the launcher's group is not for the guard
+  pollfd line{kLifeline, 0, 0};
+  while (poll(&line, 1, -1) < 0 && errno == EINTR) continue;
+  for (std::size_t i = 0; i < watchman->groups_count; ++i)
+    if (const pid_t group = watchman->groups[i].load(std::memory_order_acquire); group > 1)
+      kill(-group, SIGKILL);
+  for (int round = 0; round < kRounds && KillMarked(watchman) > 0; ++round) poll(nullptr, 0, 50);
+  _exit(0);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Guard>> Guard::Post(const std::string& mark, std::size_t groups_max) {
+  CHECK(mark.size() >= 16 && mark.size() < kMarkBytesMax);
+  static Watchman watchman;
+  std::unique_ptr<Guard> guard(new Guard);
+  guard->groups_count_ = groups_max;
+  void* shared = mmap(nullptr, groups_max * sizeof(pid_t), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int line[2];
+  if (shared == MAP_FAILED || pipe2(line, O_CLOEXEC) != 0)
+    return SystemError(Code::kResource, errno, "cannot make the guard's pipe");
+  guard->groups_ = static_cast<std::atomic<pid_t>*>(shared);
+  std::memcpy(watchman.mark, mark.data(), mark.size());
+  watchman.mark_bytes = mark.size();
+  watchman.groups = guard->groups_;
+  watchman.groups_count = groups_max;
+
+  guard->process_ = fork();
+  if (guard->process_ == 0) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    // Hold nothing open that somebody might wait for: the user's pipes above all.
+    if (dup2(line[0], kLifeline) != kLifeline) _exit(1);
+    close_range(kLifeline + 1, ~0u, 0);
+    StandGuard(&watchman);
+  }
+  const int error = errno;
+  close(line[0]);
+  guard->lifeline_ = line[1];
+  if (guard->process_ < 0) return SystemError(Code::kResource, error, "cannot fork the guard");
+  return guard;
+}
+
+Guard::~Guard() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    while (waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+  if (lifeline_ >= 0) close(lifeline_);
+  if (groups_ != nullptr) munmap(groups_, groups_count_ * sizeof(pid_t));
+}
+
+void Guard::Watch(pid_t group) {
+  for (std::size_t i = 0; i < groups_count_; ++i)
+    if (groups_[i].load(std::memory_order_relaxed) == 0)
+      return groups_[i].store(group, std::memory_order_release);
+}
+
+void Guard::Forget(pid_t group) {
+  for (std::size_t i = 0; i < groups_count_; ++i)
+    if (groups_[i].load(std::memory_order_relaxed) == group)
+      return groups_[i].store(0, std::memory_order_release);
+}
+
+}  // namespace lamina::launcher::local

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/spawn/local/local_job.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "launcher/spawn/local/start_process.h"
+#include "runtime/base/log.h"
+
+namespace lamina::launcher::local {
+namespace {
+
+constexpr int kSweepRounds = 40;
+constexpr int kSweepRoundMs = 50;
+
+// The children of this process, whichever of its threads they belong to.
+std::vector<pid_t> Children() {
+  std::vector<pid_t> children;
+  DIR* threads = opendir("/proc/self/task");
+  if (threads == nullptr) return children;
+  while (const dirent* thread = readdir(threads)) {
+    if (thread->d_name[0] == '.') continue;
+    const std::string path = std::string("/proc/self/task/") + thread->d_name + "/children";
+    FILE* list = fopen(path.c_str(), "re");
+    if (list == nullptr) continue;
+    for (int process = 0; fscanf(list, "%d", &process) == 1;) children.push_back(process);
+    fclose(list);
+  }
+  closedir(threads);
+  return children;
+}
+
+// What every process of the job has in its environment: its random PMIx namespace.
+std::string MarkOf(std::span<const RankStart> starts) {
+  for (const std::string& assignment : starts.front().own_environment)
+    if (assignment.starts_with("PMIX_NAMESPACE=")) return assignment;
+  return "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Job>> LocalJob::Start(std::span<const RankStart> starts) {
+  std::unique_ptr<LocalJob> job(new LocalJob);
+  if (Status status = job->Prepare(starts.size()); !status.ok()) return status;
+  job->StartAll(starts);
+  if (Status status = job->PostGuard(starts); !status.ok())
+    Log(Level::kWarn, "local", "%s; children of ranks may survive a kill of mpiexec",
+        std::string(status.message()).c_str());
+  return std::unique_ptr<Job>(std::move(job));
+}
+
+Status LocalJob::Prepare(std::size_t ranks) {
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &child, nullptr);
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;  // inherited as ignored, children would vanish unseen
+  sigaction(SIGCHLD, &plain, nullptr);
+  child_fd_ = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (child_fd_ < 0) return SystemError(Code::kResource, errno, "cannot watch for children");
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
+    return SystemError(Code::kUnsupported, errno, "cannot become a subreaper");
+  running_.reserve(ranks);
+  rank_of_.reserve(ranks);
+  return {};
+}
+
+void LocalJob::StartAll(std::span<const RankStart> starts) {
+  ProcessStarter starter;
+  bool failed = false;
+  for (const RankStart& start : starts) {
+    Result<pid_t> process =
+        failed ? Result<pid_t>(Error(Code::kCancelled, "%s", "")) : starter.Start(start);
+    if (process.ok()) {
+      running_.emplace(start.rank, *process);
+      rank_of_.emplace(*process, start.rank);
+      continue;
+    }
+    failed = true;  // the others would fail alike, and the job ends anyway
+    RankEvent event;
+    event.kind = RankEvent::Kind::kStartFailed;
+    event.rank = start.rank;
+    event.code = process.status().code() == Code::kNotFound ? 127 : 126;
+    event.why = std::string(process.status().message());
+    events_.push_back(std::move(event));
+  }
+}
+
+// After the ranks, so that they are not kept waiting for it.
+Status LocalJob::PostGuard(std::span<const RankStart> starts) {
+  const std::string mark = MarkOf(starts);
+  if (mark.empty()) return {};
+  Result<std::unique_ptr<Guard>> guard = Guard::Post(mark, starts.size());
+  if (!guard.ok()) return std::move(guard).status();
+  guard_ = *std::move(guard);
+  for (const auto& [rank, process] : running_) guard_->Watch(process);
+  return {};
+}
+
+LocalJob::~LocalJob() {
+  for (const auto& [rank, process] : running_) kill(-process, SIGKILL);
+  Sweep();
+  guard_.reset();
+  if (child_fd_ >= 0) close(child_fd_);
+}
+
+std::optional<RankEvent> LocalJob::Next() {
+  if (events_.empty()) Reap();
+  if (events_.empty()) return std::nullopt;
+  RankEvent event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+void LocalJob::Reap() {
+  signalfd_siginfo unused;
+  while (read(child_fd_, &unused, sizeof unused) > 0) continue;
+  for (;;) {
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, WNOHANG);
+    if (process <= 0) return;
+    const auto found = rank_of_.find(process);
+    if (found == rank_of_.end()) continue;  // an orphan of some rank, or a failed start
+    RankEvent event;
+    event.rank = found->second;
+    event.process = process;
+    if (WIFSIGNALED(status)) {
+      event.kind = RankEvent::Kind::kKilled;
+      event.signal = WTERMSIG(status);
+    } else {
+      event.code = WEXITSTATUS(status);
+    }
+    if (guard_ != nullptr) guard_->Forget(process);
+    running_.erase(event.rank);
+    rank_of_.erase(found);
+    events_.push_back(std::move(event));
+  }
+}
+
+void LocalJob::Signal(std::uint32_t rank, int signal) {
+  const auto found = running_.find(rank);
+  // Not yet reaped, so the number still is the rank's, dead or alive.
+  if (found != running_.end()) kill(-found->second, signal);
+}
+
+// One round: true if something was there to kill.
+bool LocalJob::KillLeftovers() {
+  bool any = false;
+  for (const pid_t child : Children()) {
+    if (guard_ != nullptr && child == guard_->process()) continue;
+    any = true;
+    kill(child, SIGKILL);
+  }
+  return any;
+}
+
+// Killing a process makes its children ours, so it takes a round for each generation.
+void LocalJob::Sweep() {
+  for (int round = 0; round < kSweepRounds; ++round) {
+    Reap();
+    if (!KillLeftovers()) return;
+    pollfd children{child_fd_, POLLIN, 0};
+    poll(&children, 1, kSweepRoundMs);
+  }
+  Log(Level::kWarn, "local", "some processes that ranks have left behind could not be killed");
+}
+
+}  // namespace lamina::launcher::local

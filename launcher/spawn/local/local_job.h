@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that are children of this process.
+//
+// This process is their subreaper: whatever a rank leaves behind becomes our child and is found by
+// Sweep(). All children are reaped here, so nobody else in the launcher may wait for one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "launcher/spawn/local/guard.h"
+#include "launcher/spawn/spawner.h"
+
+namespace lamina::launcher::local {
+
+class LocalJob final : public Job {
+ public:
+  static Result<std::unique_ptr<Job>> Start(std::span<const RankStart> starts);
+  ~LocalJob() override;
+
+  int ReadyFd() const override { return child_fd_; }
+  std::optional<RankEvent> Next() override;
+  void Signal(std::uint32_t rank, int signal) override;
+  void Sweep() override;
+
+ private:
+  LocalJob() = default;
+  Status Prepare(std::size_t ranks);
+  void StartAll(std::span<const RankStart> starts);
+  Status PostGuard(std::span<const RankStart> starts);
+  void Reap();
+  bool KillLeftovers();
+
+  int child_fd_ = -1;                                 // signalfd of SIGCHLD
+  std::unordered_map<std::uint32_t, pid_t> running_;  // by rank
+  std::unordered_map<pid_t, std::uint32_t> rank_of_;
+  std::deque<RankEvent> events_;
+  std::unique_ptr<Guard> guard_;
+};
+
+}  // namespace lamina::launcher::local

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One way to make processes start: fork on this node, a resource manager, an agent such as ssh.
+//
+// A Spawner answers where ranks may run (Query), shows what it would do (Render) and does it
+// (Start). What runs is a Job: it is signalled, and it tells what happened, one RankEvent at a
+// time.
+//
+// Ownership: a Job may outlive its Spawner. Its destructor kills what still runs and reaps it.
+// Threads:   everything here is called from the launcher's event loop thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/param.h"
+#include "runtime/base/status.h"
+#include "runtime/component/component.h"
+
+namespace lamina::launcher {
+
+// Where ranks may run, before placement.
+struct Allocation {
+  std::vector<Host> hosts;
+  std::string source;  // for people: "this host, 8 CPUs allowed"
+};
+
+using CommandLine = std::vector<std::string>;
+
+// One rank, ready to start. Everything is borrowed until Start() returns.
+struct RankStart {
+  std::uint32_t rank = 0;
+  std::string_view host;
+  std::span<const std::string> argv;
+  std::span<const std::string> environment;  // "NAME=value", shared by the ranks of one app
+  std::vector<std::string> own_environment;  // of this rank alone; names not in `environment`
+  std::string_view wdir;                     // "": the launcher's
+  std::string_view cpuset;                   // hwloc list form; "": unbound
+  std::array<int, 3> stdio = {-1, -1, -1};   // becomes 0, 1, 2; -1: the launcher's own
+  int event_fd = -1;                 // stays open in the rank under this very number; -1: none
+  std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
+};
+
+// Something that happened to one rank.
+struct RankEvent {
+  enum class Kind : std::uint8_t {
+    kStartFailed,  // it never ran: `why` says what could not be done and the errno text; empty:
+                   // not tried, because an earlier one had failed. `code`: 127 not found, 126 else
+    kExited,       // `code`
+    kKilled,       // by `signal`
+  };
+  Kind kind = Kind::kExited;
+  std::uint32_t rank = 0;
+  int code = 0;
+  int signal = 0;
+  std::string why;
+  std::int64_t process = 0;  // process id on its host; 0: unknown
+};
+
+class Job {
+ public:
+  virtual ~Job() = default;
+  // Readable whenever Next() may have something. Owned by the Job.
+  virtual int ReadyFd() const = 0;
+  // The next event, or nothing for now. Never blocks. Every rank ends with exactly one of
+  // kStartFailed, kExited, kKilled.
+  virtual std::optional<RankEvent> Next() = 0;
+  // To the rank and everything in its process group. Ranks that have ended are skipped silently.
+  virtual void Signal(std::uint32_t rank, int signal) = 0;
+  // Kills whatever ranks have left behind, processes that moved to another session included.
+  // Called once all ranks have ended; returns when nothing is left that can be found.
+  virtual void Sweep() = 0;
+};
+
+class Spawner {
+ public:
+  virtual ~Spawner() = default;
+  // Is the environment it belongs to there? Reads the snapshot, touches nothing.
+  virtual bool Present(const Environment& environment) const = 0;
+  virtual Result<Allocation> Query(const Environment& environment) = 0;
+  // What will be run, for `--display plan`; pure. Empty: nothing but the ranks themselves.
+  virtual Result<CommandLine> Render(const Plan& plan) const = 0;
+  // Starts all of `starts`. An error means that nothing was started; a single rank's failure is
+  // a RankEvent.
+  virtual Result<std::unique_ptr<Job>> Start(const Plan& plan,
+                                             std::span<const RankStart> starts) = 0;
+};
+
+// What a spawner component may look at.
+struct SpawnContext {
+  const Environment& environment;
+  const param::Settings& settings;
+};
+
+using SpawnerRegistry = component::Registry<Spawner, SpawnContext>;
+using SpawnerComponent = component::Component<Spawner, SpawnContext>;
+
+}  // namespace lamina::launcher

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/stdio/input.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+namespace lamina::launcher::stdio {
+namespace {
+
+constexpr std::size_t kPieceBytes = 65536;
+constexpr timeval kAtOnce{0, 0};
+constexpr timeval kForegroundCheck{0,
+                                   500'000};  // the shell tells nobody that it made us foreground
+
+bool IsPlainFile(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+bool IsTerminal(int fd) { return isatty(fd) == 1; }
+
+struct Input::Target {
+  Input* input;
+  int fd;
+  std::size_t taken = 0;  // of piece_
+  event* writable;
+};
+
+Input::Input(event_base* loop, int fd, const std::vector<int>& targets)
+    : fd_(fd),
+      terminal_(IsTerminal(fd)),
+      // Plain files are always ready and unknown to epoll: they are read by an immediate timer.
+      readable_(event_new(loop, IsPlainFile(fd) ? -1 : fd, IsPlainFile(fd) ? 0 : EV_READ,
+                          OnReadable, this)),
+      later_(event_new(loop, -1, 0, OnLater, this)) {
+  for (const int target : targets) {
+    fcntl(target, F_SETFL, O_NONBLOCK);
+    auto entry = std::make_unique<Target>();
+    entry->input = this;
+    entry->fd = target;
+    entry->writable = event_new(loop, target, EV_WRITE, OnWritable, entry.get());
+    targets_.push_back(std::move(entry));
+  }
+  Continue();
+}
+
+Input::~Input() {
+  for (const auto& target : targets_) Close(target.get());
+  event_free(readable_);
+  event_free(later_);
+}
+
+bool Input::MayRead() const { return !terminal_ || tcgetpgrp(fd_) == getpgrp(); }
+
+void Input::OnReadable(int, short, void* self) { static_cast<Input*>(self)->Read(); }
+void Input::OnLater(int, short, void* self) { static_cast<Input*>(self)->Continue(); }
+
+void Input::Read() {
+  if (!MayRead()) return Continue();
+  // The descriptor is shared with other programs, so it may not be made non-blocking; it is ready,
+  // but another reader may have been faster.
+  pollfd ready{fd_, POLLIN, 0};
+  if (poll(&ready, 1, 0) == 0) return Continue();
+  piece_.resize(kPieceBytes);
+  const ssize_t count = read(fd_, piece_.data(), piece_.size());
+  piece_.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Continue();
+  if (count <= 0) {
+    ended_ = true;
+    for (const auto& target : targets_) Close(target.get());
+    return;
+  }
+  for (const auto& target : targets_) {
+    target->taken = 0;
+    Feed(target.get());
+  }
+  Continue();
+}
+
+void Input::OnWritable(int, short, void* self) {
+  auto* target = static_cast<Target*>(self);
+  target->input->Feed(target);
+  target->input->Continue();
+}
+
+void Input::Feed(Target* target) {
+  while (target->fd >= 0 && target->taken < piece_.size()) {
+    const std::string_view rest = std::string_view(piece_).substr(target->taken);
+    const ssize_t count = write(target->fd, rest.data(), rest.size());
+    if (count >= 0) {
+      target->taken += static_cast<std::size_t>(count);
+    } else if (errno == EAGAIN) {
+      event_add(target->writable, nullptr);
+      return;
+    } else {
+      Close(target);  // the rank reads no more
+    }
+  }
+}
+
+// Reads on once every rank that still reads has taken the last piece.
+void Input::Continue() {
+  if (ended_) return;
+  bool any = false;
+  for (const auto& target : targets_) {
+    if (target->fd < 0) continue;
+    if (target->taken < piece_.size()) return;
+    any = true;
+  }
+  if (!any) return;
+  if (!MayRead())
+    event_add(later_, &kForegroundCheck);
+  else
+    event_add(readable_, IsPlainFile(fd_) ? &kAtOnce : nullptr);
+}
+
+void Input::Close(Target* target) {
+  if (target->fd < 0) return;
+  event_free(target->writable);
+  close(target->fd);
+  target->fd = -1;
+}
+
+}  // namespace lamina::launcher::stdio

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/stdio/output.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+
+#include "runtime/base/text.h"
+
+namespace lamina::launcher::stdio {
+namespace {
+
+// A line that has been standing open for one to two of these goes out as it is.
+constexpr timeval kSilence{0, 50'000};
+
+std::string TimeOfDay() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm local;
+  localtime_r(&now.tv_sec, &local);
+  return Format("%02d:%02d:%02d.%03ld ", local.tm_hour, local.tm_min, local.tm_sec,
+                now.tv_nsec / 1'000'000);
+}
+
+}  // namespace
+
+struct Output::Source {
+  Output* output;
+  std::size_t index;
+  std::uint32_t rank;
+  int fd;
+  event* readable;
+  bool reading = true;
+  bool spoke = false;  // since the last look
+};
+
+Output::Output(event_base* loop, int fd, LineFormat format, std::function<void()> on_end)
+    : loop_(loop),
+      format_(format),
+      on_end_(std::move(on_end)),
+      outlet_(loop, fd,
+              [this] {
+                Adjust();
+                if (finished()) on_end_();
+              }),
+      merger_([this](std::string_view bytes) { outlet_.Write(bytes); },
+              format.tag || format.timestamp
+                  ? LineMerger::Mark([this](std::size_t source) { return MarkOf(source); })
+                  : LineMerger::Mark()),
+      silence_(event_new(loop, -1, 0, OnSilence, this)) {}
+
+Output::~Output() {
+  for (const auto& source : sources_) Close(source.get());
+  event_free(silence_);
+}
+
+std::string Output::MarkOf(std::size_t source) const {
+  std::string mark;
+  if (format_.timestamp) mark += TimeOfDay();
+  if (format_.tag) mark += Format("[rank %u] ", sources_[source]->rank);
+  return mark;
+}
+
+void Output::AddRank(std::uint32_t rank, int fd) {
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+  auto source = std::make_unique<Source>();
+  source->output = this;
+  source->index = merger_.AddSource();
+  source->rank = rank;
+  source->fd = fd;
+  source->readable = event_new(loop_, fd, EV_READ | EV_PERSIST, OnReadable, source.get());
+  event_add(source->readable, nullptr);
+  sources_.push_back(std::move(source));
+  ++open_;
+}
+
+void Output::OnReadable(int, short, void* self) {
+  auto* source = static_cast<Source*>(self);
+  source->output->Read(source);
+}
+
+void Output::Read(Source* source) {
+  std::array<char, 65536> bytes;
+  const ssize_t count = read(source->fd, bytes.data(), bytes.size());
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  source->spoke = true;
+  if (count > 0) {
+    merger_.Feed(source->index, {bytes.data(), static_cast<std::size_t>(count)});
+  } else {
+    merger_.End(source->index);
+    Close(source);
+  }
+  Adjust();
+  if (finished()) on_end_();
+}
+
+void Output::Close(Source* source) {
+  if (source->fd < 0) return;
+  event_free(source->readable);
+  close(source->fd);
+  source->fd = -1;
+  --open_;
+}
+
+void Output::CloseSilent() {
+  for (const auto& source : sources_) {
+    if (source->fd < 0 || !source->reading) continue;
+    pollfd ready{source->fd, POLLIN, 0};
+    if (poll(&ready, 1, 0) > 0) continue;
+    merger_.End(source->index);
+    Close(source.get());
+  }
+}
+
+// Reads exactly those sources that there is room for, and watches for lines standing open.
+void Output::Adjust() {
+  if (outlet_.broken()) {
+    for (const auto& source : sources_) Close(source.get());
+    return;
+  }
+  const bool full = outlet_.full();
+  bool waiting = false;
+  for (const auto& source : sources_) {
+    if (source->fd < 0) continue;
+    waiting = waiting || merger_.Waits(source->index);
+    const bool read = !full && !merger_.Blocked(source->index);
+    if (read == source->reading) continue;
+    source->reading = read;
+    if (read)
+      event_add(source->readable, nullptr);
+    else
+      event_del(source->readable);
+  }
+  if (waiting && !silence_armed_) {
+    silence_armed_ = true;
+    event_add(silence_, &kSilence);
+  }
+}
+
+void Output::OnSilence(int, short, void* self) {
+  auto* output = static_cast<Output*>(self);
+  output->silence_armed_ = false;
+  for (const auto& source : output->sources_) {
+    if (source->fd >= 0 && !source->spoke && output->merger_.Waits(source->index))
+      output->merger_.Flush(source->index);
+    source->spoke = false;
+  }
+  output->Adjust();
+}
+
+void Output::Say(std::string_view line) {
+  merger_.Say(std::string(line) + "\n");
+  Adjust();
+}
+
+}  // namespace lamina::launcher::stdio

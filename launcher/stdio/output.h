@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks write, from their pipes to one descriptor of ours.
+//
+// Back-pressure: when the reader of our output is slow, the ranks' pipes are not read, so they wait
+// and no more than about a megabyte is held. When the reader has gone, the pipes are closed, so
+// that ranks see what they would have seen without a launcher: SIGPIPE or EPIPE.
+//
+// Threads: the event loop's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/stdio/line_merger.h"
+#include "launcher/stdio/outlet.h"
+
+struct event;
+struct event_base;
+
+namespace lamina::launcher::stdio {
+
+struct LineFormat {
+  bool tag = false;        // "[rank 3] "
+  bool timestamp = false;  // "12:34:56.789 "
+};
+
+class Output {
+ public:
+  // `fd` is borrowed. `on_end`: finished() may have become true.
+  Output(event_base* loop, int fd, LineFormat format, std::function<void()> on_end);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  // Takes over `fd`, the reading end of the pipe that `rank` writes to.
+  void AddRank(std::uint32_t rank, int fd);
+  // A line of the launcher's own, without "\n".
+  void Say(std::string_view line);
+  // All pipes have ended and everything is written, or nobody reads us.
+  bool finished() const { return open_ == 0 && (outlet_.empty() || outlet_.broken()); }
+  bool broken() const { return outlet_.broken(); }
+  // Reads no more from pipes that have nothing to say and are not waiting for our reader.
+  void CloseSilent();
+
+ private:
+  struct Source;
+  static void OnReadable(int fd, short what, void* source);
+  static void OnSilence(int fd, short what, void* output);
+  void Read(Source* source);
+  void Close(Source* source);
+  void Adjust();
+  std::string MarkOf(std::size_t source) const;
+
+  event_base* loop_;
+  LineFormat format_;
+  std::function<void()> on_end_;
+  Outlet outlet_;
+  LineMerger merger_;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::size_t open_ = 0;
+  event* silence_;
+  bool silence_armed_ = false;
+};
+
+}  // namespace lamina::launcher::stdio

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How patient the launcher is.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+#include "runtime/base/param.h"
+
+namespace lamina::launcher {
+
+struct SuperviseParams {
+  std::uint32_t grace_ms = 5000;
+  std::uint32_t hint_ms = 1000;
+};
+inline constexpr std::tuple kSuperviseFields{
+    param::Describe(
+        "launcher.supervise.grace_ms", &SuperviseParams::grace_ms, Unit::kMilliseconds, 0u,
+        3'600'000u,
+        "When the job has to end, ranks get SIGTERM and, after this time, SIGKILL. Long "
+        "enough to write a file, short enough for a batch system's own patience (30 s)."),
+    param::Describe("launcher.supervise.hint_ms", &SuperviseParams::hint_ms, Unit::kMilliseconds,
+                    0u, 3'600'000u,
+                    "After ctrl-C, how long to wait before saying that a second one kills the "
+                    "ranks. 0: never."),
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/run.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "launcher/supervise/supervisor.h"
+
+namespace lamina::launcher {
+namespace {
+
+void SayFailure(const Status& status) {
+  const std::string line = "mpiexec: " + std::string(status.message()) + "\n";
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody left to tell
+}
+
+}  // namespace
+
+int RunPlan(const Plan& plan, const RunContext& context) {
+  int status = 1;
+  bool interrupted = false;
+  {
+    Supervisor supervisor(plan, context);
+    const Result<int> result = supervisor.Run();
+    if (result.ok())
+      status = *result;
+    else
+      SayFailure(result.status());
+    interrupted = supervisor.interrupted();
+  }
+  if (interrupted && status == 128 + SIGINT) DieBy(SIGINT);
+  return status;
+}
+
+std::vector<param::Row> SuperviseParameters(const param::Settings& settings) {
+  std::vector<param::Row> rows = param::Rows<SuperviseParams>(settings, kSuperviseFields);
+  for (param::Row& row : param::Rows<pmix::Params>(settings, pmix::kFields))
+    rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Carries out a plan: starts the ranks, serves PMIx to them, moves their input and output, passes
+// signals on, and ends when the last of them has.
+#pragma once
+
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/spawn/spawner.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/param.h"
+
+namespace lamina::launcher {
+
+struct RunContext {
+  const Environment& environment;   // of the launcher itself
+  const param::Settings& settings;  // for launcher.supervise.* and the spawner's own parameters
+  const SpawnerRegistry& spawners;  // plan.options.spawner names one of them
+  // The hwloc topology that placement has loaded (without I/O objects), or null: the PMIx server
+  // loads one by itself then. Borrowed. hwloc_topology_t, untyped to keep hwloc out of this header.
+  void* topology = nullptr;
+};
+
+// Runs the job to its end and returns the exit status for the user's shell: 0 if every rank
+// returned 0; else the code of the first rank that failed, 128 + signal, or the MPI_Abort code;
+// 124 after the timeout; 127 or 126 when the program is not there or cannot be run.
+// Everything that failed has been said on standard error, once.
+int RunPlan(const Plan& plan, const RunContext& context);
+
+// The table of launcher.supervise.* parameters with current values, for `lamina info --params`.
+std::vector<param::Row> SuperviseParameters(const param::Settings& settings);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/streams.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace lamina::launcher {
+
+void OccupyStandardDescriptors() {
+  for (int fd = 0; fd < 3; ++fd)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return;
+}
+
+Streams::Streams(event_base* loop, const Plan& plan, std::function<void()> on_change)
+    : loop_(loop),
+      plan_(plan),
+      on_change_(std::move(on_change)),
+      format_{plan.options.tag_output, plan.options.timestamp_output},
+      rank_fds_(plan.ranks.size(), {-1, -1, -1}) {}
+
+Streams::~Streams() {
+  for (const int fd : until_started_) close(fd);
+  files_.clear();
+  for (const int fd : file_fds_) close(fd);
+}
+
+int Streams::Keep(int fd) {
+  if (fd >= 0) until_started_.push_back(fd);
+  return fd;
+}
+
+Status Streams::Open() {
+  if (Status status = OpenInput(); !status.ok()) return status;
+  return OpenOutput();
+}
+
+Status Streams::OpenInput() {
+  const int nothing = Keep(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing < 0) return SystemError(Code::kResource, errno, "cannot open /dev/null");
+  for (auto& fds : rank_fds_) fds[0] = nothing;
+  const RunOptions& options = plan_.options;
+  const bool one = options.stdin_to == StdinTo::kRank && options.stdin_rank < rank_fds_.size();
+  if (one && !stdio::IsTerminal(STDIN_FILENO)) {
+    rank_fds_[options.stdin_rank][0] = STDIN_FILENO;
+    input_handed_over_ = true;
+    return {};
+  }
+  std::vector<int> targets;
+  for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
+    if (options.stdin_to != StdinTo::kAll && !(one && rank == options.stdin_rank)) continue;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return SystemError(Code::kResource, errno, "cannot make a pipe for rank %zu", rank);
+    rank_fds_[rank][0] = Keep(ends[0]);
+    targets.push_back(ends[1]);
+  }
+  if (!targets.empty()) input_ = std::make_unique<stdio::Input>(loop_, STDIN_FILENO, targets);
+  return {};
+}
+
+Status Streams::OpenOutput() {
+  const bool marked = format_.tag || format_.timestamp;
+  if (!plan_.options.output_directory.empty()) {
+    if (mkdir(plan_.options.output_directory.c_str(), 0777) != 0 && errno != EEXIST)
+      return SystemError(Code::kDenied, errno, "cannot make the output directory %s",
+                         plan_.options.output_directory.c_str());
+    for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank)
+      if (Status status = OpenFiles(rank); !status.ok()) return status;
+    return {};
+  }
+  if (rank_fds_.size() == 1 && !marked) return {};
+  out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
+  err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
+  for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
+    if (Status status = OpenPipe(rank, 1, out_.get()); !status.ok()) return status;
+    if (Status status = OpenPipe(rank, 2, err_.get()); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status Streams::OpenPipe(std::size_t rank, int place, stdio::Output* output) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return SystemError(Code::kResource, errno, "cannot make a pipe for rank %zu", rank);
+  rank_fds_[rank][static_cast<std::size_t>(place)] = Keep(ends[1]);
+  output->AddRank(static_cast<std::uint32_t>(rank), ends[0]);
+  return {};
+}
+
+Status Streams::OpenFiles(std::size_t rank) {
+  for (const int place : {1, 2}) {
+    const std::string path = plan_.options.output_directory + "/rank." + std::to_string(rank) +
+                             (place == 1 ? ".out" : ".err");
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
+    if (!format_.tag && !format_.timestamp) {
+      rank_fds_[rank][static_cast<std::size_t>(place)] = Keep(fd);
+      continue;
+    }
+    file_fds_.push_back(fd);
+    files_.push_back(std::make_unique<stdio::Output>(loop_, fd, format_, on_change_));
+    if (Status status = OpenPipe(rank, place, files_.back().get()); !status.ok()) return status;
+  }
+  return {};
+}
+
+void Streams::RanksStarted() {
+  for (const int fd : until_started_) close(fd);
+  until_started_.clear();
+  for (auto& fds : rank_fds_) fds = {-1, -1, -1};
+  if (!input_handed_over_) return;
+  // Let go of it, so that whoever writes to it learns when the rank is gone.
+  const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  dup2(nothing, STDIN_FILENO);
+  close(nothing);
+}
+
+bool Streams::finished() const {
+  for (const auto& file : files_)
+    if (!file->finished()) return false;
+  return (out_ == nullptr || out_->finished()) && (err_ == nullptr || err_->finished());
+}
+
+bool Streams::output_gone() const {
+  if (out_ != nullptr) return out_->broken();
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+void Streams::CloseSilent() {
+  if (out_ != nullptr) out_->CloseSilent();
+  if (err_ != nullptr) err_->CloseSilent();
+  for (const auto& file : files_) file->CloseSilent();
+}
+
+void Streams::Say(std::string_view text) {
+  const std::string line = "mpiexec: " + std::string(text);
+  if (err_ != nullptr) return err_->Say(line);
+  const std::string whole = line + "\n";
+  if (write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nobody left to tell
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which descriptors each rank gets as 0, 1 and 2, and the pumping behind them.
+//
+//   input    the chosen rank gets ours as it is; from a terminal, or to all ranks, through pipes;
+//            every other rank gets /dev/null
+//   output   one rank alone gets ours as it is: nothing to merge, nothing to copy, and it sees a
+//            terminal where there is one; several ranks, or marks at line starts, go through pipes
+//            and a line merger; --output DIR gives each rank its files
+//
+// Threads: the event loop's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/stdio/input.h"
+#include "launcher/stdio/output.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+class Streams {
+ public:
+  // `on_change`: finished() or output_gone() may have become true.
+  Streams(event_base* loop, const Plan& plan, std::function<void()> on_change);
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  Status Open();
+  // What rank `rank` gets; -1: the launcher's own. Valid until RanksStarted().
+  std::array<int, 3> OfRank(std::size_t rank) const { return rank_fds_[rank]; }
+  // Closes the ranks' ends, and what was handed to a rank.
+  void RanksStarted();
+
+  bool finished() const;
+  // Whoever read our standard output has gone.
+  bool output_gone() const;
+  // Gives up pipes that are open and silent: somebody out of our reach holds them.
+  void CloseSilent();
+  // "mpiexec: <text>" on standard error, between the lines of ranks.
+  void Say(std::string_view text);
+
+ private:
+  Status OpenInput();
+  Status OpenOutput();
+  Status OpenFiles(std::size_t rank);
+  Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
+  int Keep(int fd);
+
+  event_base* loop_;
+  const Plan& plan_;
+  std::function<void()> on_change_;
+  stdio::LineFormat format_;
+  std::vector<std::array<int, 3>> rank_fds_;
+  std::vector<int> until_started_;  // descriptors that only ranks need
+  bool input_handed_over_ = false;
+  std::unique_ptr<stdio::Input> input_;
+  std::unique_ptr<stdio::Output> out_;
+  std::unique_ptr<stdio::Output> err_;
+  std::vector<std::unique_ptr<stdio::Output>> files_;
+  std::vector<int> file_fds_;
+};
+
+// Makes sure that 0, 1 and 2 are open, so that no descriptor of ours ends up in their place.
+void OccupyStandardDescriptors();
+
+}  // namespace lamina::launcher

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/supervisor.h"
+
+#include <event2/event.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <functional>
+
+#include "launcher/pmix/hint.h"
+#include "runtime/base/call_names.h"
+#include "runtime/base/check.h"
+#include "runtime/base/event_ring.h"
+#include "runtime/base/log.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::uint64_t kDrainMs = 1000;
+
+timeval Milliseconds(std::uint64_t ms) {
+  return {static_cast<time_t>(ms / 1000), static_cast<suseconds_t>(ms % 1000 * 1000)};
+}
+
+std::uint64_t NowMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+bool EndsProcesses(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+}  // namespace
+
+struct Supervisor::Timer {
+  Timer(event_base* loop, std::function<void()> on_time)
+      : on_time_(std::move(on_time)), event_(event_new(loop, -1, 0, Fire, this)) {}
+  ~Timer() { event_free(event_); }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+  void Set(std::uint64_t ms) {
+    const timeval time = Milliseconds(ms);
+    event_add(event_, &time);
+  }
+  void Clear() { event_del(event_); }
+  static void Fire(int, short, void* self) { static_cast<Timer*>(self)->on_time_(); }
+
+ private:
+  std::function<void()> on_time_;
+  event* event_;
+};
+
+Supervisor::Supervisor(const Plan& plan, const RunContext& context)
+    : plan_(plan),
+      context_(context),
+      loop_(nullptr),
+      verdict_(plan),
+      running_(plan.ranks.size(), false) {}
+
+Supervisor::~Supervisor() {
+  if (job_ready_ != nullptr) event_free(job_ready_);
+  job_.reset();
+  server_.reset();
+  streams_.reset();
+  signals_.reset();
+  timers_.clear();
+  for (const int ring : rings_) close(ring);
+  if (loop_ != nullptr) event_base_free(loop_);
+}
+
+Status Supervisor::Prepare() {
+  if (Status status = param::Load(context_.settings, kSuperviseFields, &params_); !status.ok())
+    return status;
+  if (Status status = param::Load(context_.settings, pmix::kFields, &pmix_params_); !status.ok())
+    return status;
+  OccupyStandardDescriptors();
+  SetLogIdentity("mpiexec", plan_.hosts[plan_.ranks.front().host].name);
+  rlimit descriptors;
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    open_files_max_ = descriptors.rlim_cur;
+    descriptors.rlim_cur = descriptors.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
+  loop_ = event_base_new();
+  if (loop_ == nullptr) return Error(Code::kResource, "cannot make an event loop");
+  auto signals = Signals::Watch(loop_, [this](int signal) { OnSignal(signal); });
+  if (!signals.ok()) return std::move(signals).status();
+  signals_ = *std::move(signals);
+
+  const auto timer = [this](std::function<void()> on_time) {
+    timers_.push_back(std::make_unique<Timer>(loop_, std::move(on_time)));
+    return timers_.back().get();
+  };
+  grace_ = timer([this] { SignalAll(SIGKILL); });
+  hint_ = timer([this] {
+    if (running_count_ > 0)
+      streams_->Say("ctrl-C was passed on to the ranks, " + std::to_string(running_count_) +
+                    " still run; press it again to kill them");
+  });
+  drain_ = timer([this] {
+    streams_->CloseSilent();
+    drain_->Set(kDrainMs);
+    StopIfDone();
+  });
+  if (plan_.options.timeout_ms > 0)
+    timer([this] { React(verdict_.TimedOut(Running())); })->Set(plan_.options.timeout_ms);
+
+  streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
+  if (Status status = streams_->Open(); !status.ok()) return status;
+  auto server = pmix::Server::Make(
+      loop_, plan_, pmix_params_, context_.topology,
+      {[this](std::uint32_t rank, int code, const std::string& message) {
+         if (rank < running_.size()) React(verdict_.Aborted(rank, code, message, LastOf(rank)));
+       },
+       [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
+  if (!server.ok()) return std::move(server).status();
+  server_ = *std::move(server);
+  return MakeRings();
+}
+
+Status Supervisor::MakeRings() {
+  for (std::size_t rank = 0; rank < plan_.ranks.size(); ++rank) {
+    const int fd = memfd_create("lamina-events", MFD_CLOEXEC);
+    if (fd < 0) return SystemError(Code::kResource, errno, "cannot make an event ring");
+    rings_.push_back(fd);
+    if (ftruncate(fd, static_cast<off_t>(kEventRingBytes)) != 0)
+      return SystemError(Code::kResource, errno, "cannot size an event ring");
+  }
+  return {};
+}
+
+// What the ranks of each app share. Another launcher's PMIx, if we run under one, is not theirs.
+std::vector<std::vector<std::string>> Supervisor::EnvironmentsOfApps() const {
+  std::vector<std::vector<std::string>> environments;
+  for (const App& app : plan_.apps) {
+    std::vector<std::string> assignments = plan_.environment;
+    assignments.insert(assignments.end(), app.environment.begin(), app.environment.end());
+    Environment environment(assignments);
+    environment.Unset("LAMINA_EVENT_FD");
+    if (environment.Get("LAMINA_PROGRESS_WAIT_MODE") == "auto")
+      environment.Unset("LAMINA_PROGRESS_WAIT_MODE");
+    assignments = environment.Assignments();
+    std::erase_if(assignments, [](const std::string& assignment) {
+      return assignment.starts_with("PMIX_") && !assignment.starts_with("PMIX_MCA_");
+    });
+    environments.push_back(std::move(assignments));
+  }
+  return environments;
+}
+
+Status Supervisor::StartRanks(Spawner* spawner) {
+  const auto environments = EnvironmentsOfApps();
+  std::vector<bool> says_how_to_wait;
+  for (const auto& environment : environments)
+    says_how_to_wait.push_back(
+        std::any_of(environment.begin(), environment.end(), [](const std::string& assignment) {
+          return assignment.starts_with("LAMINA_PROGRESS_WAIT_MODE=");
+        }));
+  std::vector<RankStart> starts;
+  for (const RankPlan& rank : plan_.ranks) {
+    const App& app = plan_.apps[rank.app];
+    RankStart start;
+    start.rank = rank.rank;
+    start.host = plan_.hosts[rank.host].name;
+    start.argv = app.argv;
+    start.environment = environments[rank.app];
+    start.own_environment = server_->EnvironmentOf(rank.rank);
+    start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(rings_[rank.rank]));
+    if (!says_how_to_wait[rank.app])
+      start.own_environment.push_back(
+          std::string("LAMINA_PROGRESS_WAIT_MODE=") +
+          (rank.wait_mode == WaitMode::kExclusive ? "exclusive" : "oversubscribed"));
+    start.wdir = app.wdir;
+    start.cpuset = rank.cpuset;
+    start.stdio = streams_->OfRank(rank.rank);
+    start.event_fd = rings_[rank.rank];
+    start.open_files_max = open_files_max_;
+    starts.push_back(std::move(start));
+  }
+  Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
+  if (!job.ok()) return std::move(job).status();
+  job_ = *std::move(job);
+  streams_->RanksStarted();
+  running_.assign(running_.size(), true);
+  running_count_ = running_.size();
+  job_ready_ = event_new(
+      loop_, job_->ReadyFd(), EV_READ | EV_PERSIST,
+      [](int, short, void* self) { static_cast<Supervisor*>(self)->OnJob(); }, this);
+  event_add(job_ready_, nullptr);
+  return {};
+}
+
+// While the ranks are being loaded, where it is clear that they will ask for it.
+void Supervisor::StartServerIfNeeded() {
+  if (pmix_params_.start == "on_demand") return;
+  for (const App& app : plan_.apps) {
+    const std::string& program = app.argv.front();
+    if (program.find('/') == std::string::npos) continue;
+    const bool relative = program.front() != '/' && !app.wdir.empty();
+    if (!pmix::NeedsServer(relative ? app.wdir + "/" + program : program)) continue;
+    if (Status status = server_->Start(); !status.ok())
+      React(verdict_.Failed(std::string(status.message())));
+    return;
+  }
+}
+
+Result<int> Supervisor::Run() {
+  if (plan_.ranks.empty()) return Error(Code::kInvalid, "the plan has no ranks");
+  const SpawnerComponent* component = context_.spawners.Find(plan_.options.spawner);
+  if (component == nullptr)
+    return Error(Code::kNotFound, "there is no spawner \"%s\"", plan_.options.spawner.c_str());
+  auto spawner = component->make(SpawnContext{context_.environment, context_.settings});
+  if (!spawner.ok()) return std::move(spawner).status();
+  if (Status status = Prepare(); !status.ok()) return status;
+  if (Status status = StartRanks(spawner->get()); !status.ok()) return status;
+  OnJob();  // what failed at once
+  if (!ended_) StartServerIfNeeded();
+  if (!ended_ || !streams_->finished()) event_base_dispatch(loop_);
+  return verdict_.status();
+}
+
+void Supervisor::OnJob() {
+  while (std::optional<RankEvent> event = job_->Next()) {
+    const std::uint32_t rank = event->rank;
+    CHECK(rank < running_.size() && running_[rank]);
+    running_[rank] = false;
+    --running_count_;
+    if (streams_->output_gone()) verdict_.OutputGone();
+    React(verdict_.Ended(*event, LastOf(rank), running_count_));
+  }
+  if (running_count_ == 0 && !ended_) AllEnded();
+}
+
+void Supervisor::React(const Reaction& reaction) {
+  if (!reaction.message.empty()) streams_->Say(reaction.message);
+  if (reaction.end_job) EndJob();
+}
+
+void Supervisor::EndJob() {
+  if (ending_) return;
+  ending_ = true;
+  // After a ctrl-C all of them have been told already: let them finish what they do about it.
+  if (told_to_end_ms_ == 0 || NowMs() - told_to_end_ms_ > params_.grace_ms) {
+    SignalAll(SIGTERM);
+    SignalAll(SIGCONT);  // one that is stopped would not hear it
+  }
+  grace_->Set(params_.grace_ms);
+}
+
+void Supervisor::SignalAll(int signal) {
+  if (job_ == nullptr) return;
+  for (std::uint32_t rank = 0; rank < running_.size(); ++rank)
+    if (running_[rank]) job_->Signal(rank, signal);
+}
+
+void Supervisor::OnSignal(int signal) {
+  switch (signal) {
+    case SIGTSTP:
+      return Suspend();
+    case SIGCONT:
+      return SignalAll(SIGCONT);
+    case SIGINT:
+      if (++interrupts_ > 1) {
+        verdict_.PassedOn(SIGKILL);
+        return SignalAll(SIGKILL);
+      }
+      if (params_.hint_ms > 0) hint_->Set(params_.hint_ms);
+      break;
+    default:
+      break;
+  }
+  if (EndsProcesses(signal)) told_to_end_ms_ = NowMs();
+  verdict_.PassedOn(signal);
+  SignalAll(signal);
+}
+
+// ctrl-Z: the ranks stop, then we do; whoever continues us continues them (SIGCONT).
+void Supervisor::Suspend() {
+  SignalAll(SIGTSTP);
+  raise(SIGSTOP);
+}
+
+void Supervisor::AllEnded() {
+  ended_ = true;
+  job_->Sweep();
+  grace_->Clear();
+  hint_->Clear();
+  drain_->Set(kDrainMs);
+  StopIfDone();
+}
+
+void Supervisor::StopIfDone() {
+  if (streams_ != nullptr && streams_->output_gone()) verdict_.OutputGone();
+  if (ended_ && streams_->finished()) event_base_loopbreak(loop_);
+}
+
+LastSeen Supervisor::LastOf(std::uint32_t rank) const {
+  std::array<std::uint32_t, 4> head{};
+  static_assert(offsetof(EventRing, magic) == 0 && offsetof(EventRing, call) == 4 &&
+                offsetof(EventRing, inside) == 8 && offsetof(EventRing, phase) == 12);
+  LastSeen last;
+  if (pread(rings_[rank], head.data(), sizeof head, 0) != sizeof head ||
+      head[0] != EventRing::kMagic)
+    return last;
+  if (head[1] < static_cast<std::uint32_t>(Call::kCount))
+    last.call = NameOf(static_cast<Call>(head[1]));
+  last.inside = head[2] % 2 == 1;
+  last.phase = static_cast<Phase>(head[3]);
+  return last;
+}
+
+std::vector<std::pair<std::uint32_t, LastSeen>> Supervisor::Running() const {
+  std::vector<std::pair<std::uint32_t, LastSeen>> running;
+  for (std::uint32_t rank = 0; rank < running_.size(); ++rank)
+    if (running_[rank]) running.emplace_back(rank, LastOf(rank));
+  return running;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/verdict.h"
+
+#include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr int kTimedOut = 124;  // as timeout(1)
+
+std::string Where(const LastSeen& last) {
+  return last.inside && !last.call.empty() ? " in " + last.call : "";
+}
+
+}  // namespace
+
+std::string SignalText(int signal) {
+  const char* name = sigabbrev_np(signal);
+  const char* description = sigdescr_np(signal);
+  if (name == nullptr || description == nullptr) return Format("signal %d", signal);
+  std::string words = description;
+  words[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(words[0])));
+  return Format("signal %d (SIG%s, %s)", signal, name, words.c_str());
+}
+
+std::string RankList(const std::vector<std::uint32_t>& ranks) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i;
+    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
+    if (end - i >= 2) {
+      parts.push_back(Format("%u-%u", ranks[i], ranks[end]));
+    } else {
+      end = i;
+      parts.push_back(Format("%u", ranks[i]));
+    }
+    i = end + 1;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
+  return text;
+}
+
+std::string Verdict::Name(std::uint32_t rank) const {
+  return Format("rank %u on %s", rank, plan_.hosts[plan_.ranks[rank].host].name.c_str());
+}
+
+void Verdict::Decide(int status) {
+  if (decided_) return;
+  decided_ = true;
+  status_ = status;
+}
+
+bool Verdict::Expected(int signal) const {
+  return std::find(passed_on_.begin(), passed_on_.end(), signal) != passed_on_.end() ||
+         (signal == SIGPIPE && output_gone_);
+}
+
+void Verdict::PassedOn(int signal) { passed_on_.push_back(signal); }
+
+Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_t others) {
+  if (decided_) return {};
+  switch (event.kind) {
+    case RankEvent::Kind::kStartFailed:
+      if (event.why.empty()) return {};
+      Decide(event.code);
+      return {event.why, true};
+    case RankEvent::Kind::kKilled:
+      return Killed(event, last, others);
+    case RankEvent::Kind::kExited:
+      return Exited(event, last, others);
+  }
+  return {};
+}
+
+Reaction Verdict::Killed(const RankEvent& event, const LastSeen& last, std::size_t others) {
+  Decide(128 + event.signal);
+  if (Expected(event.signal)) return {"", true};
+  return {Name(event.rank) + " was killed by " + SignalText(event.signal) + Where(last) +
+              (others > 0 ? "; the job was ended" : ""),
+          true};
+}
+
+Reaction Verdict::Exited(const RankEvent& event, const LastSeen& last, std::size_t others) {
+  const char* ended = others > 0 ? "; the job was ended" : "";
+  if (event.code != 0 && last.phase == Phase::kFinalized) {
+    // Nobody waits for it any more, and others may still be busy after MPI_Finalize.
+    if (status_ == 0) status_ = event.code;
+    return {
+        Format("%s exited with code %d after MPI_Finalize", Name(event.rank).c_str(), event.code),
+        false};
+  }
+  if (event.code != 0) {
+    Decide(event.code);
+    return {Format("%s exited with code %d%s%s", Name(event.rank).c_str(), event.code,
+                   Where(last).c_str(), ended),
+            true};
+  }
+  if (last.phase != Phase::kInitialized || others == 0) return {};
+  Decide(1);
+  return {Name(event.rank) + " exited without calling MPI_Finalize" + ended, true};
+}
+
+Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& message,
+                          const LastSeen& last) {
+  if (decided_) return {};
+  const int status = code & 0xff;
+  Decide(status == 0 && code != 0 ? 1 : status);
+  const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort";
+  return {Format("%s called %s with code %d%s%s; the job was ended", Name(rank).c_str(),
+                 by_mpi ? "MPI_Abort" : "PMIx_Abort", code, message.empty() ? "" : ": ",
+                 message.c_str()),
+          true};
+}
+
+Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running) {
+  if (decided_) return {};
+  Decide(kTimedOut);
+  std::map<std::string, std::vector<std::uint32_t>> by_call;
+  for (const auto& [rank, last] : running) by_call[Where(last)].push_back(rank);
+  std::string where;
+  for (const auto& [call, ranks] : by_call)
+    where += (where.empty() ? "" : "; ") + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
+             RankList(ranks) + (call.empty() ? by_call.size() > 1 ? " outside MPI" : "" : call);
+  const auto seconds = static_cast<double>(plan_.options.timeout_ms) / 1000.0;
+  return {
+      Format("timeout after %g s, still running: %s; the job was ended", seconds, where.c_str()),
+      true};
+}
+
+Reaction Verdict::Failed(const std::string& message) {
+  if (decided_) return {};
+  Decide(1);
+  return {message, true};
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a rank's end means for the job: what is said, whether the others may go on, and what mpiexec
+// returns. The first failure decides; what follows from it is not reported again.
+//
+// Pure: fed with events, it returns words and decisions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/spawn/spawner.h"
+#include "runtime/base/event_ring.h"
+
+namespace lamina::launcher {
+
+// What a rank did last, from its event ring.
+struct LastSeen {
+  Phase phase = Phase::kStarted;
+  std::string call;     // "MPI_Recv"; "" when it has made none
+  bool inside = false;  // within that call
+};
+
+struct Reaction {
+  std::string message;   // for standard error, without "mpiexec: "; "" for none
+  bool end_job = false;  // the ranks that still run have to go
+};
+
+class Verdict {
+ public:
+  explicit Verdict(const Plan& plan) : plan_(plan) {}
+
+  // `others`: ranks that still run.
+  Reaction Ended(const RankEvent& event, const LastSeen& last, std::size_t others);
+  // Rank `rank` asked for the end of the job.
+  Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
+  // `running`: the ranks that have not ended, with what they are in.
+  Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running);
+  // Something of the launcher's own failed.
+  Reaction Failed(const std::string& message);
+  // The user's signal was passed on to the ranks: their death by it is no surprise.
+  void PassedOn(int signal);
+  // Nobody reads our output any more: a death by SIGPIPE is no surprise.
+  void OutputGone() { output_gone_ = true; }
+
+  int status() const { return status_; }
+  bool decided() const { return decided_; }
+
+ private:
+  void Decide(int status);
+  bool Expected(int signal) const;
+  Reaction Killed(const RankEvent& event, const LastSeen& last, std::size_t others);
+  Reaction Exited(const RankEvent& event, const LastSeen& last, std::size_t others);
+  std::string Name(std::uint32_t rank) const;
+
+  const Plan& plan_;
+  std::vector<int> passed_on_;
+  bool output_gone_ = false;
+  bool decided_ = false;
+  int status_ = 0;
+};
+
+// "0-2, 5 and 7"
+std::string RankList(const std::vector<std::uint32_t>& ranks);
+
+// "signal 11 (SIGSEGV, segmentation fault)"
+std::string SignalText(int signal);
+
+}  // namespace lamina::launcher
