@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Goal:   a short message stays cheap: no allocation, no system call, few instructions, and a peer
+#         costs few bytes.
+# Method: traffic.c sends 32 messages with neither side waiting for the other, so that the counts
+#         are the same on a busy machine. strace shows the system calls between two marks,
+#         callgrind counts instructions there, traffic itself counts allocations.
+#
+# usage: budget_test.sh counts|instructions CASES.SH MPIEXEC TRAFFIC
+set -uo pipefail
+
+messages=32
+# Instructions per message of 8 bytes, two ranks on one node, built with --config=opt: what was
+# measured and a tenth. MPICH 4.0.2 takes 411, 848, 404 and 545.
+instructions_send_max=300      # MPI_Send
+instructions_receive_max=860   # MPI_Recv of what has arrived: takes it from the ring and matches it
+instructions_posted_max=410    # MPI_Irecv of what has not arrived yet
+instructions_wait_max=430      # MPI_Waitall, arrival included
+heap_bytes_per_peer_max=2048
+shared_bytes_per_peer_max=65536  # both directions
+
+what=$1
+. "$2"
+launch=${LAUNCH-$(realpath -s "$3") --oversubscribe} traffic=$(realpath -s "$4")
+work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/budget.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# traffic_under RANKS CASE [TOOL...] : its output in out
+traffic_under() {
+  rm -f there back
+  mkfifo there back
+  # shellcheck disable=SC2086  # several words
+  timeout -k 5 60 $launch -n "$1" "${@:3}" "$traffic" "$work" "$2" > out 2> err < /dev/null && return
+  fail "exit status: $(tail -2 err)"
+  return 1
+}
+
+# at_most VALUE LIMIT WHAT
+at_most() {
+  printf '%s: %s, at most %s\n' "$3" "${1:-nothing}" "$2"
+  if [[ ${1:-x} == *[!0-9]* ]]; then
+    fail "no count of $3"
+  elif [[ $1 -gt $2 ]]; then
+    fail "$1 $3, at most $2"
+  else
+    pass
+  fi
+}
+
+count_allocations() {
+  begin "allocations in $1"
+  traffic_under 2 "$1" || return
+  [[ $(grep -c '^allocations' out) -eq 2 ]] || { fail "a rank said nothing"; return; }
+  at_most "$(awk '/^allocations/ { sum += $2 } END { print sum }' out)" 0 "allocations"
+}
+
+count_system_calls() {
+  begin "system calls in $1"
+  rm -f trace.*
+  traffic_under 2 "$1" strace -ff -qq -o trace || return
+  # Between close(-77) and close(-78), in the one thread that has the marks.
+  at_most "$(awk '/^close\(-77\)/ { marks++; inside = 1; next }
+                  /^close\(-78\)/ { inside = 0; next }
+                  inside && !/^(---|\+\+\+)/ { calls++; print > "/dev/stderr" }
+                  END { print marks == 1 ? calls + 0 : "" }' trace.*)" 0 "system calls"
+}
+
+count_instructions() {
+  begin "instructions per message in $1"
+  rm -f callgrind.*
+  traffic_under 2 "$1" valgrind --tool=callgrind --collect-atstart=no \
+    --callgrind-out-file=callgrind.%p || return
+  # One rank has a measured part, the other counts nothing.
+  local total
+  total=$(awk '/^(totals|summary):/ { sum[FILENAME] = $2 } END { for (f in sum) all += sum[f]; print all }' \
+    callgrind.*)
+  [[ ${total:-0} -gt $messages ]] || { fail "nothing was counted"; return; }
+  at_most $((total / messages)) "$2" "instructions"
+}
+
+case $what in
+  counts)
+    for part in send receive posted wait long; do count_allocations $part; done
+    if ! strace -o /dev/null true 2> /dev/null; then
+      begin "system calls"
+      skip "processes may not be traced here"
+    else
+      for part in send receive posted wait; do count_system_calls $part; done
+    fi
+    for kind in heap shared; do
+      begin "$kind bytes per peer"
+      limit=${kind}_bytes_per_peer_max
+      traffic_under 8 peers &&
+        at_most "$(awk -v kind=$kind '$1 == kind "_bytes_per_peer" { print $2 < 0 ? 0 : $2 }' out)" \
+          "${!limit}" "bytes"
+    done
+    ;;
+  instructions)
+    count_instructions send $instructions_send_max
+    count_instructions receive $instructions_receive_max
+    count_instructions posted $instructions_posted_max
+    count_instructions wait $instructions_wait_max
+    ;;
+  *)
+    echo "budget_test.sh: counts or instructions?" >&2
+    exit 2
+    ;;
+esac
+conclude

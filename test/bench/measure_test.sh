@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Goal:   every row of the table can be measured at every number of ranks it is measured at.
+# Method: rows of a few milliseconds; a value must come out, whatever it is.
+#
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR
+set -uo pipefail
+. "$1"
+launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
+measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
+
+# measured RANKS ROW...
+measured() {
+  local rows=("${@:2}") row out
+  # shellcheck disable=SC2086  # several words
+  out=$(timeout -k 5 60 $launch -n "$1" "$measure" 0.02 "${rows[@]}" < /dev/null 2>&1)
+  for row in "${rows[@]}"; do
+    begin "$row on $1 ranks"
+    if grep -qE "^$row [0-9]" <<< "$out"; then pass; else fail "no value: $(tail -2 <<< "$out")"; fi
+  done
+}
+
+together=(barrier bcast:8 allreduce:8 allreduce:65536 allreduce:1048576 alltoall:8)
+pairs=()
+for bytes in 0 8 64 1024 4096 16384 65536 262144 1048576 4194304; do pairs+=("latency:$bytes"); done
+for bytes in 8 1024 4096 65536 262144 1048576 4194304; do pairs+=("rate:$bytes"); done
+measured 2 memory "${pairs[@]}" "${together[@]}"
+for ranks in 4 8 16; do measured $ranks memory "${together[@]}"; done
+
+begin "init and finalize"
+# shellcheck disable=SC2086  # several words
+if timeout -k 5 60 $launch -n 2 "$init" < /dev/null; then pass; else fail "exit status $?"; fi
+
+begin "the bare machine"
+if [[ $("$floor" | grep -cE '^[a-z:0-9]+ [0-9]') -eq 5 ]]; then pass; else fail "not five lines"; fi
+conclude

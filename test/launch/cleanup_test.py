@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   whoever is killed at whatever moment, nothing is left 2 s later: no process, no file.
+Method: every process of a job carries a mark in its environment; kill -9 at many moments, then look
+        at the process table, /dev/shm and /tmp."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import (ACTOR, PMIX_CLIENT, LaunchCase, command, environment, lamina_files, main,
+                     processes_with, ranks_of, wait_until)
+
+MOMENTS = 20
+SEED = 4711
+
+
+class Leftovers(LaunchCase):
+    def setUp(self):
+        super().setUp()
+        self.files_before = lamina_files()
+
+    def nothing_left(self):
+        gone = wait_until(lambda: not processes_with(self.mark), 2.0)
+        self.assertTrue(gone, "still running: %s" % processes_with(self.mark))
+        self.assertEqual(self.no_files_of(self.files_before), [])
+
+    def test_normal_end(self):
+        self.assertEqual(self.run_job(PMIX_CLIENT, "exchange", ranks=4).returncode, 0)
+        self.nothing_left()
+
+    def test_children_of_ranks(self):
+        for step in ("child", "stray"):
+            with self.subTest(step=step):
+                job = self.run_job(ACTOR, step, "say=left", ranks=3)
+                self.assertEqual((job.returncode, job.stdout), (0, "left\n" * 3))
+                self.nothing_left()
+
+    def test_children_of_a_killed_rank(self):
+        job = self.run_job(ACTOR, "child", "stray", "at=1", "die=9", "at=0", "wait", ranks=2)
+        self.assertEqual(job.returncode, 128 + 9)
+        self.nothing_left()
+
+    def test_launcher_killed_with_grandchildren(self):
+        for step in ("child", "stray"):
+            with self.subTest(step=step):
+                process = self.start_job(ACTOR, step, "say=ready", "wait", ranks=3)
+                self.read_lines(process, 3)
+                process.kill()
+                process.wait()
+                self.nothing_left()
+
+    def test_launchers_whole_group_killed(self):
+        process = self.start_job(ACTOR, "child", "stray", "say=ready", "wait", ranks=2,
+                                 start_new_session=True)
+        self.read_lines(process, 2)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        self.nothing_left()
+
+    def kill_at_moments(self, victim_of, after):
+        """Kills victim_of(process) at MOMENTS random moments of a PMIx job's life."""
+        dice = random.Random(SEED)
+        for moment in range(MOMENTS):
+            delay = dice.uniform(0.0, 0.12)
+            with self.subTest(moment=moment, delay=delay):
+                process = self.start_job(
+                    "sh", "-c", "%s exchange; %s stray wait" % (PMIX_CLIENT, ACTOR), ranks=4)
+                time.sleep(delay)  # tidy: sleep: the moment of the kill is the test
+                victim = victim_of(process, dice)
+                if victim is not None:
+                    os.kill(victim, signal.SIGKILL)
+                after(process, victim is not None)
+                self.nothing_left()
+
+    def test_rank_killed_at_any_moment(self):
+        def one_rank(process, dice):
+            ranks = wait_until(lambda: ranks_of(process.pid))
+            rank = dice.choice(sorted(ranks))
+            self.victim = rank
+            return ranks[rank]
+
+        def says_who(process, _):
+            self.assertEqual(process.wait(10), 128 + 9)
+            message = process.stderr.read().decode()
+            self.assertIn("rank %d on" % self.victim, message)
+            self.assertIn("was killed by signal 9 (SIGKILL, killed)", message)
+        self.kill_at_moments(one_rank, says_who)
+
+    def test_launcher_killed_at_any_moment(self):
+        def launcher(process, _):
+            return process.pid
+
+        def reap(process, _):
+            self.assertEqual(process.wait(10), -signal.SIGKILL)
+        self.kill_at_moments(launcher, reap)
+
+    def test_guard_is_no_burden(self):
+        """Killing the guard itself does the job no harm."""
+        process = self.start_job(ACTOR, "say=ready", "heed=15", "say=ready", "wait", ranks=2)
+        self.read_lines(process, 4)
+        for child in self.children(process.pid):
+            if child not in ranks_of(process.pid).values():
+                os.kill(child, signal.SIGKILL)
+        process.terminate()
+        self.assertEqual(process.wait(10), 40 + 15)
+        self.nothing_left()
+
+    def children(self, pid):
+        with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as file:
+            return [int(child) for child in file.read().split()]
+
+    def test_many_starts(self):
+        descriptors = len(os.listdir("/proc/self/fd"))
+        for _ in range(100):
+            subprocess.run(command("true", ranks=2), check=True, env=environment(self.mark))
+        self.nothing_left()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), descriptors)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   strangers can build and run with an installation, wherever it was moved to.
+Method: install.sh lays out a prefix, which is then moved to a path with a blank in it; programs are
+        built with mpicc, mpicxx, pkg-config and CMake's own FindMPI and run by its mpiexec. What
+        the wrappers print is what they do: the printed command is run too.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+SCRATCH = os.environ["TEST_TMPDIR"]
+PREFIX = os.path.join(SCRATCH, "a moved prefix")
+SOURCES = os.path.abspath("test/launch/cli")
+TIME_LIMIT_S = 30
+
+
+def variables(extra=None):
+    kept = {
+        name: value for name, value in os.environ.items()
+        if name not in ("CC", "CXX") and not name.startswith(("PMIX_", "LAMINA_", "MPI", "LD_"))
+    }
+    kept["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+    kept["HOME"] = SCRATCH
+    kept.update(extra or {})
+    return kept
+
+
+def run(*words, extra=None, cwd=SCRATCH):
+    return subprocess.run(words, check=False, capture_output=True, text=True, cwd=cwd,
+                          env=variables(extra), timeout=TIME_LIMIT_S)
+
+
+def tool(name):
+    return os.path.join(PREFIX, "bin", name)
+
+
+def setUpModule():
+    first = os.path.join(SCRATCH, "first")
+    for _ in range(2):  # a second time over the first
+        result = subprocess.run(["launcher/install.sh", *PAIRS, first], check=False,
+                                capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        assert result.returncode == 0, result.stderr
+    os.rename(first, PREFIX)
+
+
+class Installation(unittest.TestCase):
+
+    def good(self, *words, **more):
+        result = run(*words, **more)
+        self.assertEqual(result.returncode, 0, "%s: %s" % (words, result.stderr))
+        return result.stdout
+
+    def builds_and_runs(self, program):
+        self.assertEqual(self.good(tool("mpiexec"), "-n", "3", program), "3 ranks counted\n")
+
+    def test_layout(self):
+        for name in ("bin/mpiexec", "bin/mpirun", "bin/lamina", "bin/mpicc", "bin/mpicxx",
+                     "bin/mpic++", "bin/mpicc_abi", "bin/mpicxx_abi", "include/mpi.h",
+                     "lib/libmpi_abi.so.1", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so",
+                     "lib/libmpi.so", "lib/pkgconfig/mpi.pc", "share/man/man1/mpiexec.1",
+                     "share/man/man1/mpicc.1", "share/bash-completion/completions/mpiexec"):
+            self.assertTrue(os.path.exists(os.path.join(PREFIX, name)), name)
+        # Nothing absolute: links would point into the old place.
+        for folder, _, files in os.walk(PREFIX):
+            for name in files:
+                path = os.path.join(folder, name)
+                if os.path.islink(path):
+                    self.assertFalse(os.path.isabs(os.readlink(path)), path)
+
+    def test_usage(self):
+        script = os.path.abspath("launcher/install.sh")
+        for words in ([], ["relative/prefix"]):
+            result = run(script, *words)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("usage: bazel run", result.stderr)
+
+    def test_mpicc(self):
+        program = os.path.join(SCRATCH, "ring")
+        self.good(tool("mpicc"), "-O1", "-o", program, os.path.join(SOURCES, "ring.c"))
+        self.builds_and_runs(program)
+        needed = self.good("readelf", "-d", program)
+        self.assertIn("[libmpi_abi.so.1]", needed)
+        self.assertIn("RUNPATH", needed)
+
+    def test_compile_and_link_apart(self):
+        object_file = os.path.join(SCRATCH, "ring.o")
+        program = os.path.join(SCRATCH, "ring_apart")
+        self.good(tool("mpicc_abi"), "-c", os.path.join(SOURCES, "ring.c"), "-o", object_file)
+        self.good(tool("mpicc_abi"), object_file, "-o", program)
+        self.builds_and_runs(program)
+
+    def test_mpicxx(self):
+        for name in ("mpicxx", "mpic++", "mpiCC", "mpicxx_abi"):
+            program = os.path.join(SCRATCH, "version." + name)
+            self.good(tool(name), "-o", program, os.path.join(SOURCES, "version.cc"))
+            self.assertRegex(self.good(program), r"^MPI \d\.\d\n$")
+
+    def test_found_in_path_and_through_links(self):
+        elsewhere = os.path.join(SCRATCH, "links")
+        os.makedirs(elsewhere, exist_ok=True)
+        link = os.path.join(elsewhere, "mpicc")
+        if not os.path.lexists(link):
+            os.symlink(tool("mpicc"), link)
+        shown = self.good("sh", "-c", "mpicc -show", extra={"PATH": elsewhere + ":/usr/bin:/bin"})
+        self.assertIn(PREFIX + "/include", shown)
+
+    def test_what_is_shown_is_what_is_done(self):
+        program = os.path.join(SCRATCH, "ring shown")
+        shown = self.good(tool("mpicc"), "-show", "-o", program, os.path.join(SOURCES, "ring.c"))
+        self.assertFalse(os.path.exists(program))
+        self.good("sh", "-c", shown)
+        self.builds_and_runs(program)
+
+    def test_compile_and_link_info(self):
+        object_file = os.path.join(SCRATCH, "info.o")
+        program = os.path.join(SCRATCH, "ring_info")
+        source = shlex.quote(os.path.join(SOURCES, "ring.c"))
+        compile_command = self.good(tool("mpicc"), "-compile_info").strip()
+        self.assertNotIn("-lmpi", compile_command)
+        self.good("sh", "-c", "%s %s -o %s" % (compile_command, source, object_file))
+        link_command = self.good(tool("mpicc"), "-link_info").strip()
+        self.good("sh", "-c", "%s %s -o %s" % (link_command.replace(" -l", " info.o -l"), "",
+                                               program))
+        self.builds_and_runs(program)
+
+    def test_shown_flags_alone(self):
+        self.assertEqual(self.good(tool("mpicc"), "-showme:incdirs"), '"%s/include"\n' % PREFIX)
+        self.assertEqual(self.good(tool("mpicc"), "-showme:libs"), "mpi\n")
+        self.assertEqual(self.good(tool("mpicc_abi"), "-showme:libs"), "mpi_abi\n")
+        self.assertNotIn("cc ", self.good(tool("mpicc"), "-showme:link"))
+
+    def test_the_compiler_can_be_chosen(self):
+        for name, variable in (("mpicc", "CC"), ("mpicxx", "CXX"), ("mpicc", "LAMINA_CC"),
+                               ("mpicxx", "LAMINA_CXX")):
+            shown = self.good(tool(name), "-show", "x.o", extra={variable: "my-compiler -m64"})
+            self.assertTrue(shown.startswith("my-compiler -m64 "), shown)
+        self.assertTrue(self.good(tool("mpicc"), "-cc=tcc", "-show").startswith("tcc "))
+        both = {"CC": "one", "LAMINA_CC": "two"}
+        self.assertTrue(self.good(tool("mpicc"), "-show", extra=both).startswith("two "))
+
+    def test_the_wrapper_never_wraps_itself(self):
+        for compiler in ("mpicc", tool("mpicc"), "ccache mpicc"):
+            shown = self.good(tool("mpicc"), "-show", extra={"CC": compiler})
+            self.assertTrue(shown.startswith("cc "), shown)
+
+    def test_questions_to_the_compiler_do_not_link(self):
+        self.good(tool("mpicc"), "--version")
+        self.good(tool("mpicc"), "-v")
+        self.good(tool("mpicc"), "-E", os.path.join(SOURCES, "ring.c"))
+
+    def test_odd_arguments_arrive_whole(self):
+        program = os.path.join(SCRATCH, "odd name")
+        self.good(tool("mpicc"), '-DTEXT="a  b\'c"', "-o", program,
+                  os.path.join(SOURCES, "ring.c"))
+        self.builds_and_runs(program)
+
+    @unittest.skipUnless(shutil.which("pkg-config"), "pkg-config is not installed")
+    def test_pkg_config(self):
+        extra = {"PKG_CONFIG_PATH": os.path.join(PREFIX, "lib/pkgconfig")}
+        flags = shlex.split(self.good("pkg-config", "--cflags", "--libs", "mpi", extra=extra))
+        program = os.path.join(SCRATCH, "ring_pkg")
+        self.good("cc", os.path.join(SOURCES, "ring.c"), "-o", program, *flags)
+        result = self.good(tool("mpiexec"), "-n", "2", "-x",
+                           "LD_LIBRARY_PATH=" + os.path.join(PREFIX, "lib"), program)
+        self.assertEqual(result, "2 ranks counted\n")
+
+    @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
+    def test_cmake_finds_mpi(self):
+        project = os.path.join(SCRATCH, "project")
+        os.makedirs(project, exist_ok=True)
+        for name in ("ring.c", "version.cc"):
+            shutil.copy(os.path.join(SOURCES, name), project)
+        with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.16)\n"
+                       "project(stranger C CXX)\n"
+                       "find_package(MPI REQUIRED COMPONENTS C CXX)\n"
+                       "message(STATUS \"version ${MPI_C_VERSION} run ${MPIEXEC_EXECUTABLE}\")\n"
+                       "add_executable(ring ring.c)\n"
+                       "target_link_libraries(ring MPI::MPI_C)\n"
+                       "add_executable(version version.cc)\n"
+                       "target_link_libraries(version MPI::MPI_CXX)\n")
+        for how, extra, words in (
+                ("path", {"PATH": os.path.join(PREFIX, "bin") + ":/usr/bin:/bin"}, []),
+                ("home", {}, ["-DMPI_HOME=" + PREFIX])):
+            build = os.path.join(SCRATCH, "build_" + how)
+            text = self.good("cmake", "-S", project, "-B", build, *words, extra=extra)
+            self.assertRegex(text, r"version [345]\.\d run " + PREFIX + "/bin/mpiexec")
+            self.good("cmake", "--build", build, extra=extra)
+            self.builds_and_runs(os.path.join(build, "ring"))
+            self.assertRegex(self.good(os.path.join(build, "version")), r"^MPI \d\.\d\n$")
+
+    def test_info_knows_the_installation(self):
+        text = self.good(tool("lamina"), "info")
+        self.assertIn(PREFIX, text)
+        self.assertIn("transport", text)
+
+    def test_parameters_of_the_installation(self):
+        os.makedirs(os.path.join(PREFIX, "etc"), exist_ok=True)
+        path = os.path.join(PREFIX, "etc", "lamina.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("progress.wait.mode = oversubscribed\n")
+        self.addCleanup(os.unlink, path)
+        self.assertEqual(self.good(tool("mpiexec"), "-n", "1", "sh", "-c",
+                                   "echo $LAMINA_PROGRESS_WAIT_MODE"), "oversubscribed\n")
+
+
+if __name__ == "__main__":
+    PAIRS = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

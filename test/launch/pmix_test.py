@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   the launcher is a PMIx server that a rank can rely on, and strangers cannot disturb it.
+Method: a small PMIx client as rank checks every answer; strangers connect and keep silent."""
+
+import re
+import socket
+import time
+
+from harness import ACTOR, PMIX_CLIENT, LaunchCase, main
+
+
+class Server(LaunchCase):
+    def passes(self, *steps, ranks=4, options=()):
+        job = self.run_job(PMIX_CLIENT, *steps, ranks=ranks, options=options)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+        return job.stdout
+
+    def test_exchange(self):
+        for ranks in (1, 2, 7):
+            self.passes("exchange", ranks=ranks)
+
+    def test_exchange_with_the_server_started_early(self):
+        self.passes("exchange", options=["--param", "launcher.pmix.start=early"])
+
+    def test_get_waits_for_a_late_commit(self):
+        self.passes("late")
+
+    def test_names(self):
+        self.passes("names")
+
+    def test_what_a_rank_learns(self):
+        lines = self.passes("job", ":", "-n", "2", PMIX_CLIENT, "job", ranks=1).splitlines()
+        told = {int(re.match(r"rank (\d)", line).group(1)): line for line in lines}
+        for rank in range(3):
+            self.assertRegex(told[rank], r"rank %d of 3, universe \d+, app %d, local rank %d, "
+                             "peers 0,1,2" % (rank, min(rank, 1), rank))
+
+    def test_abort(self):
+        job = self.run_job(PMIX_CLIENT, "abort", ranks=3)
+        self.assertEqual(job.returncode, 9)
+        self.assertRegex(job.stderr, r"mpiexec: rank 1 on \S+ called PMIx_Abort with code 9: "
+                         "no more; the job was ended")
+        self.assertEqual(job.stderr.count("mpiexec:"), 1)
+
+    def test_spawn_is_refused_once_and_clearly(self):
+        job = self.run_job(PMIX_CLIENT, "refuse", ranks=2)
+        self.assertEqual(job.returncode, 0)
+        self.assertEqual(job.stderr.count("not yet"), 1, job.stderr)
+
+    def test_64_ranks(self):
+        self.passes("exchange", ranks=64)
+
+    def test_name_is_random_and_long(self):
+        names = {self.run_job("sh", "-c", "echo $PMIX_NAMESPACE").stdout.strip() for _ in range(3)}
+        self.assertEqual(len(names), 3)
+        for name in names:
+            self.assertRegex(name, r"\A[0-9a-f]{32}\Z")
+
+    def test_strangers_do_not_stall_the_job(self):
+        """Silent, chatty and lying connections stand at the door while ranks go through it."""
+        process = self.start_job("sh", "-c", "echo $PMIX_SERVER_URI2; read go; exec %s exchange"
+                                 % PMIX_CLIENT, ranks=4, options=["--stdin", "all"], stdin=-1)
+        port = int(process.stdout.readline().decode().strip().rsplit(":", 1)[1])
+        for words in (b"", b"GET / HTTP/1.0\r\n\r\n", b"\xff" * 8 + b"\x20" + b"\0" * 7 + b"x" * 32,
+                      b"\xff" * 8 + b"\x20\0\0"):
+            for _ in range(5):
+                stranger = socket.create_connection(("127.0.0.1", port))
+                self.addCleanup(stranger.close)
+                stranger.sendall(words)
+        begin = time.monotonic()
+        process.stdin.write(b"go\n" * 4)
+        process.stdin.flush()
+        self.assertEqual(process.wait(20), 0)
+        self.assertLess(time.monotonic() - begin, 4.0)
+        self.assertEqual(process.stderr.read(), b"")
+
+    def test_a_job_without_mpi_is_told_where_the_server_is(self):
+        job = self.run_job(ACTOR, "say=x", ranks=2)
+        self.assertEqual((job.returncode, job.stdout), (0, "x\nx\n"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal:   wrong arguments of collectives give the right error class, move nothing, and leave the
+ *         communicator usable (MPI-5.0, section 9.3).
+ * Method: every rank makes the same mistake, with errors returned; then a collective that must work.
+ */
+#include "test/mpi/check.h"
+
+#define EXPECT_CLASS(error_class, call) EXPECT(ClassOf(call) == (error_class))
+
+int main(int argc, char** argv) {
+  int rank, size, in[4] = {1, 2, 3, 4}, out[64] = {0}, counts[64], places[64], i, sum = 0;
+  double real = 1;
+  MPI_Datatype uncommitted;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (i = 0; i < size; ++i) {
+    counts[i] = 1;
+    places[i] = i;
+  }
+  MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+
+  EXPECT_CLASS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+  EXPECT_CLASS(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_ROOT, MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, -1, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_COUNT, MPI_Bcast(in, -1, MPI_INT, 0, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_TYPE, MPI_Bcast(in, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_TYPE, MPI_Bcast(in, 1, uncommitted, 0, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_BUFFER, MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_OP, MPI_Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_OP, MPI_Allreduce(&real, out, 1, MPI_DOUBLE, MPI_BXOR, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_BUFFER, MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_BUFFER,
+               MPI_Allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, MPI_COMM_WORLD));
+  counts[size - 1] = -2;
+  EXPECT_CLASS(MPI_ERR_COUNT,
+               MPI_Allgatherv(in, 1, MPI_INT, out, counts, places, MPI_INT, MPI_COMM_WORLD));
+  counts[size - 1] = 1;
+  EXPECT_CLASS(MPI_ERR_ARG,
+               MPI_Allgatherv(in, 1, MPI_INT, out, NULL, places, MPI_INT, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_ERR_COUNT, MPI_Iallreduce(in, out, -1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, NULL));
+
+  /* A longer message than the receiver expects is an error where it arrives. */
+  if (size > 1) {
+    const int error = MPI_Bcast(out, rank == 0 ? 4 : 2, MPI_INT, 0, MPI_COMM_WORLD);
+    if (size == 2) EXPECT(rank == 0 ? error == MPI_SUCCESS : ClassOf(error) == MPI_ERR_TRUNCATE);
+  }
+
+  MPI_Barrier(MPI_COMM_WORLD);
+  in[0] = rank;
+  EXPECT(MPI_Allreduce(in, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS);
+  EXPECT(sum == size * (size - 1) / 2);
+  MPI_Type_free(&uncommitted);
+  return Passed();
+}

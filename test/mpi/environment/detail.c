@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal: with MPI_ERRORS_RETURN, MPI_Error_string names the call, the argument and its value; a
+ * function that is not written yet says so by name; and mistakes are found that others let pass.
+ * (Ours alone: the standard leaves the text and most checks open.)
+ */
+#include "test/mpi/check.h"
+
+int main(int argc, char** argv) {
+  char text[MPI_MAX_ERROR_STRING];
+  int value = 0, length;
+  int ranks[2] = {0, 0};
+  MPI_Win win;
+  MPI_Datatype type;
+  MPI_Group world, made;
+
+  MPI_Init(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Error_string(MPI_Send(&value, 1, MPI_INT, 0, -5, MPI_COMM_WORLD), text, &length);
+  EXPECT(strstr(text, "MPI_ERR_TAG") && strstr(text, "MPI_Send") && strstr(text, "-5"));
+  MPI_Error_string(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win), text, &length);
+  EXPECT(strstr(text, "MPI_ERR_UNSUPPORTED_OPERATION") && strstr(text, "MPI_Win_create_dynamic"));
+
+  EXPECT(ClassOf(MPI_Comm_remote_size(MPI_COMM_WORLD, &value)) == MPI_ERR_COMM);
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  EXPECT(ClassOf(MPI_Send(&value, 0, type, 0, 0, MPI_COMM_WORLD)) ==
+         MPI_ERR_TYPE); /* not committed */
+  MPI_Type_free(&type);
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  EXPECT(ClassOf(MPI_Group_incl(world, 2, ranks, &made)) == MPI_ERR_RANK); /* twice the same */
+  MPI_Group_free(&world);
+  EXPECT(ClassOf(MPI_Comm_size((MPI_Comm)MPI_INT, &value)) ==
+         MPI_ERR_COMM); /* another kind of handle */
+  return Passed();
+}

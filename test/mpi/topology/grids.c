@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal: Cartesian grids, graphs and distributed graphs describe who is whose neighbour, and data
+ * sent along a shift arrives there (MPI-5.0, chapter 8).
+ */
+#include "test/mpi/check.h"
+
+static int rank, size;
+
+static void Dims(void) {
+  int dims[3] = {0, 0, 0};
+  int fixed[2] = {0, 3};
+  MPI_Dims_create(24, 3, dims);
+  EXPECT(dims[0] == 4 && dims[1] == 3 && dims[2] == 2);
+  MPI_Dims_create(12, 2, fixed);
+  EXPECT(fixed[0] == 4 && fixed[1] == 3);
+}
+
+static void Grid(void) {
+  MPI_Comm grid, row, twin;
+  int dims[2] = {0, 0}, periods[2] = {0, 1}, coords[2], back[2], n, source, target, got = -1, kind;
+
+  MPI_Dims_create(size, 2, dims);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+  MPI_Topo_test(grid, &kind);
+  EXPECT(kind == MPI_CART);
+  MPI_Topo_test(MPI_COMM_WORLD, &kind);
+  EXPECT(kind == MPI_UNDEFINED);
+  MPI_Cartdim_get(grid, &n);
+  EXPECT(n == 2);
+  MPI_Cart_coords(grid, rank, 2, coords);
+  EXPECT(coords[0] == rank / dims[1] && coords[1] == rank % dims[1]);
+  MPI_Cart_rank(grid, coords, &n);
+  EXPECT(n == rank);
+  coords[1] += dims[1];
+  MPI_Cart_rank(grid, coords, &n); /* around */
+  EXPECT(n == rank);
+  MPI_Cart_get(grid, 2, back, periods, coords);
+  EXPECT(back[0] == dims[0] && back[1] == dims[1] && !periods[0] && periods[1]);
+
+  MPI_Cart_shift(grid, 0, 1, &source, &target);
+  EXPECT(source == (rank < dims[1] ? MPI_PROC_NULL : rank - dims[1]));
+  EXPECT(target == (rank + dims[1] >= size ? MPI_PROC_NULL : rank + dims[1]));
+  MPI_Cart_shift(grid, 1, 1, &source, &target);
+  MPI_Sendrecv(&rank, 1, MPI_INT, target, 0, &got, 1, MPI_INT, source, 0, grid, MPI_STATUS_IGNORE);
+  EXPECT(got == source && got == coords[0] * dims[1] + (coords[1] + dims[1] - 1) % dims[1]);
+
+  MPI_Comm_dup(grid, &twin); /* with its topology */
+  MPI_Topo_test(twin, &kind);
+  EXPECT(kind == MPI_CART);
+  MPI_Comm_free(&twin);
+
+  periods[0] = 0, periods[1] = 1;
+  MPI_Cart_sub(grid, periods, &row);
+  MPI_Comm_size(row, &n);
+  EXPECT(n == dims[1]);
+  MPI_Comm_rank(row, &n);
+  EXPECT(n == coords[1]);
+  MPI_Cartdim_get(row, &n);
+  EXPECT(n == 1);
+  MPI_Comm_free(&row);
+  MPI_Comm_free(&grid);
+
+  /* A grid smaller than the communicator leaves the others out. */
+  dims[0] = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &grid);
+  EXPECT((grid == MPI_COMM_NULL) == (rank != 0));
+  if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
+}
+
+/* Everybody beside everybody in a ring. */
+static void Graph(void) {
+  MPI_Comm graph;
+  int index[64], edges[128], i, n, m, neighbours[2], kind;
+  for (i = 0; i < size; ++i) {
+    index[i] = 2 * (i + 1);
+    edges[2 * i] = (i + size - 1) % size;
+    edges[2 * i + 1] = (i + 1) % size;
+  }
+  MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 0, &graph);
+  MPI_Topo_test(graph, &kind);
+  EXPECT(kind == MPI_GRAPH);
+  MPI_Graphdims_get(graph, &n, &m);
+  EXPECT(n == size && m == 2 * size);
+  MPI_Graph_neighbors_count(graph, rank, &n);
+  EXPECT(n == 2);
+  MPI_Graph_neighbors(graph, rank, 2, neighbours);
+  EXPECT(neighbours[0] == (rank + size - 1) % size && neighbours[1] == (rank + 1) % size);
+  MPI_Comm_free(&graph);
+}
+
+static void DistributedGraph(void) {
+  MPI_Comm graph;
+  const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+  int in, out, weighted, sources[2], destinations[2], weights[2], more[2], degree = 1, kind;
+
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &previous, MPI_UNWEIGHTED, 1, &next,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+  MPI_Topo_test(graph, &kind);
+  EXPECT(kind == MPI_DIST_GRAPH);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  EXPECT(in == 1 && out == 1 && !weighted);
+  MPI_Dist_graph_neighbors(graph, 1, sources, MPI_UNWEIGHTED, 1, destinations, MPI_UNWEIGHTED);
+  EXPECT(sources[0] == previous && destinations[0] == next);
+  MPI_Comm_free(&graph);
+
+  /* Each process describes the edge out of its neighbour. */
+  destinations[0] = (next + 1) % size;
+  weights[0] = 10 + next;
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &next, &degree, destinations, weights, MPI_INFO_NULL, 0,
+                        &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  EXPECT(in == 1 && out == 1 && weighted);
+  MPI_Dist_graph_neighbors(graph, 1, sources, weights, 1, destinations, more);
+  EXPECT(sources[0] == previous && destinations[0] == next);
+  EXPECT(weights[0] == 10 + previous && more[0] == 10 + rank);
+  MPI_Comm_free(&graph);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  Dims();
+  Grid();
+  Graph();
+  DistributedGraph();
+  return Passed();
+}
