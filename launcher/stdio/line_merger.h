@@ -41,6 +41,8 @@ class LineMerger {
 
   // Has begun a line that is not out yet, or has the word.
   bool Waits(std::size_t source) const;
+  // Has the word: others wait until its long line ends.
+  bool Speaks(std::size_t source) const { return speaker_ == source; }
   // Must not be fed for now: its lines wait for another source, and it has enough of them.
   bool Blocked(std::size_t source) const;
 

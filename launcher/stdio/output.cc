@@ -15,8 +15,16 @@
 namespace lamina::launcher::stdio {
 namespace {
 
-// A line that has been standing open for one to two of these goes out as it is.
-constexpr timeval kSilence{0, 50'000};
+// How long a source that has begun a line may be silent until the line goes out as it is, in looks
+// that find nothing. Longer for one that has the word, because its line is then broken by others.
+constexpr timeval kLook{0, 100'000};
+constexpr unsigned kSilentLooks = 2;
+constexpr unsigned kSilentLooksOfSpeaker = 20;
+
+bool HasData(int fd) {
+  pollfd ready{fd, POLLIN, 0};
+  return poll(&ready, 1, 0) > 0;
+}
 
 std::string TimeOfDay() {
   timespec now;
@@ -36,7 +44,7 @@ struct Output::Source {
   int fd;
   event* readable;
   bool reading = true;
-  bool spoke = false;  // since the last look
+  unsigned silent_looks = 0;
 };
 
 Output::Output(event_base* loop, int fd, LineFormat format, std::function<void()> on_end)
@@ -88,7 +96,7 @@ void Output::Read(Source* source) {
   std::array<char, 65536> bytes;
   const ssize_t count = read(source->fd, bytes.data(), bytes.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  source->spoke = true;
+  source->silent_looks = 0;
   if (count > 0) {
     merger_.Feed(source->index, {bytes.data(), static_cast<std::size_t>(count)});
   } else {
@@ -110,8 +118,7 @@ void Output::Close(Source* source) {
 void Output::CloseSilent() {
   for (const auto& source : sources_) {
     if (source->fd < 0 || !source->reading) continue;
-    pollfd ready{source->fd, POLLIN, 0};
-    if (poll(&ready, 1, 0) > 0) continue;
+    if (HasData(source->fd)) continue;
     merger_.End(source->index);
     Close(source.get());
   }
@@ -138,7 +145,7 @@ void Output::Adjust() {
   }
   if (waiting && !silence_armed_) {
     silence_armed_ = true;
-    event_add(silence_, &kSilence);
+    event_add(silence_, &kLook);
   }
 }
 
@@ -146,9 +153,12 @@ void Output::OnSilence(int, short, void* self) {
   auto* output = static_cast<Output*>(self);
   output->silence_armed_ = false;
   for (const auto& source : output->sources_) {
-    if (source->fd >= 0 && !source->spoke && output->merger_.Waits(source->index))
-      output->merger_.Flush(source->index);
-    source->spoke = false;
+    // One that we do not read, or have not come to read yet, is not silent.
+    if (source->fd < 0 || !source->reading || HasData(source->fd)) continue;
+    const unsigned looks =
+        output->merger_.Speaks(source->index) ? kSilentLooksOfSpeaker : kSilentLooks;
+    if (++source->silent_looks <= looks || !output->merger_.Waits(source->index)) continue;
+    output->merger_.Flush(source->index);
   }
   output->Adjust();
 }

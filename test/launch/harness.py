@@ -22,9 +22,10 @@ def environment(mark, extra=None):
     """The environment of a job under test: processes that carry `mark` belong to it."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PMIX_")}
     variables["LAUNCH_TEST_MARK"] = mark
-    # Heeded by address sanitizer builds alone.
-    variables["LSAN_OPTIONS"] = "print_suppressions=0:suppressions=" + os.path.join(
-        ROOT, "test/launch/leaks.supp")
+    # Heeded by sanitizer builds alone.
+    for name, file in (("LSAN_OPTIONS", "leaks.supp"), ("TSAN_OPTIONS", "races.supp")):
+        variables[name] = "%s:print_suppressions=0:suppressions=%s" % (
+            variables.get(name, ""), os.path.join(ROOT, "test/launch", file))
     variables.update(extra or {})
     return variables
 
