@@ -2,8 +2,8 @@
 // What every file of the front door needs. A function here checks its arguments, finds objects,
 // calls one function and turns failure into the error handler; it holds no logic.
 //
-// Every MPI function is defined under its PMPI_ name and offered under its MPI_ name as a weak alias
-// (MPI-5.0, section 15.2), so a profiling tool may define MPI_X and call PMPI_X:
+// Every MPI function is defined under its PMPI_ name and offered under its MPI_ name as a weak
+// alias (MPI-5.0, section 15.2), so a profiling tool may define MPI_X and call PMPI_X:
 //     int PMPI_Send(...) { ... }
 //     PROFILED(MPI_Send);
 #pragma once

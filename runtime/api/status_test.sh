@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Goal:   the table of what is written, in README.md, is true.
 # Method: made again from the sources and compared.
 status=$1 readme=$2

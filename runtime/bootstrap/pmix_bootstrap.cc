@@ -10,8 +10,10 @@
 
 #include <dlfcn.h>
 #include <pmix.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -22,6 +24,7 @@ namespace {
 
 constexpr char kCardKey[] = "lamina.card";
 constexpr int kCardTimeoutS = 60;
+constexpr int kAskAgainMs = 2;
 
 // The few functions we call, found at run time.
 struct Library {
@@ -158,7 +161,13 @@ class PmixBootstrap final : public Bootstrap {
     timeout.value.type = PMIX_INT;
     timeout.value.data.integer = kCardTimeoutS;
     pmix_value_t* raw = nullptr;
-    const pmix_status_t status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+    pmix_status_t status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+    // Slurm's server does not wait for a rank of this node that has not connected to it yet.
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(kCardTimeoutS);
+    while (status == PMIX_ERR_NOT_FOUND && std::chrono::steady_clock::now() < limit) {
+      poll(nullptr, 0, kAskAgainMs);
+      status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+    }
     if (status != PMIX_SUCCESS)
       return Error(status == PMIX_ERR_TIMEOUT ? Code::kTimeout : Code::kPeerLost,
                    "PMIx has no card of rank %u: %s", rank, library_.error_string(status));

@@ -17,13 +17,15 @@ struct Attributes {
   std::vector<std::pair<int, void*>> values;
 };
 
-// Keyvals; `fortran` style functions come with the Fortran binding. Each returns an MPI error class.
+// Keyvals; `fortran` style functions come with the Fortran binding. Each returns an MPI error
+// class.
 int CreateKeyval(Holder holder, void (*copy)(), void (*remove)(), void* extra_state, int* keyval);
 int FreeKeyval(Holder holder, int* keyval);
 
 // `object`: the MPI handle the user's functions are called with.
 int SetAttribute(Holder holder, void* object, Attributes* attributes, int keyval, void* value);
-int GetAttribute(Holder holder, const Attributes& attributes, int keyval, void** value, bool* found);
+int GetAttribute(Holder holder, const Attributes& attributes, int keyval, void** value,
+                 bool* found);
 int DeleteAttribute(Holder holder, void* object, Attributes* attributes, int keyval);
 // Runs copy functions; on failure what was copied is deleted again and the class returned.
 int CopyAttributes(Holder holder, void* old_object, const Attributes& from, Attributes* to);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs that use MPI, run as real ranks by our own launcher.
 
 mpi_test(name, srcs) builds a C or C++ program against mpi.h and the library alone, and makes one test

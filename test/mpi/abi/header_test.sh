@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Goal:   mpi.h has every constant, type and prototype of the standard ABI with its value, and compiles
 #         without a warning in every C and C++ standard that compilers here know.
 # Method: a C program made from the ABI's tables: prototypes and types are declared a second time,

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Goal:   the library exports every function of the standard ABI as MPI_ (weak) and PMPI_ (strong),
 #         and beyond that only lamina_ names (MPI-5.0, section 15.2 and chapter 21).
 # Method: the dynamic symbols against functions.tsv, the ABI's list.
