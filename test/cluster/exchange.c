@@ -2,9 +2,9 @@
  * Goal:   every rank reaches every other with short and long messages, whatever carries them.
  * Method: pairwise exchanges of 8 bytes, 5000 bytes and 1 MiB with patterns, then an allreduce.
  */
-#include "test/mpi/check.h"
-
 #include <stdlib.h>
+
+#include "test/mpi/check.h"
 
 int main(int argc, char** argv) {
   static const int sizes[] = {8, 5000, 1 << 20};

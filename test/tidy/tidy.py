@@ -292,11 +292,11 @@ def top(tree):
 
 
 def readmes(tree):
-    """Every folder with code says what it is for; collectives/README.md speaks for its algorithms."""
+    """Every folder with code says what it is for, or its parent's README does, naming it `folder/`."""
     folders = {os.path.dirname(path) for path in tree if path.endswith(CODE)}
     for folder in sorted(folders - {""}):
-        parent = tree.get("collectives/README.md", "")
-        if re.match(r"collectives/\w+$", folder) and os.path.basename(folder) + "/" in parent:
+        parent = tree.get(os.path.dirname(folder) + "/README.md", "")
+        if "`" + os.path.basename(folder) + "/`" in parent:
             continue
         if folder + "/README.md" not in tree:
             yield Finding(folder, 1, "no README.md")

@@ -110,7 +110,7 @@ SAMPLES = {
         [{"runtime/p2p/a.cc": ""}, {"collectives/barrier/a.cc": "", "collectives/README.md": "x"},
          {"test/apps/a/a.c": "", "test/apps/README.md": "a/"}],
         [{"runtime/p2p/a.cc": "", "runtime/p2p/README.md": ""}, {"test/data/a.txt": ""},
-         {"collectives/barrier/a.cc": "", "collectives/README.md": "| barrier/ | x |\n"}]),
+         {"collectives/barrier/a.cc": "", "collectives/README.md": "| `barrier/` | x |\n"}]),
     tidy.orphans: (
         [{"a/BUILD": 'srcs = ["b.cc"]\n', "a/c.cc": ""}, {"a/c.cc": ""},
          {"a/BUILD": '# srcs = ["c.cc"]\n', "a/c.cc": ""},
