@@ -155,10 +155,12 @@ struct Shape {
 };
 
 // What moving and combining costs between any two ranks: a message of n bytes takes
-// alpha + n * beta, reducing n bytes takes n * gamma. `crowd` ranks share one CPU: when it is above
-// 1, a rank that waits gives the CPU away, and every such change costs `turn_us`.
+// alpha + n * beta, of which its sender and its receiver are busy for `overhead` each; reducing n
+// bytes takes n * gamma. `crowd` ranks share one CPU: when it is above 1, a rank that a message has
+// reached waits for its turn, crowd * turn.
 struct LinkModel {
   double alpha_us = 0.5;
+  double overhead_us = 0.1;
   double beta_us_per_byte = 1e-4;
   double gamma_us_per_byte = 1e-4;
   double crowd = 1;

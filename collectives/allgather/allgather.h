@@ -7,6 +7,7 @@
 namespace lamina::collective {
 
 extern const Algorithm kAllgatherBruck;
+extern const Algorithm kAllgatherGatherBcast;
 extern const Algorithm kAllgatherRecursiveDoubling;
 extern const Algorithm kAllgatherRing;
 

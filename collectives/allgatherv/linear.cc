@@ -4,7 +4,8 @@
 // One round whatever P is, so nobody waits twice; for short blocks and few ranks.
 //
 // Shape:  input n_i elements on rank i, output all blocks on every rank, at its displacements.
-// Cost:   (P - 1) * alpha + (1 - 1/P) * N * beta for blocks of equal size, N elements in all.
+// Cost:   alpha + (2 P - 3) * overhead + 2 (1 - 1/P) * N * beta for blocks of equal size,
+//         N elements in all.
 // Source: MPI-5.0, section 6.7 (the definition of MPI_ALLGATHERV).
 #include "collectives/allgatherv/allgatherv.h"
 #include "collectives/plan/cost.h"
@@ -17,7 +18,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   // Long blocks from all ranks at once get in each other's way: counted as moved twice.
-  return Move(link, others, 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
+  return Burst(link, 2 * others, 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
          Turns(link, 1);
 }
 

@@ -7,6 +7,7 @@
 namespace lamina::collective {
 
 extern const Algorithm kAllreduceRecursiveDoubling;
+extern const Algorithm kAllreduceLinear;
 extern const Algorithm kAllreduceRabenseifner;
 extern const Algorithm kAllreduceReduceBcast;
 extern const Algorithm kAllreduceRing;

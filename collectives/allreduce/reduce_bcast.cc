@@ -2,8 +2,8 @@
 // Allreduce, reduce then bcast: one binomial tree folds all vectors at rank 0, in rank order, and
 // the same tree spreads the result.
 //
-// 2 (P - 1) messages in all where recursive doubling has P log2 P, and a rank waits only for its
-// children and its parent: better when ranks share CPUs.
+// 2 (P - 1) messages in all where recursive doubling has P log2 P: for links that many messages at
+// once would crowd.
 //
 // Shape:  input and output n elements on every rank; scratch n where vectors are folded.
 // Cost:   2 * ceil(log2 P) * (alpha + n * beta) + ceil(log2 P) * n * gamma.
@@ -20,7 +20,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
   const double bytes = depth * static_cast<double>(call.bytes);
-  return Move(link, 2 * depth, 2 * bytes) + Combine(link, bytes) + Turns(link, 2);
+  return Move(link, 2 * depth, 2 * bytes) + Combine(link, bytes) + Turns(link, 2 * depth);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

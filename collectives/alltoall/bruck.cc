@@ -21,8 +21,8 @@ bool Fits(const Call& call, const Shape&) { return !call.all_in_place; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double moved = rounds * shape.ranks / 2 * static_cast<double>(call.bytes);
-  // A step that copies a short block costs about a tenth of a message.
-  const double copies = (rounds + 2) * shape.ranks * 0.1 * link.alpha_us;
+  // A step that copies a short block takes about a sixth of what a message does.
+  const double copies = (rounds + 2) * shape.ranks * link.overhead_us / 6;
   return Move(link, rounds, moved) + Combine(link, 2 * moved) + copies + Turns(link, rounds);
 }
 

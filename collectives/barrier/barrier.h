@@ -7,6 +7,7 @@
 namespace lamina::collective {
 
 extern const Algorithm kBarrierDissemination;
+extern const Algorithm kBarrierLinear;
 extern const Algorithm kBarrierTree;
 
 }  // namespace lamina::collective

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barrier, tree: a binomial tree gathers "I am here" to rank 0 and spreads "all are here" from it.
 //
-// Twice as deep as dissemination, but 2 (P - 1) messages in all instead of P log2 P, and every rank
-// waits only for its children and its parent: better when ranks share CPUs.
+// Twice as deep as dissemination, but 2 (P - 1) messages in all instead of P log2 P: for links that
+// many messages at once would crowd.
 //
 // Shape:  no data.
 // Cost:   2 * ceil(log2 P) * alpha; 2 (P - 1) messages in all.
@@ -18,7 +18,7 @@ namespace {
 bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
-  return Move(link, 2 * CeilLog2(shape.ranks), 0) + Turns(link, 2);
+  return Move(link, 2 * CeilLog2(shape.ranks), 0) + Turns(link, 2 * CeilLog2(shape.ranks));
 }
 
 void Plan(const Call&, const Shape& shape, Schedule* schedule) {

@@ -17,7 +17,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
-  return Move(link, depth, depth * static_cast<double>(call.bytes)) + Turns(link, 1);
+  return Move(link, depth, depth * static_cast<double>(call.bytes)) + Turns(link, depth);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -24,7 +24,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double ranks = shape.ranks;
   return Move(link, CeilLog2(shape.ranks) + ranks - 1,
               2 * (ranks - 1) / ranks * static_cast<double>(call.bytes)) +
-         Turns(link, ranks);
+         Turns(link, CeilLog2(shape.ranks) + ranks - 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

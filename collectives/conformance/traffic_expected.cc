@@ -127,6 +127,10 @@ const std::map<std::string, Answer>& Answers() {
        [](const Question& q) {
          return Moved{q.ranks * q.rounds, 0};
        }},
+      {"barrier.linear",
+       [](const Question& q) {
+         return Moved{2 * q.others(), 0};
+       }},
       {"barrier.tree",
        [](const Question& q) {
          return Moved{2 * q.others(), 0};
@@ -144,6 +148,10 @@ const std::map<std::string, Answer>& Answers() {
       {"allgather.recursive_doubling",
        [](const Question& q) {
          return Moved{q.ranks * q.rounds, q.ranks * q.others() * q.count};
+       }},
+      {"allgather.gather_bcast",
+       [](const Question& q) {
+         return Moved{2 * q.others(), (q.others() + q.others() * q.ranks) * q.count};
        }},
       {"allgather.bruck",
        [](const Question& q) {
@@ -169,6 +177,7 @@ const std::map<std::string, Answer>& Answers() {
        [](const Question& q) {
          return Moved{2 * q.ranks * q.others(), 2 * q.others() * q.count};
        }},
+      {"allreduce.linear", TwiceToOthers},
       {"allreduce.reduce_bcast", TwiceToOthers},
       {"reduce_scatter.direct", VectorToOthers},
       {"reduce_scatter_block.direct", AllToAll},

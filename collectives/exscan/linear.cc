@@ -2,7 +2,7 @@
 // Exscan, linear: rank r is given the fold of all ranks below it by rank r - 1, and passes on the
 // same with its own vector folded in.
 //
-// P - 1 messages in all, one after the other: for few ranks, or ranks that share CPUs. The output
+// P - 1 messages in all, one after the other: for few ranks. The output
 // of rank 0 is left alone.
 //
 // Shape:  input and output n elements on every rank; scratch n.
@@ -19,7 +19,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
-  return Move(link, others, bytes) + Combine(link, bytes) + Turns(link, 1);
+  return Move(link, others, bytes) + Combine(link, bytes) + Turns(link, others);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

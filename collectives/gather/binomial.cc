@@ -20,7 +20,8 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double bytes = static_cast<double>(call.bytes);
-  return Move(link, CeilLog2(shape.ranks), (shape.ranks - 1) * bytes) + Turns(link, 1);
+  return Move(link, CeilLog2(shape.ranks), (shape.ranks - 1) * bytes) +
+         Turns(link, CeilLog2(shape.ranks));
 }
 
 void PlanRoot(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -4,7 +4,7 @@
 // Only the root knows all counts, so nobody else could pass a block on.
 //
 // Shape:  input n_i elements on rank i, output all blocks at the root, at its displacements.
-// Cost:   (P - 1) * alpha + the sum of n_i * beta.
+// Cost:   alpha + (P - 2) * overhead + the sum of n_i * beta.
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHERV).
 #include "collectives/gatherv/gatherv.h"
 #include "collectives/plan/cost.h"
@@ -15,7 +15,7 @@ namespace {
 bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
-  return Move(link, shape.ranks - 1, 0) + Turns(link, 1);
+  return Burst(link, shape.ranks - 1, 0) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

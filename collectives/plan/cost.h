@@ -6,18 +6,24 @@
 
 namespace lamina::collective {
 
-// `messages` one after the other, `bytes` in all.
+// `messages` one after the other, each needing the one before, `bytes` in all.
 inline double Move(const LinkModel& link, double messages, double bytes) {
   return messages * link.alpha_us + bytes * link.beta_us_per_byte;
+}
+
+// `messages` that one rank sends or receives without waiting in between, `bytes` in all.
+inline double Burst(const LinkModel& link, double messages, double bytes) {
+  return link.alpha_us + (messages - 1) * link.overhead_us + bytes * link.beta_us_per_byte;
 }
 
 inline double Combine(const LinkModel& link, double bytes) {
   return bytes * link.gamma_us_per_byte;
 }
 
-// Every rank stops to wait `times` times. Costs nothing as long as each has a CPU to itself.
-inline double Turns(const LinkModel& link, double times) {
-  return link.crowd > 1 ? times * link.crowd * link.turn_us : 0;
+// `depth` messages that need each other: where ranks share CPUs, each arrives at a rank that has to
+// wait for its turn. Costs nothing as long as each rank has a CPU to itself.
+inline double Turns(const LinkModel& link, double depth) {
+  return link.crowd > 1 ? depth * link.crowd * link.turn_us : 0;
 }
 
 }  // namespace lamina::collective

@@ -22,7 +22,7 @@ bool Fits(const Call& call, const Shape&) { return call.commutative; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
   const double bytes = depth * static_cast<double>(call.bytes);
-  return Move(link, depth, bytes) + Combine(link, bytes) + Turns(link, 1);
+  return Move(link, depth, bytes) + Combine(link, bytes) + Turns(link, depth);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -22,7 +22,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
   const double bytes = static_cast<double>(call.bytes);
   const double hops = depth + (call.root == 0 ? 0 : 1);
-  return Move(link, hops, hops * bytes) + Combine(link, depth * bytes) + Turns(link, 1);
+  return Move(link, hops, hops * bytes) + Combine(link, depth * bytes) + Turns(link, hops);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -5,7 +5,8 @@
 // No byte moves more than once and rank order is kept, so any operation will do.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch P n_i on rank i.
-// Cost:   (P - 1) * alpha + (1 - 1/P) * N * (beta + gamma) for equal blocks, N elements in all.
+// Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks,
+//         N elements in all.
 // Source: MPI-5.0, section 6.10 (the definition of MPI_REDUCE_SCATTER).
 #include <vector>
 
@@ -21,7 +22,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * static_cast<double>(call.bytes);
-  return Move(link, others, moved) + Combine(link, moved) + Turns(link, 1);
+  return Burst(link, 2 * others, moved) + Combine(link, moved) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

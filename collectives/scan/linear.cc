@@ -2,7 +2,7 @@
 // Scan, linear: rank r waits for the result of rank r - 1, folds its own vector in and passes it
 // on.
 //
-// P - 1 messages in all, one after the other: for few ranks, or ranks that share CPUs.
+// P - 1 messages in all, one after the other: for few ranks.
 //
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).
@@ -18,7 +18,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
-  return Move(link, others, bytes) + Combine(link, bytes) + Turns(link, 1);
+  return Move(link, others, bytes) + Combine(link, bytes) + Turns(link, others);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -4,7 +4,7 @@
 // No byte moves twice, so this is for long blocks.
 //
 // Shape:  input P blocks of n elements at the root, output one block on every rank.
-// Cost:   (P - 1) * (alpha + n * beta).
+// Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTER).
 #include "collectives/plan/cost.h"
 #include "collectives/plan/tree.h"
@@ -17,7 +17,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
-  return Move(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
+  return Burst(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

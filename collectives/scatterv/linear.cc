@@ -4,7 +4,7 @@
 // Only the root knows all counts, so nobody else could pass a block on.
 //
 // Shape:  input blocks of n_i elements at the root, at its displacements; output n_i on rank i.
-// Cost:   (P - 1) * alpha + the sum of n_i * beta.
+// Cost:   alpha + (P - 2) * overhead + the sum of n_i * beta.
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTERV).
 #include "collectives/plan/cost.h"
 #include "collectives/plan/tree.h"
@@ -16,7 +16,7 @@ namespace {
 bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
-  return Move(link, shape.ranks - 1, 0) + Turns(link, 1);
+  return Burst(link, shape.ranks - 1, 0) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -77,6 +77,7 @@ std::vector<const Algorithm*> Library::Offered(Operation operation) const {
 LinkModel Library::Link(Rank ranks) const {
   LinkModel link;
   link.alpha_us = params_.alpha_us;
+  link.overhead_us = params_.overhead_us;
   link.beta_us_per_byte = params_.beta_ns_per_kbyte / 1e3 / 1024;
   link.gamma_us_per_byte = params_.gamma_ns_per_kbyte / 1e3 / 1024;
   link.turn_us = params_.turn_us;

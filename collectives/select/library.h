@@ -23,6 +23,7 @@ namespace lamina::collective {
 
 struct Params {
   double alpha_us = 0.4;
+  double overhead_us = 0.12;
   double beta_ns_per_kbyte = 100;
   double gamma_ns_per_kbyte = 120;
   double turn_us = 1.0;
@@ -42,6 +43,8 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.select.alpha_us", &Params::alpha_us, Unit::kMicroseconds, 0.0, 1e6,
                     "Predicted time of an empty message. Half of a round trip of 8 bytes between "
                     "two ranks of one node, measured 0.3 to 0.5."),
+    param::Describe("collective.select.overhead_us", &Params::overhead_us, Unit::kMicroseconds, 0.0,
+                    1e6, "Predicted time a rank is busy with one message of several."),
     param::Describe("collective.select.beta_ns_per_kbyte", &Params::beta_ns_per_kbyte, Unit::kNone,
                     0.0, 1e9, "Predicted time to move 1024 bytes; 100 is 10 GB/s."),
     param::Describe("collective.select.gamma_ns_per_kbyte", &Params::gamma_ns_per_kbyte,

@@ -61,7 +61,9 @@ TEST(Library, NonCommutativeOperationsKeepTheirOrder) {
 
 TEST(Library, RanksThatShareCpusPreferFewTurns) {
   const auto library = Make(BasicOnly(), With({"progress.wait.mode=oversubscribed"}));
-  EXPECT_EQ(Chosen(*library, Operation::kBarrier, 16, 0), "tree");
+  EXPECT_EQ(Chosen(*library, Operation::kBarrier, 16, 0), "linear");
+  EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 8), "linear");
+  EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 16, 8), "linear");
   EXPECT_EQ(Chosen(*Make(BasicOnly(), {}), Operation::kBarrier, 16, 0), "dissemination");
 }
 
@@ -77,7 +79,7 @@ TEST(Library, AWrongNameListsTheRightOnes) {
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().code(), Code::kInvalid);
   EXPECT_EQ(made.status().message(),
-            "collective.barrier.algorithm is \"magic\"; there are: dissemination, tree");
+            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree");
 }
 
 // A component with one algorithm, for commutative reductions only.

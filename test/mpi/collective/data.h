@@ -49,7 +49,8 @@ static inline int* NewBuffer(enum Layout layout, size_t integers) {
 /* What `from` has for `to` at place k. */
 static inline int Datum(int from, int to, int k) { return from * 1000003 + to * 1009 + k * 7 + 1; }
 
-static inline void Fill(int* buffer, enum Layout layout, size_t first, int count, int from, int to) {
+static inline void Fill(int* buffer, enum Layout layout, size_t first, int count, int from,
+                        int to) {
   int k;
   for (k = 0; k < count; ++k) buffer[At(layout, first + (size_t)k)] = Datum(from, to, k);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Goal:   wrong arguments of collectives give the right error class, move nothing, and leave the
  *         communicator usable (MPI-5.0, section 9.3).
- * Method: every rank makes the same mistake, with errors returned; then a collective that must work.
+ * Method: every rank makes the same mistake, with errors returned; then a collective that
+ *         must work.
  */
 #include "test/mpi/check.h"
 

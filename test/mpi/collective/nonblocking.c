@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Goal:   many non-blocking collectives may be under way on one communicator, be completed in any
- *         order, and mix with blocking ones and with point-to-point; datatypes and operations may be
- *         freed while they run (MPI-5.0, section 6.12).
+ *         order, and mix with blocking ones and with point-to-point; datatypes and operations may
+ *         be freed while they run (MPI-5.0, section 6.12).
  * Method: a hundred of different kinds started before any is completed; completed backwards, by
  *         Waitall and by Testall; results compared with what they must be.
  */

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Barrier, linear: every rank tells rank 0 that it is here; when all are, rank 0 tells every rank.
+//
+// Two messages deep whatever P is, so where ranks share CPUs each has to wait for its turn only
+// twice; but rank 0 handles 2 (P - 1) messages.
+//
+// Shape:  no data.
+// Cost:   2 * (alpha + (P - 2) * overhead); 2 (P - 1) messages in all.
+// Source: Mellor-Crummey, Scott, ACM Trans. Comput. Syst. 9 (1991) 21-65 (the central barrier).
+#include "collectives/barrier/barrier.h"
+#include "collectives/plan/cost.h"
+
+namespace lamina::collective {
+namespace {
+
+bool Fits(const Call&, const Shape&) { return true; }
+
+double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
+  return 2 * Burst(link, shape.ranks - 1, 0) + Turns(link, 2);
+}
+
+void Plan(const Call&, const Shape& shape, Schedule* schedule) {
+  const Slice nothing = Scratch(0, 0);
+  if (shape.rank == 0) {
+    for (Rank rank = 1; rank < shape.ranks; ++rank) schedule->Receive(rank, nothing);
+    schedule->EndRound();
+    for (Rank rank = 1; rank < shape.ranks; ++rank) schedule->Send(rank, nothing);
+    return schedule->EndRound();
+  }
+  schedule->Receive(0, nothing);
+  schedule->Send(0, nothing);
+  schedule->EndRound();
+}
+
+}  // namespace
+
+constinit const Algorithm kBarrierLinear{"linear", Operation::kBarrier, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective
