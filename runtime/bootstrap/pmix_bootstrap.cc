@@ -120,7 +120,8 @@ class PmixBootstrap final : public Bootstrap {
     JobNumber(PMIX_UNIV_SIZE, &identity_.universe_ranks);
     OwnNumber(PMIX_APPNUM, &identity_.app);
     identity_.local_peers.clear();
-    for (const std::string_view rank : Split(JobText(PMIX_LOCAL_PEERS), ','))
+    const std::string local_peers = JobText(PMIX_LOCAL_PEERS);
+    for (const std::string_view rank : Split(local_peers, ','))
       if (const auto number = ParseInteger(Trim(rank)))
         identity_.local_peers.push_back(static_cast<std::uint32_t>(*number));
     if (identity_.local_peers.empty()) identity_.local_peers = {identity_.rank};
