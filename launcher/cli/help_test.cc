@@ -27,9 +27,11 @@ TEST(Help, OverviewNamesEveryOptionAndTopic) {
 }
 
 TEST(Help, FitsATerminal) {
-  for (const std::string& topic : HelpTopics())
-    for (const std::string_view line : Split(Text(topic), '\n'))
+  for (const std::string& topic : HelpTopics()) {
+    const std::string text = Text(topic);
+    for (const std::string_view line : Split(text, '\n'))
       EXPECT_LE(line.size(), 84u) << topic << ": " << line;
+  }
 }
 
 TEST(Help, ByOption) {
