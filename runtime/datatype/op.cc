@@ -126,19 +126,32 @@ struct Pair {
   Where where;
 };
 struct MinimumLocation {
-  template <class P>
-  static P Apply(const P& a, const P& b) {
-    if (a.value == b.value) return a.where < b.where ? a : b;
-    return a.value < b.value ? a : b;
+  template <class V>
+  static bool IsBetter(V a, V b) {
+    return a < b;
   }
 };
 struct MaximumLocation {
-  template <class P>
-  static P Apply(const P& a, const P& b) {
-    if (a.value == b.value) return a.where < b.where ? a : b;
-    return a.value > b.value ? a : b;
+  template <class V>
+  static bool IsBetter(V a, V b) {
+    return a > b;
   }
 };
+
+// Member by member: the padding behind the last pair need not be there.
+template <class P, class Operation>
+void PairLoop(const void* in, void* inout, std::int64_t count) {
+  const P* __restrict left = static_cast<const P*>(in);
+  P* __restrict right = static_cast<P*>(inout);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const bool equal = left[i].value == right[i].value;
+    if (equal ? left[i].where < right[i].where
+              : Operation::IsBetter(left[i].value, right[i].value)) {
+      right[i].value = left[i].value;
+      right[i].where = left[i].where;
+    }
+  }
+}
 
 // The rows of table 6.1 (MPI-5.0): which kinds of element a group of operations takes.
 
@@ -228,21 +241,21 @@ template <class Operation>
 Kernel OnPairs(Basic basic) {
   switch (basic) {
     case Basic::kFloatInt:
-      return Loop<Pair<float, int>, Operation>;
+      return PairLoop<Pair<float, int>, Operation>;
     case Basic::kDoubleInt:
-      return Loop<Pair<double, int>, Operation>;
+      return PairLoop<Pair<double, int>, Operation>;
     case Basic::kLongInt:
-      return Loop<Pair<long, int>, Operation>;
+      return PairLoop<Pair<long, int>, Operation>;
     case Basic::kTwoInt:
-      return Loop<Pair<int, int>, Operation>;
+      return PairLoop<Pair<int, int>, Operation>;
     case Basic::kShortInt:
-      return Loop<Pair<short, int>, Operation>;
+      return PairLoop<Pair<short, int>, Operation>;
     case Basic::kLongDoubleInt:
-      return Loop<Pair<long double, int>, Operation>;
+      return PairLoop<Pair<long double, int>, Operation>;
     case Basic::kTwoReal:
-      return Loop<Pair<float, float>, Operation>;
+      return PairLoop<Pair<float, float>, Operation>;
     case Basic::kTwoDouble:
-      return Loop<Pair<double, double>, Operation>;
+      return PairLoop<Pair<double, double>, Operation>;
     default:
       return nullptr;
   }
