@@ -173,6 +173,7 @@ Status Finalize() {
   delete process->engine;
   process->engine = nullptr;
   core::DrainRequestPool();
+  core::DrainCommPool();
   Status left;
   if (process->bootstrap != nullptr) left = process->bootstrap->Leave();
   delete process;

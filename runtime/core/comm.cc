@@ -12,8 +12,27 @@ constinit Comm* world = nullptr;
 constinit Comm* self_comm = nullptr;
 void (*on_last_release)(Comm* comm) = nullptr;
 
+namespace {
+
+// Freed communicators wait for reuse, so that a freed handle can still be told from a live one.
+constinit Comm* pool = nullptr;
+
+}  // namespace
+
+void DrainCommPool() {
+  while (pool != nullptr) {
+    Comm* next = pool->next_free;
+    delete pool;
+    pool = next;
+  }
+}
+
 Comm* MakeComm(Group* group, ContextId context, const Comm* parent) {
-  Comm* comm = new Comm;
+  Comm* comm = pool != nullptr ? pool : new Comm;
+  if (comm == pool) {
+    pool = comm->next_free;
+    *comm = Comm();
+  }
   Retain(group);
   comm->group = group;
   comm->context = context;
@@ -39,8 +58,10 @@ int Release(Comm* comm) {
   Release(comm->errhandler);
   delete comm->info;
   delete comm->topology;
+  *comm = Comm();
   comm->kind = Kind::kFreed;
-  delete comm;
+  comm->next_free = pool;
+  pool = comm;
   return error;
 }
 

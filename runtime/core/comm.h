@@ -45,6 +45,8 @@ struct Comm : Object {
   // Serial number of the collective operation on this communicator, for tags of collectives.
   std::uint32_t collective_serial = 0;
 
+  Comm* next_free = nullptr;  // while it is freed
+
   bool is_inter() const { return remote != nullptr; }
   ContextId CollectiveContext() const { return ContextId{Index(context) + 1}; }
 };
@@ -67,6 +69,8 @@ void Retain(Comm* comm);
 // Drops a reference; at zero runs attribute delete functions and frees. kOk or the MPI error class
 // of a failing delete function.
 int Release(Comm* comm);
+// Returns the memory of freed communicators; at finalisation.
+void DrainCommPool();
 // What the rooms above hung on a communicator (matching spaces, collective tables) is taken down by
 // this function, set once by runtime/assembly.
 extern void (*on_last_release)(Comm* comm);
