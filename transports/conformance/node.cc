@@ -129,22 +129,29 @@ bool Node::PollUntil(const std::function<bool()>& done, milliseconds patience) {
   return true;
 }
 
+bool Node::WaitFor(const transport::Bell& bell, milliseconds limit) {
+  if (configuration_.descriptor_sleep) {
+    EXPECT_GE(bell.descriptor, 0);
+    pollfd waiting{bell.descriptor, POLLIN, 0};
+    return poll(&waiting, 1, static_cast<int>(limit.count())) != 0;
+  }
+  if (bell.word == nullptr) {
+    ADD_FAILURE() << "neither a word nor a descriptor";
+    return false;
+  }
+  const timespec time{static_cast<time_t>(limit.count() / 1000),
+                      static_cast<long>(limit.count() % 1000) * 1'000'000};
+  return syscall(SYS_futex, bell.word, FUTEX_WAIT, bell.value, &time, nullptr, 0) == 0 ||
+         errno != ETIMEDOUT;
+}
+
 bool Node::SleepOnce(milliseconds limit) {
   transport::Bell bell;
   const Code code = transport_->Arm(configuration_.descriptor_sleep, &bell);
   if (code == Code::kAgain) return false;
   EXPECT_EQ(code, Code::kOk);
   const auto begin = Clock::now();
-  if (configuration_.descriptor_sleep) {
-    EXPECT_GE(bell.descriptor, 0);
-    pollfd waiting{bell.descriptor, POLLIN, 0};
-    poll(&waiting, 1, static_cast<int>(limit.count()));
-  } else {
-    EXPECT_NE(bell.word, nullptr);
-    const timespec time{static_cast<time_t>(limit.count() / 1000),
-                        static_cast<long>(limit.count() % 1000) * 1'000'000};
-    syscall(SYS_futex, bell.word, FUTEX_WAIT, bell.value, &time, nullptr, 0);
-  }
+  WaitFor(bell, limit);
   longest_sleep =
       std::max(longest_sleep, std::chrono::duration_cast<milliseconds>(Clock::now() - begin));
   transport_->Disarm();

@@ -73,6 +73,9 @@ class Node {
   // Arms, sleeps at most `limit`, disarms. False: it was told not to sleep.
   bool SleepOnce(milliseconds limit);
 
+  // Sleeps on an armed bell; false: it did not ring within `limit`.
+  bool WaitFor(const transport::Bell& bell, milliseconds limit);
+
   milliseconds longest_sleep{0};
 
  private:

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -108,6 +109,68 @@ TEST_P(Processes, NoWakeIsLost) {
     }
     EXPECT_TRUE(End(member, node));
   });
+}
+
+// One sends bursts of four frames; the other takes three and arms its bell while the fourth is on
+// its way. If arming was granted, the bell must ring. Nobody has to sleep for that, so there can be
+// many rounds; and the sender has just read the bell, so that nothing holds up its last look at it.
+struct Race {
+  alignas(128) std::atomic<std::uint64_t> started;
+  alignas(128) std::atomic<std::uint64_t> sent;
+};
+
+bool Reaches(const std::atomic<std::uint64_t>& counter, std::uint64_t value) {
+  const auto deadline = Clock::now() + kPatience;
+  for (unsigned polls = 0; counter.load() < value; ++polls) {
+    if (polls % 1024 == 1023) {
+      sched_yield();
+      if (Clock::now() > deadline) return false;
+    }
+  }
+  return true;
+}
+
+TEST_P(Processes, ABellThatWasArmedRings) {
+  void* const shared =
+      mmap(nullptr, sizeof(Race), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  Run(2, [shared](Member& member, Node& node) {
+    Race& race = *static_cast<Race*>(shared);
+    constexpr std::uint64_t kRounds = 100000;
+    SpreadOut(member);
+    std::mt19937 random(17 + member.rank());
+    std::atomic<unsigned> spins{0};
+    const auto wait = [&](unsigned most) {
+      for (unsigned i = random() % most; i > 0; --i) spins.store(i, std::memory_order_relaxed);
+    };
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      if (member.rank() == 0) {
+        ASSERT_TRUE(Reaches(race.started, round));
+        for (int frame = 0; frame < 4; ++frame) {
+          Code code;
+          while ((code = node.TrySend(1, 8)) == Code::kAgain) continue;
+          ASSERT_EQ(code, Code::kOk);
+          wait(8);
+        }
+        race.sent.store(round);
+        continue;
+      }
+      std::uint64_t& arrived = node.inbox().arrived[PeerId{0}];
+      race.started.store(round);
+      ASSERT_TRUE(node.PollUntil([&] { return arrived >= round * 4 - 1; })) << "round " << round;
+      wait(32);
+      transport::Bell bell;
+      if (arrived < round * 4 &&
+          node.transport().Arm(GetParam().descriptor_sleep, &bell) == Code::kOk) {
+        ASSERT_TRUE(Reaches(race.sent, round));
+        ASSERT_TRUE(node.WaitFor(bell, milliseconds(3000))) << "a wake was lost, round " << round;
+        node.transport().Disarm();
+      }
+      ASSERT_TRUE(node.PollUntil([&] { return arrived == round * 4; })) << "round " << round;
+    }
+    EXPECT_TRUE(End(member, node));
+  });
+  munmap(shared, sizeof(Race));
 }
 
 TEST_P(Processes, ManyWakeOne) {

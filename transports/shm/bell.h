@@ -18,6 +18,9 @@ namespace lamina::shm {
 
 enum Sleeping : std::uint32_t { kAwake = 0, kOnWord = 1, kOnPipe = 2 };
 
+// The one between a store and a later load. (TSan has no std::atomic_thread_fence.)
+inline void Fence() { __sync_synchronize(); }
+
 // Takes part in others' fences from now on, and may call FenceAll(). False: not possible here.
 bool RegisterForFences();
 // All registered processes' stores before this are visible, and none of their later loads is done.

@@ -82,7 +82,7 @@ Code Endpoint::SendShort(const transport::Frame& frame) {
     return NoRoom();
   // The frame first, then the question whether anybody sleeps; see bell.h.
   if (fence_) [[unlikely]]
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    Fence();
   else
     std::atomic_signal_fence(std::memory_order_seq_cst);
   if (bell_->sleeping.load(std::memory_order_relaxed) != kAwake) [[unlikely]]

@@ -232,7 +232,7 @@ Code LocalTransport::Arm(bool need_descriptor, transport::Bell* bell) {
   bell->value = door.word.load();
   bell->descriptor = need_descriptor ? pipe_[0] : -1;
   door.sleeping.store(need_descriptor ? kOnPipe : kOnWord);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  Fence();
   if (fence_all_) FenceAll();
   if (!AnyNews()) return Code::kOk;
   Disarm();
@@ -248,7 +248,7 @@ void LocalTransport::Disarm() {
 }
 
 void LocalTransport::Wake() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  Fence();
   Doorbell& door = segment_->header().bell;
   if (door.sleeping.load() != kAwake) WakeOwner(door, segment_->address().pid, &pipe_[1]);
 }
