@@ -8,7 +8,7 @@
 #include "launcher/cli/installation.h"
 #include "launcher/cli/library.h"
 #include "launcher/cli/settings.h"
-#include "launcher/cli/version.h"
+#include "runtime/base/version.h"
 #include "runtime/base/text.h"
 #include "runtime/component/listing.h"
 

@@ -6,7 +6,7 @@
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
 #include "launcher/cli/mpiexec.h"
-#include "launcher/cli/version.h"
+#include "runtime/base/version.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {

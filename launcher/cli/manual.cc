@@ -5,7 +5,7 @@
 
 #include "launcher/cli/help.h"
 #include "launcher/cli/options.h"
-#include "launcher/cli/version.h"
+#include "runtime/base/version.h"
 #include "runtime/base/status.h"
 #include "runtime/base/text.h"
 

@@ -17,7 +17,7 @@
 #include "launcher/cli/installation.h"
 #include "launcher/cli/program_path.h"
 #include "launcher/cli/settings.h"
-#include "launcher/cli/version.h"
+#include "runtime/base/version.h"
 #include "launcher/plan/bind.h"
 #include "launcher/plan/display.h"
 #include "launcher/plan/place.h"

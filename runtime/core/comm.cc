@@ -28,10 +28,12 @@ void DrainCommPool() {
 }
 
 Comm* MakeComm(Group* group, ContextId context, const Comm* parent) {
-  Comm* comm = pool != nullptr ? pool : new Comm;
-  if (comm == pool) {
+  Comm* comm = pool;
+  if (comm != nullptr) {
     pool = comm->next_free;
     *comm = Comm();
+  } else {
+    comm = new Comm;
   }
   Retain(group);
   comm->group = group;

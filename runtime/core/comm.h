@@ -33,7 +33,6 @@ struct Comm : Object {
   const PeerId* peers = nullptr;  // by destination rank: group->peers, or remote->peers if inter
   Group* group = nullptr;
   Group* remote = nullptr;  // null unless an intercommunicator
-  bool revoked = false;
 
   MPI_Comm handle = MPI_COMM_NULL;
   Errhandler* errhandler = nullptr;

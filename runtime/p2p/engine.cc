@@ -120,7 +120,6 @@ void Engine::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
     }
     lane.owned = *std::move(endpoint);
     lane.endpoint = lane.owned.get();
-    lane.transport = carrier.transport.get();
     lane.caps = lane.endpoint->caps();
     lane.farewell = carrier.network;
     lane.fast_bytes_max = lane.caps.eager_bytes_max;

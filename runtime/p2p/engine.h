@@ -54,7 +54,6 @@ struct Lane {
   bool goodbye_received = false;
   bool listed = false;  // stands in the engine's list of lanes with something waiting
   std::unique_ptr<transport::Endpoint> owned;
-  transport::Transport* transport = nullptr;
   std::string lost_why;
   // In order: eager messages and offers that found no room. Linked through Request::next.
   Request* waiting_head = nullptr;
@@ -136,7 +135,6 @@ class Engine final : public transport::Inbox {
 
   Message* NewMessage(std::size_t payload_bytes);
   void FreeMessage(Message* message);
-  PeerId self() const { return self_; }
   // A context nobody has had; see context.cc.
   ContextId NewContext();
 
