@@ -115,7 +115,8 @@ void LeaveBehind(bool own_session) {
     if (fork() != 0) _exit(0);
   }
   for (int signal = 1; signal < 32; ++signal) Handle(signal, SIG_IGN);
-  for (;;) pause();
+  // Not pause(): ThreadSanitizer puts handlers off until a call that it knows to block.
+  for (;;) poll(nullptr, 0, -1);
 }
 
 void Descriptors(void) {
@@ -155,7 +156,8 @@ struct Step {
 };
 
 [[noreturn]] void WaitForSignals() {
-  for (;;) pause();
+  // Not pause(): ThreadSanitizer puts handlers off until a call that it knows to block.
+  for (;;) poll(nullptr, 0, -1);
 }
 
 const Step kSteps[] = {

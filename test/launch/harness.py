@@ -4,6 +4,7 @@
 import os
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -117,6 +118,11 @@ class LaunchCase(unittest.TestCase):
             command(*arguments, ranks=ranks, options=options), stdin=stdin, stdout=stdout,
             stderr=stderr, env=environment(self.mark, extra), **more)
         self.started.append(process)
+        # So that no read from the job waits for ever: it finds the end of file.
+        watchdog = threading.Timer(TIME_LIMIT_S, process.kill)
+        watchdog.daemon = True
+        watchdog.start()
+        self.addCleanup(watchdog.cancel)
         return process
 
     def wait_for_ranks(self, process, count):
