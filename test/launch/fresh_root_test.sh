@@ -49,7 +49,9 @@ inside() {
     root=$1
     shift
     mount --make-rprivate /
+    mount --bind "$root" "$root"  # pivot_root wants a mount
     mount -t proc proc "$root/proc"
+    mount -t sysfs -o ro sys "$root/sys"
     mount -t tmpfs -o mode=755 dev "$root/dev"
     for node in null zero full random urandom tty; do
       touch "$root/dev/$node" && mount --bind "/dev/$node" "$root/dev/$node"
@@ -60,8 +62,11 @@ inside() {
     mount -t devpts -o newinstance,ptmxmode=666 pts "$root/dev/pts"
     ln -s pts/ptmx "$root/dev/ptmx"
     mount -t tmpfs -o mode=1777 tmp "$root/tmp"
-    cd /
-    exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+    # Not chroot alone: who enters this mount namespace from another one (nsenter) would be outside.
+    cd "$root"
+    pivot_root . mnt
+    umount -l mnt
+    exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
   ' inside "$root" "$@"
 }
 
