@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 
@@ -14,7 +15,8 @@ namespace lamina {
 namespace {
 
 constinit EventRing private_ring{};
-constinit EventRing* current = &private_ring;
+// Threads may be inside the library when the first of several initialisations adopts a ring.
+constinit std::atomic<EventRing*> current{&private_ring};
 
 std::uint64_t NowNs() {
   timespec now;
@@ -33,15 +35,17 @@ void AdoptEventRing(int fd) {
   if (whole) memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (memory == MAP_FAILED) return;  // the private ring still serves CHECK
-  current = static_cast<EventRing*>(memory);
-  current->magic = EventRing::kMagic;
+  EventRing* adopted = static_cast<EventRing*>(memory);
+  adopted->magic = EventRing::kMagic;
+  current.store(adopted, std::memory_order_release);
 }
 
-EventRing* CurrentEventRing() { return current; }
+EventRing* CurrentEventRing() { return current.load(std::memory_order_acquire); }
 
 void RecordEvent(const char* format, ...) {
-  const std::uint64_t slot = current->next.fetch_add(1, std::memory_order_relaxed);
-  Event& event = current->events[slot % EventRing::kEvents];
+  EventRing* ring = CurrentEventRing();
+  const std::uint64_t slot = ring->next.fetch_add(1, std::memory_order_relaxed);
+  Event& event = ring->events[slot % EventRing::kEvents];
   event.time_ns = NowNs();
   va_list arguments;
   va_start(arguments, format);

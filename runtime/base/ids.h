@@ -11,9 +11,13 @@ namespace lamina {
 enum class PeerId : std::uint32_t {};
 inline constexpr PeerId kNoPeer{0xffffffffu};
 
-// One matching space, 56 bits. Even: point-to-point of a communicator; the odd one above it: its
-// collectives. See runtime/p2p/context.cc for how they are made unique without a fixed limit.
+// One matching space, 56 bits. A communicator has four in a row, its planes: point-to-point,
+// collectives, communicators in the making, and one in reserve. See runtime/p2p/context.cc for how
+// they are made unique without a fixed limit.
 enum class ContextId : std::uint64_t {};
+inline constexpr std::uint64_t kPlanes = 4;
+// Nobody's: of a communicator whose members have not agreed yet.
+inline constexpr ContextId kNoContext{0xfffffffffffffcu};
 
 constexpr std::uint32_t Index(PeerId id) { return static_cast<std::uint32_t>(id); }
 constexpr std::uint64_t Index(ContextId id) { return static_cast<std::uint64_t>(id); }

@@ -21,12 +21,15 @@ char Letter(Origin origin) {
       return 'e';
     case Origin::kCommandLine:
       return 'c';
+    case Origin::kTool:
+      return 't';
   }
   return 'd';
 }
 
 std::optional<Origin> OriginOf(std::string_view letter) {
-  for (const Origin origin : {Origin::kFile, Origin::kEnvironment, Origin::kCommandLine})
+  for (const Origin origin :
+       {Origin::kFile, Origin::kEnvironment, Origin::kCommandLine, Origin::kTool})
     if (letter.size() == 1 && letter[0] == Letter(origin)) return origin;
   return std::nullopt;
 }

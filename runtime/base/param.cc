@@ -44,6 +44,8 @@ const char* Name(Origin origin) {
       return "environment";
     case Origin::kCommandLine:
       return "command line";
+    case Origin::kTool:
+      return "MPI_T";
   }
   return "";
 }
@@ -250,6 +252,11 @@ Status Settings::AddFile(const std::string& path) {
   return {};
 }
 
+void Settings::AddTool(std::string_view name, std::string_view value) {
+  entries_[EnvironmentName(name)] = {std::string(name),
+                                     {std::string(value), Origin::kTool, Name(Origin::kTool)}};
+}
+
 const Found* Settings::Find(std::string_view name) const {
   const auto entry = entries_.find(EnvironmentName(name));
   return entry == entries_.end() ? nullptr : &entry->second.found;
@@ -367,7 +374,8 @@ Row MakeRow(const Settings& settings, const char* name, std::string value,
           Origin::kDefault,
           "",
           help,
-          ""};
+          "",
+          Type::kText};
   if (const Found* found = settings.Find(name); found != nullptr) {
     row.origin = found->origin;
     row.where = found->where;

@@ -40,8 +40,9 @@ namespace lamina {
 enum class Unit : std::uint8_t { kNone, kBytes, kCount, kMicroseconds, kMilliseconds, kSeconds };
 const char* Name(Unit unit);  // "", "bytes", "", "us", "ms", "s"
 
-enum class Origin : std::uint8_t { kDefault, kFile, kEnvironment, kCommandLine };
-const char* Name(Origin origin);  // "default", "file", "environment", "command line"
+enum class Origin : std::uint8_t { kDefault, kFile, kEnvironment, kCommandLine, kTool };
+// "default", "file", "environment", "command line", "MPI_T"
+const char* Name(Origin origin);
 
 namespace param {
 
@@ -67,6 +68,8 @@ class Settings {
   // cannot be read, kInvalid names file:line (no '=', a bad or reserved name, a name set twice).
   // Loses against everything added by other means; the first file to name a parameter wins.
   Status AddFile(const std::string& path);
+  // What a tool has set before initialisation. Wins over everything else.
+  void AddTool(std::string_view name, std::string_view value);
 
   // Null: nobody set it. '.', '_' and '-' are alike in `name`, and so are capitals; see
   // EnvironmentName. Valid until the next Add.
@@ -92,6 +95,18 @@ class Settings {
 // '_', so values from the environment are kept by this form and matched when asked for.
 std::string EnvironmentName(std::string_view name);
 
+// What a value is, for those who do not know the struct it stands in.
+enum class Type : std::uint8_t { kSwitch, kUnsigned32, kUnsigned64, kSigned64, kReal, kText };
+template <class T>
+constexpr Type TypeOf() {
+  if constexpr (std::is_same_v<T, bool>) return Type::kSwitch;
+  if constexpr (std::is_same_v<T, std::uint32_t>) return Type::kUnsigned32;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return Type::kUnsigned64;
+  if constexpr (std::is_same_v<T, std::int64_t>) return Type::kSigned64;
+  if constexpr (std::is_same_v<T, double>) return Type::kReal;
+  return Type::kText;
+}
+
 // One row of a component's table, without its types: what info and MPI_T print.
 struct Row {
   std::string name;
@@ -103,6 +118,7 @@ struct Row {
   std::string where;
   std::string help;
   std::string problem;  // why the value somebody set was not taken; usually empty
+  Type type = Type::kText;
 };
 
 template <class Params, class T>
@@ -202,8 +218,10 @@ Row Describe(const Settings& settings, const Field<Params, T>& field, const Para
     range = Print(field.minimum) + ".." + Print(field.maximum);
   else
     range = "true|false";
-  return MakeRow(settings, field.name, Print(now.*field.member), Print(Params{}.*field.member),
-                 std::move(range), field.unit, field.help);
+  Row row = MakeRow(settings, field.name, Print(now.*field.member), Print(Params{}.*field.member),
+                    std::move(range), field.unit, field.help);
+  row.type = TypeOf<T>();
+  return row;
 }
 template <class Params>
 Row Describe(const Settings& settings, const TextField<Params>& field, const Params& now) {

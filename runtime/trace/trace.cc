@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/trace/trace.h"
+
+namespace lamina::trace {
+
+constinit Numbers numbers{};
+constinit std::atomic<std::uint32_t> listeners[Index(EventType::kCount)]{};
+constinit std::atomic<std::uint32_t> waiting_events{0};
+void (*emit)(EventType type, const MessageData& data) = nullptr;
+void (*deliver_waiting)() = nullptr;
+
+}  // namespace lamina::trace

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the other rooms call to be seen by tools: counters, levels and events (MPI-5.0,
+// section 15.3).
+//
+//   trace::Count(trace::Counter::kEagerSent);             one add
+//   trace::Raise(trace::Level::kPosted, 1);               one add
+//   trace::MessageEvent(trace::EventType::kUnexpected, ...);  one load while nobody listens
+//
+// Threads:    the caller holds the library lock at MPI_THREAD_MULTIPLE. Below that level a tool may
+//             read from a thread of its own; it sees whole words, each a little old.
+// Allocation: none while nobody listens.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace lamina::trace {
+
+// What has happened so often since the process began. Never reset: handles of performance variables
+// remember where they started.
+enum class Counter : std::uint32_t {
+  kEagerSent,
+  kEagerSentBytes,
+  kRendezvousSent,
+  kRendezvousSentBytes,
+  kZeroCopySent,
+  kZeroCopySentBytes,
+  kEagerReceived,
+  kEagerReceivedBytes,
+  kRendezvousReceived,
+  kRendezvousReceivedBytes,
+  kZeroCopyReceived,
+  kZeroCopyReceivedBytes,
+  kUnexpected,
+  kPolls,
+  kWaits,
+  kYields,
+  kSleeps,
+  kSleptNs,
+  kPlanHits,
+  kPlanMisses,
+  kCount
+};
+
+// How much there is of something now; of some, the most there was since somebody asked to watch.
+enum class Level : std::uint32_t {
+  kUnexpected,
+  kUnexpectedBytes,
+  kPosted,     // receives that wait
+  kRequests,   // made and not yet freed
+  kConnected,  // peers spoken with
+  kCount
+};
+
+constexpr std::size_t Index(Counter counter) { return static_cast<std::size_t>(counter); }
+constexpr std::size_t Index(Level level) { return static_cast<std::size_t>(level); }
+
+struct Numbers {
+  std::uint64_t counters[Index(Counter::kCount)];
+  std::uint64_t levels[Index(Level::kCount)];
+  std::uint64_t marks[Index(Level::kCount)];  // high-water marks
+};
+extern Numbers numbers;
+
+inline void Count(Counter counter, std::uint64_t times = 1) {
+  numbers.counters[Index(counter)] += times;
+}
+
+inline void Raise(Level level, std::uint64_t by) { numbers.levels[Index(level)] += by; }
+// Keeps the high-water mark too.
+inline void RaiseMarked(Level level, std::uint64_t by) {
+  const std::uint64_t now = numbers.levels[Index(level)] += by;
+  if (now > numbers.marks[Index(level)]) numbers.marks[Index(level)] = now;
+}
+inline void Lower(Level level, std::uint64_t by) { numbers.levels[Index(level)] -= by; }
+
+// What tools can be told of as it happens.
+enum class EventType : std::uint32_t { kUnexpected, kRendezvousStarted, kCount };
+constexpr std::size_t Index(EventType type) { return static_cast<std::size_t>(type); }
+
+// The data of every event so far; the names of its elements are in event.cc.
+struct MessageData {
+  int peer;  // rank in the communicator: the source of what arrives, the destination of what leaves
+  int tag;
+  std::int64_t bytes;
+  std::int64_t context;  // a number that differs between communicators
+};
+
+// How many registrations want an event.
+extern std::atomic<std::uint32_t> listeners[Index(EventType::kCount)];
+// Events kept for callbacks that may only run when the MPI call has ended.
+extern std::atomic<std::uint32_t> waiting_events;
+// Set by event.cc when the first listener comes.
+extern void (*emit)(EventType type, const MessageData& data);
+extern void (*deliver_waiting)();
+
+inline void MessageEvent(EventType type, const MessageData& data) {
+  if (listeners[Index(type)].load(std::memory_order_relaxed) != 0) [[unlikely]]
+    emit(type, data);
+}
+
+// A member of this type, destroyed when an MPI call holds no lock any more and the library is at
+// rest, runs the callbacks that need that.
+struct AfterCall {
+  ~AfterCall() {
+    if (waiting_events.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      deliver_waiting();
+  }
+};
+
+}  // namespace lamina::trace

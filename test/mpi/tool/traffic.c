@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal:   the counters tell how messages went, the levels what waits, for the process and for one
+ *         communicator (MPI-5.0, section 15.3.7; the names are ours).
+ * Method: messages of known number and size from each rank to itself and to the next, posted early
+ *         and late; handles are started before and read after.
+ */
+#include <stdlib.h>
+
+#include "test/mpi/tool/tool.h"
+
+enum { kShort = 10, kLongBytes = 1 << 20 };
+
+static MPI_T_pvar_session session;
+
+static MPI_T_pvar_handle Open(const char* name, int class, MPI_Comm* comm) {
+  MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+  int index = -1, count = 0;
+  HOLDS_FOR(name, MPI_T_pvar_get_index(name, class, &index) == MPI_SUCCESS);
+  HOLDS_FOR(name, MPI_T_pvar_handle_alloc(session, index, comm, &handle, &count) == MPI_SUCCESS);
+  HOLDS_FOR(name, count == 1);
+  return handle;
+}
+
+static unsigned long long Read(MPI_T_pvar_handle handle) {
+  unsigned long long value = ~0ull;
+  HOLDS(MPI_T_pvar_read(session, handle, &value) == MPI_SUCCESS);
+  return value;
+}
+
+/* Ten messages of 8 bytes to the next rank, that arrive before anybody asks for them. */
+static void Unexpected(int rank, int ranks, MPI_Comm comm) {
+  MPI_Comm other = MPI_COMM_SELF, none = MPI_COMM_NULL;
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  unsigned long long value = 7;
+  int index = -1, count = 0;
+  MPI_T_pvar_handle bad = MPI_T_PVAR_HANDLE_NULL;
+  MPI_T_pvar_handle length = Open("p2p.unexpected.length", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  MPI_T_pvar_handle bytes = Open("p2p.unexpected.bytes", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  MPI_T_pvar_handle most = Open("p2p.unexpected.length_max", MPI_T_PVAR_CLASS_HIGHWATERMARK, NULL);
+  MPI_T_pvar_handle here = Open("p2p.unexpected.length_comm", MPI_T_PVAR_CLASS_LEVEL, &comm);
+  MPI_T_pvar_handle there = Open("p2p.unexpected.length_comm", MPI_T_PVAR_CLASS_LEVEL, &other);
+  MPI_T_pvar_handle messages = Open("p2p.unexpected.messages", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  HOLDS(MPI_T_pvar_start(session, most) == MPI_SUCCESS);
+  HOLDS(MPI_T_pvar_start(session, messages) == MPI_SUCCESS);
+  MPI_Barrier(MPI_COMM_WORLD); /* everybody counts */
+  for (int i = 0; i < kShort; ++i) MPI_Send(&value, 8, MPI_BYTE, next, i, comm);
+  MPI_Probe(before, kShort - 1, comm, MPI_STATUS_IGNORE);
+  HOLDS(Read(length) >= kShort);
+  HOLDS(Read(bytes) >= kShort * 8);
+  HOLDS(Read(here) == kShort);
+  HOLDS(Read(there) == 0);
+  HOLDS(Read(messages) >= kShort);
+  for (int i = 0; i < kShort; ++i)
+    MPI_Recv(&value, 8, MPI_BYTE, before, i, comm, MPI_STATUS_IGNORE);
+  HOLDS(Read(here) == 0);
+  HOLDS(Read(most) >= kShort);
+  MPI_T_pvar_get_index("p2p.unexpected.length_comm", MPI_T_PVAR_CLASS_LEVEL, &index);
+  HOLDS(MPI_T_pvar_handle_alloc(session, index, &none, &bad, &count) == MPI_T_ERR_INVALID_HANDLE);
+  HOLDS(MPI_T_pvar_handle_alloc(session, index, NULL, &bad, &count) == MPI_T_ERR_INVALID);
+}
+
+static void Posted(int rank, int ranks, MPI_Comm comm) {
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  MPI_Request requests[kShort];
+  char in[kShort][8];
+  unsigned long long value = 7;
+  MPI_T_pvar_handle all = Open("p2p.posted.length", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  MPI_T_pvar_handle here = Open("p2p.posted.length_comm", MPI_T_PVAR_CLASS_LEVEL, &comm);
+  MPI_T_pvar_handle live = Open("core.request.live", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  const unsigned long long live_before = Read(live);
+  for (int i = 0; i < kShort; ++i) MPI_Irecv(in[i], 8, MPI_BYTE, before, i, comm, &requests[i]);
+  HOLDS(Read(all) >= kShort);
+  HOLDS(Read(here) == kShort);
+  HOLDS(Read(live) == live_before + kShort);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < kShort; ++i) MPI_Send(&value, 8, MPI_BYTE, next, i, comm);
+  MPI_Waitall(kShort, requests, MPI_STATUSES_IGNORE);
+  HOLDS(Read(here) == 0);
+  HOLDS(Read(live) == live_before);
+}
+
+static void Protocols(int rank, int ranks, MPI_Comm comm) {
+  const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
+  const char* names[] = {"p2p.sent.eager", "p2p.sent.rendezvous", "p2p.received.eager",
+                         "p2p.received.rendezvous"};
+  MPI_T_pvar_handle messages[4], bytes[4];
+  char* out = calloc(1, kLongBytes);
+  char* in = malloc(kLongBytes);
+  MPI_Request request;
+  for (int i = 0; i < 4; ++i) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.messages", names[i]);
+    messages[i] = Open(name, MPI_T_PVAR_CLASS_COUNTER, NULL);
+    snprintf(name, sizeof name, "%s.bytes", names[i]);
+    bytes[i] = Open(name, MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+    HOLDS(MPI_T_pvar_start(session, messages[i]) == MPI_SUCCESS);
+    HOLDS(MPI_T_pvar_start(session, bytes[i]) == MPI_SUCCESS);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const int size = i == 2 ? kLongBytes : 100;
+    MPI_Irecv(in, size, MPI_BYTE, before, i, comm, &request);
+    MPI_Send(out, size, MPI_BYTE, next, i, comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  for (int i = 0; i < 4; i += 2) {
+    HOLDS_FOR(names[i], Read(messages[i]) == 2);
+    HOLDS_FOR(names[i], Read(bytes[i]) == 200);
+    HOLDS_FOR(names[i + 1], Read(messages[i + 1]) == 1);
+    HOLDS_FOR(names[i + 1], Read(bytes[i + 1]) == kLongBytes);
+  }
+  unsigned long long value = 0;
+  HOLDS(MPI_T_pvar_readreset(session, messages[0], &value) == MPI_SUCCESS && value == 2);
+  HOLDS(Read(messages[0]) == 0);
+  HOLDS(MPI_T_pvar_stop(session, messages[0]) == MPI_SUCCESS);
+  MPI_Sendrecv(out, 8, MPI_BYTE, next, 9, in, 8, MPI_BYTE, before, 9, comm, MPI_STATUS_IGNORE);
+  HOLDS(Read(messages[0]) == 0);
+  value = 40;
+  HOLDS(MPI_T_pvar_write(session, messages[0], &value) == MPI_SUCCESS);
+  HOLDS(MPI_T_pvar_start(session, messages[0]) == MPI_SUCCESS);
+  MPI_Sendrecv(out, 8, MPI_BYTE, next, 9, in, 8, MPI_BYTE, before, 9, comm, MPI_STATUS_IGNORE);
+  HOLDS(Read(messages[0]) == 41);
+  free(in);
+  free(out);
+}
+
+static void Others(int ranks) {
+  MPI_T_pvar_handle state = Open("core.process.state", MPI_T_PVAR_CLASS_STATE, NULL);
+  MPI_T_pvar_handle size = Open("p2p.peer.processes", MPI_T_PVAR_CLASS_SIZE, NULL);
+  MPI_T_pvar_handle connected = Open("p2p.peer.connected", MPI_T_PVAR_CLASS_LEVEL, NULL);
+  MPI_T_pvar_handle slept = Open("progress.wait.slept", MPI_T_PVAR_CLASS_TIMER, NULL);
+  MPI_T_pvar_handle polls = Open("progress.wait.polls", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle hits = Open("collective.plan.hits", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle misses = Open("collective.plan.misses", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  double seconds = -1;
+  int number = -1, flag, sum;
+  MPI_Comm twin;
+  HOLDS(MPI_T_pvar_read(session, state, &number) == MPI_SUCCESS && number == 1);
+  HOLDS(Read(size) == (unsigned long long)ranks);
+  HOLDS(Read(connected) >= 1 && Read(connected) <= (unsigned long long)ranks);
+  MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+  HOLDS(MPI_T_pvar_read(session, slept, &seconds) == MPI_SUCCESS && seconds == 0);
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+  HOLDS(Read(polls) >= 1);
+  MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+  for (int i = 0; i < 3; ++i) MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, twin);
+  if (ranks > 1) HOLDS(Read(misses) >= 1 && Read(hits) >= 2);
+  MPI_Comm_free(&twin);
+}
+
+int main(int argc, char** argv) {
+  int provided, rank, ranks;
+  MPI_Comm comm;
+  MPI_Init(&argc, &argv);
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_T_pvar_session_create(&session);
+  Unexpected(rank, ranks, comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  Posted(rank, ranks, comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  Protocols(rank, ranks, comm);
+  MPI_Barrier(MPI_COMM_WORLD);
+  Others(ranks);
+  MPI_T_pvar_session_free(&session);
+  MPI_T_finalize();
+  MPI_Comm_free(&comm);
+  MPI_Finalize();
+  return Ended();
+}
