@@ -7,6 +7,7 @@
 
 #include "runtime/api/arguments.h"
 #include "runtime/datatype/definition.h"
+#include "runtime/datatype/parametrised.h"
 
 using lamina::Call;
 using lamina::api::CopyText;
@@ -14,6 +15,9 @@ using lamina::api::Entry;
 using lamina::datatype::Contents;
 using lamina::datatype::Datatype;
 using lamina::datatype::FindDatatype;
+using lamina::datatype::FortranComplex;
+using lamina::datatype::FortranInteger;
+using lamina::datatype::FortranReal;
 
 namespace {
 
@@ -59,7 +63,7 @@ int TrueExtent(Call call, MPI_Datatype datatype, Count* lower, Count* extent) {
 
 const Contents& ContentsOf(const Datatype& type) {
   static const Contents* const named = new Contents;
-  return type.predefined ? *named : type.definition->contents;
+  return type.definition == nullptr ? *named : type.definition->contents;
 }
 
 template <class Count>
@@ -78,7 +82,7 @@ void GiveTypes(const Contents& contents, MPI_Datatype* into) {
 }
 
 int RequireSmall(const Entry& entry, const Contents& contents) {
-  REQUIRE(!contents.large, nullptr, MPI_ERR_TYPE,
+  REQUIRE(contents.large_counts.empty(), nullptr, MPI_ERR_TYPE,
           "the datatype was made by a _c function; use %s_c", entry.name());
   return MPI_SUCCESS;
 }
@@ -130,7 +134,7 @@ int PMPI_Type_commit(MPI_Datatype* datatype) {
   REQUIRE_POINTER(nullptr, datatype);
   Datatype* type = FindDatatype(*datatype);
   if (type == nullptr) return BadDatatype(entry, *datatype);
-  type->committed = true;
+  Commit(type);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Type_commit);
@@ -142,7 +146,7 @@ int PMPI_Type_free(MPI_Datatype* datatype) {
   Datatype* type = FindDatatype(*datatype);
   if (type == nullptr) return BadDatatype(entry, *datatype);
   REQUIRE(!type->predefined, nullptr, MPI_ERR_TYPE,
-          "the datatype is %s, which is predefined and cannot be freed", type->predefined_name);
+          "the datatype %s is predefined and cannot be freed", type->predefined_name);
   int error = MPI_SUCCESS;
   if (type->extras != nullptr)
     error =
@@ -191,6 +195,9 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int* num_integers, int* num_ad
   if (type == nullptr) return BadDatatype(entry, datatype);
   const Contents& contents = ContentsOf(*type);
   if (const int error = RequireSmall(entry, contents); error != MPI_SUCCESS) return error;
+  REQUIRE(num_integers != nullptr && num_addresses != nullptr && num_datatypes != nullptr &&
+              combiner != nullptr,
+          nullptr, MPI_ERR_ARG, "an output argument is a null pointer");
   *num_integers = static_cast<int>(contents.integers.size());
   *num_addresses = static_cast<int>(contents.addresses.size());
   *num_datatypes = static_cast<int>(contents.types.size());
@@ -207,6 +214,9 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
   const Datatype* type = FindDatatype(datatype);
   if (type == nullptr) return BadDatatype(entry, datatype);
   const Contents& contents = ContentsOf(*type);
+  REQUIRE(num_integers != nullptr && num_addresses != nullptr && num_large_counts != nullptr &&
+              num_datatypes != nullptr && combiner != nullptr,
+          nullptr, MPI_ERR_ARG, "an output argument is a null pointer");
   *num_integers = static_cast<MPI_Count>(contents.integers.size());
   *num_addresses = static_cast<MPI_Count>(contents.addresses.size());
   *num_large_counts = static_cast<MPI_Count>(contents.large_counts.size());
@@ -223,9 +233,9 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
   REQUIRE_INITIALIZED(entry);
   const Datatype* type = FindDatatype(datatype);
   if (type == nullptr) return BadDatatype(entry, datatype);
-  REQUIRE(!type->predefined, nullptr, MPI_ERR_TYPE,
-          "the datatype is %s, which is predefined and has no contents", type->predefined_name);
   const Contents& contents = ContentsOf(*type);
+  REQUIRE(contents.combiner != MPI_COMBINER_NAMED, nullptr, MPI_ERR_TYPE,
+          "the datatype is %s, which is predefined and has no contents", type->predefined_name);
   if (const int error = RequireSmall(entry, contents); error != MPI_SUCCESS) return error;
   int error = CheckRoom(entry, "max_integers", max_integers, contents.integers.size());
   if (error == MPI_SUCCESS)
@@ -248,9 +258,9 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
   REQUIRE_INITIALIZED(entry);
   const Datatype* type = FindDatatype(datatype);
   if (type == nullptr) return BadDatatype(entry, datatype);
-  REQUIRE(!type->predefined, nullptr, MPI_ERR_TYPE,
-          "the datatype is %s, which is predefined and has no contents", type->predefined_name);
   const Contents& contents = ContentsOf(*type);
+  REQUIRE(contents.combiner != MPI_COMBINER_NAMED, nullptr, MPI_ERR_TYPE,
+          "the datatype is %s, which is predefined and has no contents", type->predefined_name);
   int error = CheckRoom(entry, "max_integers", max_integers, contents.integers.size());
   if (error == MPI_SUCCESS)
     error = CheckRoom(entry, "max_addresses", max_addresses, contents.addresses.size());
@@ -301,26 +311,63 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
                               MPI_Datatype* pair_type) {
   Entry entry(Call::MPI_Type_get_value_index);
   REQUIRE_INITIALIZED(entry);
-  if (FindDatatype(value_type) == nullptr) return BadDatatype(entry, value_type);
-  if (FindDatatype(index_type) == nullptr) return BadDatatype(entry, index_type);
+  Datatype* value = FindDatatype(value_type);
+  if (value == nullptr) return BadDatatype(entry, value_type);
+  Datatype* index = FindDatatype(index_type);
+  if (index == nullptr) return BadDatatype(entry, index_type);
   REQUIRE_POINTER(nullptr, pair_type);
-  const MPI_Datatype pairs[][3] = {
-      {MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
-      {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
-      {MPI_LONG, MPI_INT, MPI_LONG_INT},
-      {MPI_INT, MPI_INT, MPI_2INT},
-      {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
-      {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-      {MPI_REAL, MPI_REAL, MPI_2REAL},
-      {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
-      {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION},
-  };
-  *pair_type = MPI_DATATYPE_NULL;
-  for (const auto& [value, index, pair] : pairs)
-    if (value == value_type && index == index_type) *pair_type = pair;
+  const Datatype* pair = ValueIndex(value, index);
+  *pair_type = pair != nullptr ? HandleOf(pair) : MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Type_get_value_index);
+
+namespace {
+
+int GiveFortran(const Entry& entry, const Datatype* type, MPI_Datatype* newtype) {
+  REQUIRE(type != nullptr, nullptr, MPI_ERR_ARG,
+          "no type of the Fortran compiler has that precision and range");
+  *newtype = HandleOf(type);
+  return MPI_SUCCESS;
+}
+
+int CheckPrecision(const Entry& entry, int precision, int range, const MPI_Datatype* newtype) {
+  REQUIRE_POINTER(nullptr, newtype);
+  REQUIRE(precision >= 0 || precision == MPI_UNDEFINED, nullptr, MPI_ERR_ARG,
+          "p is %d, must not be negative", precision);
+  REQUIRE(range >= 0 || range == MPI_UNDEFINED, nullptr, MPI_ERR_ARG,
+          "r is %d, must not be negative", range);
+  REQUIRE(precision != MPI_UNDEFINED || range != MPI_UNDEFINED, nullptr, MPI_ERR_ARG,
+          "p and r are both MPI_UNDEFINED");
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype* newtype) {
+  Entry entry(Call::MPI_Type_create_f90_integer);
+  REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, newtype);
+  REQUIRE(r >= 0, nullptr, MPI_ERR_ARG, "r is %d, must not be negative", r);
+  return GiveFortran(entry, FortranInteger(r), newtype);
+}
+PROFILED(MPI_Type_create_f90_integer);
+
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype* newtype) {
+  Entry entry(Call::MPI_Type_create_f90_real);
+  REQUIRE_INITIALIZED(entry);
+  if (const int error = CheckPrecision(entry, p, r, newtype); error != MPI_SUCCESS) return error;
+  return GiveFortran(entry, FortranReal(p, r), newtype);
+}
+PROFILED(MPI_Type_create_f90_real);
+
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype* newtype) {
+  Entry entry(Call::MPI_Type_create_f90_complex);
+  REQUIRE_INITIALIZED(entry);
+  if (const int error = CheckPrecision(entry, p, r, newtype); error != MPI_SUCCESS) return error;
+  return GiveFortran(entry, FortranComplex(p, r), newtype);
+}
+PROFILED(MPI_Type_create_f90_complex);
 
 int PMPI_Get_address(const void* location, MPI_Aint* address) {
   Entry entry(Call::MPI_Get_address);

@@ -10,6 +10,7 @@
 
 using lamina::Call;
 using lamina::api::Entry;
+using lamina::datatype::CheckedMath;
 using lamina::datatype::Contents;
 using lamina::datatype::Datatype;
 using lamina::datatype::FindDatatype;
@@ -22,11 +23,9 @@ namespace {
 template <class Count>
 constexpr bool kIsLarge = std::is_same_v<Count, MPI_Count>;
 
-template <class Count>
 Contents Begin(int combiner) {
   Contents contents;
   contents.combiner = combiner;
-  contents.large = kIsLarge<Count>;
   return contents;
 }
 
@@ -53,7 +52,9 @@ void AddBytes(Contents* contents, std::int64_t bytes) {
   }
 }
 
-int Finish(Datatype* made, Contents contents, MPI_Datatype* newtype) {
+int Finish(const Entry& entry, Datatype* made, Contents contents, MPI_Datatype* newtype) {
+  REQUIRE(made != nullptr, nullptr, MPI_ERR_VALUE_TOO_LARGE,
+          "the size or a bound of the new datatype does not fit into 64 bits");
   Record(made, std::move(contents));
   *newtype = HandleOf(made);
   return MPI_SUCCESS;
@@ -67,9 +68,16 @@ int CheckCount(const Entry& entry, const char* name, std::int64_t count) {
 template <class Count>
 int CheckLengths(const Entry& entry, const Count* lengths, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
-    REQUIRE(lengths[i] >= 0, nullptr, MPI_ERR_ARG,
-            "array_of_blocklengths[%lld] is %lld, must not be negative", static_cast<long long>(i),
-            static_cast<long long>(lengths[i]));
+    REQUIRE(lengths[i] >= 0, nullptr, MPI_ERR_ARG, "blocklength %lld is %lld, must not be negative",
+            static_cast<long long>(i), static_cast<long long>(lengths[i]));
+  return MPI_SUCCESS;
+}
+
+// Arrays of `count` arguments.
+template <class... Pointers>
+int CheckArrays(const Entry& entry, std::int64_t count, const Pointers*... arrays) {
+  REQUIRE(count == 0 || (... && (arrays != nullptr)), nullptr, MPI_ERR_ARG,
+          "an array of %lld arguments is a null pointer", static_cast<long long>(count));
   return MPI_SUCCESS;
 }
 
@@ -81,10 +89,10 @@ int Contiguous(Call call, Count count, MPI_Datatype oldtype, MPI_Datatype* newty
   if (old == nullptr) return BadDatatype(entry, oldtype);
   if (const int error = CheckCount(entry, "count", count); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(nullptr, newtype);
-  Contents contents = Begin<Count>(MPI_COMBINER_CONTIGUOUS);
+  Contents contents = Begin(MPI_COMBINER_CONTIGUOUS);
   AddCount(&contents, count);
   contents.types = {old};
-  return Finish(types::MakeContiguous(count, old), std::move(contents), newtype);
+  return Finish(entry, types::MakeContiguous(count, old), std::move(contents), newtype);
 }
 
 // `stride` counts elements (vector) or bytes (hvector).
@@ -100,7 +108,7 @@ int Vector(Call call, int combiner, Count count, Count blocklength, std::int64_t
     return error;
   REQUIRE_POINTER(nullptr, newtype);
   const bool in_bytes = combiner == MPI_COMBINER_HVECTOR;
-  Contents contents = Begin<Count>(combiner);
+  Contents contents = Begin(combiner);
   AddCount(&contents, count);
   AddCount(&contents, blocklength);
   if (in_bytes) {
@@ -109,12 +117,14 @@ int Vector(Call call, int combiner, Count count, Count blocklength, std::int64_t
     AddCount(&contents, static_cast<Count>(stride));
   }
   contents.types = {old};
-  const std::int64_t stride_bytes = in_bytes ? stride : stride * old->extent;
-  return Finish(types::MakeVector(count, blocklength, stride_bytes, old), std::move(contents),
-                newtype);
+  CheckedMath math;
+  const std::int64_t stride_bytes = in_bytes ? stride : math.Multiply(stride, old->extent);
+  Datatype* made =
+      math.overflowed() ? nullptr : types::MakeVector(count, blocklength, stride_bytes, old);
+  return Finish(entry, made, std::move(contents), newtype);
 }
 
-// Displacements count elements (indexed) or bytes (hindexed).
+// Displacements count elements (indexed) or bytes (hindexed); the _block forms have one length.
 template <class Count, class Displacement>
 int Indexed(Call call, int combiner, Count count, const Count* lengths,
             const Displacement* displacements, MPI_Datatype oldtype, MPI_Datatype* newtype) {
@@ -122,43 +132,21 @@ int Indexed(Call call, int combiner, Count count, const Count* lengths,
   REQUIRE_INITIALIZED(entry);
   Datatype* old = FindDatatype(oldtype);
   if (old == nullptr) return BadDatatype(entry, oldtype);
+  const bool in_bytes =
+      combiner == MPI_COMBINER_HINDEXED || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  const bool one_length =
+      combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+  const Count lengths_count = one_length ? 1 : count;
   if (const int error = CheckCount(entry, "count", count); error != MPI_SUCCESS) return error;
-  if (const int error = CheckLengths(entry, lengths, count); error != MPI_SUCCESS) return error;
-  REQUIRE_POINTER(nullptr, newtype);
-  const bool in_bytes = combiner == MPI_COMBINER_HINDEXED;
-  Contents contents = Begin<Count>(combiner);
-  AddCount(&contents, count);
-  AddCounts(&contents, lengths, count);
-  std::vector<Part> parts;
-  parts.reserve(static_cast<std::size_t>(count));
-  for (Count i = 0; i < count; ++i) {
-    const std::int64_t displacement = displacements[i];
-    if (in_bytes) {
-      AddBytes<Count>(&contents, displacement);
-    } else {
-      AddCount(&contents, static_cast<Count>(displacement));
-    }
-    parts.push_back(Part{old, in_bytes ? displacement : displacement * old->extent, lengths[i]});
-  }
-  contents.types = {old};
-  return Finish(types::MakeBlocks(std::move(parts)), std::move(contents), newtype);
-}
-
-template <class Count, class Displacement>
-int IndexedBlock(Call call, int combiner, Count count, Count blocklength,
-                 const Displacement* displacements, MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  Entry entry(call);
-  REQUIRE_INITIALIZED(entry);
-  Datatype* old = FindDatatype(oldtype);
-  if (old == nullptr) return BadDatatype(entry, oldtype);
-  if (const int error = CheckCount(entry, "count", count); error != MPI_SUCCESS) return error;
-  if (const int error = CheckCount(entry, "blocklength", blocklength); error != MPI_SUCCESS)
+  if (const int error = CheckArrays(entry, count, lengths, displacements); error != MPI_SUCCESS)
+    return error;
+  if (const int error = CheckLengths(entry, lengths, lengths_count); error != MPI_SUCCESS)
     return error;
   REQUIRE_POINTER(nullptr, newtype);
-  const bool in_bytes = combiner == MPI_COMBINER_HINDEXED_BLOCK;
-  Contents contents = Begin<Count>(combiner);
+  Contents contents = Begin(combiner);
   AddCount(&contents, count);
-  AddCount(&contents, blocklength);
+  AddCounts(&contents, lengths, lengths_count);
+  CheckedMath math;
   std::vector<Part> parts;
   parts.reserve(static_cast<std::size_t>(count));
   for (Count i = 0; i < count; ++i) {
@@ -168,10 +156,12 @@ int IndexedBlock(Call call, int combiner, Count count, Count blocklength,
     } else {
       AddCount(&contents, static_cast<Count>(displacement));
     }
-    parts.push_back(Part{old, in_bytes ? displacement : displacement * old->extent, blocklength});
+    parts.push_back(Part{old, in_bytes ? displacement : math.Multiply(displacement, old->extent),
+                         lengths[one_length ? 0 : i]});
   }
   contents.types = {old};
-  return Finish(types::MakeBlocks(std::move(parts)), std::move(contents), newtype);
+  return Finish(entry, math.overflowed() ? nullptr : types::MakeBlocks(std::move(parts)),
+                std::move(contents), newtype);
 }
 
 template <class Count, class Displacement>
@@ -180,9 +170,12 @@ int Struct(Call call, Count count, const Count* lengths, const Displacement* dis
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
   if (const int error = CheckCount(entry, "count", count); error != MPI_SUCCESS) return error;
+  if (const int error = CheckArrays(entry, count, lengths, displacements, old_types);
+      error != MPI_SUCCESS)
+    return error;
   if (const int error = CheckLengths(entry, lengths, count); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(nullptr, newtype);
-  Contents contents = Begin<Count>(MPI_COMBINER_STRUCT);
+  Contents contents = Begin(MPI_COMBINER_STRUCT);
   AddCount(&contents, count);
   AddCounts(&contents, lengths, count);
   std::vector<Part> parts;
@@ -194,7 +187,7 @@ int Struct(Call call, Count count, const Count* lengths, const Displacement* dis
     contents.types.push_back(old);
     parts.push_back(Part{old, displacements[i], lengths[i]});
   }
-  return Finish(types::MakeBlocks(std::move(parts)), std::move(contents), newtype);
+  return Finish(entry, types::MakeBlocks(std::move(parts)), std::move(contents), newtype);
 }
 
 template <class Count, class Bytes>
@@ -204,11 +197,11 @@ int Resized(Call call, MPI_Datatype oldtype, Bytes lower, Bytes extent, MPI_Data
   Datatype* old = FindDatatype(oldtype);
   if (old == nullptr) return BadDatatype(entry, oldtype);
   REQUIRE_POINTER(nullptr, newtype);
-  Contents contents = Begin<Count>(MPI_COMBINER_RESIZED);
+  Contents contents = Begin(MPI_COMBINER_RESIZED);
   AddBytes<Count>(&contents, lower);
   AddBytes<Count>(&contents, extent);
   contents.types = {old};
-  return Finish(types::MakeResized(lower, extent, old), std::move(contents), newtype);
+  return Finish(entry, types::MakeResized(lower, extent, old), std::move(contents), newtype);
 }
 
 int CheckOrder(const Entry& entry, int order) {
@@ -231,6 +224,8 @@ int Subarray(Call call, int ndims, const Count* sizes, const Count* subsizes, co
   if (old == nullptr) return BadDatatype(entry, oldtype);
   REQUIRE(ndims >= 1, nullptr, MPI_ERR_ARG, "ndims is %d, must be positive", ndims);
   if (const int error = CheckOrder(entry, order); error != MPI_SUCCESS) return error;
+  if (const int error = CheckArrays(entry, ndims, sizes, subsizes, starts); error != MPI_SUCCESS)
+    return error;
   REQUIRE_POINTER(nullptr, newtype);
   std::vector<types::Dimension> dimensions;
   for (int i = 0; i < ndims; ++i) {
@@ -243,14 +238,27 @@ int Subarray(Call call, int ndims, const Count* sizes, const Count* subsizes, co
             static_cast<long long>(size));
     dimensions.push_back({size, subsize, start});
   }
-  Contents contents = Begin<Count>(MPI_COMBINER_SUBARRAY);
+  Contents contents = Begin(MPI_COMBINER_SUBARRAY);
   contents.integers.push_back(ndims);
   AddCounts(&contents, sizes, ndims);
   AddCounts(&contents, subsizes, ndims);
   AddCounts(&contents, starts, ndims);
   contents.integers.push_back(order);
   contents.types = {old};
-  return Finish(types::MakeSubarray(dimensions, old), std::move(contents), newtype);
+  return Finish(entry, types::MakeSubarray(dimensions, old), std::move(contents), newtype);
+}
+
+// The grid has exactly the processes there are.
+int CheckGrid(const Entry& entry, int size, int ndims, const int* psizes) {
+  std::int64_t processes = 1;
+  for (int i = 0; i < ndims && processes <= size; ++i) {
+    REQUIRE(psizes[i] >= 1, nullptr, MPI_ERR_ARG, "array_of_psizes[%d] is %d, must be positive", i,
+            psizes[i]);
+    processes *= psizes[i];
+  }
+  REQUIRE(processes == size, nullptr, MPI_ERR_ARG,
+          "size is %d, but array_of_psizes makes another number of processes", size);
+  return MPI_SUCCESS;
 }
 
 // One dimension of a distributed array must be dealt out completely and to somebody there is.
@@ -260,15 +268,18 @@ int CheckDistribution(const Entry& entry, int i, const types::Distribution& dime
                      dimension.kind == MPI_DISTRIBUTE_NONE;
   REQUIRE(known, nullptr, MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is no distribution", i,
           dimension.kind);
-  REQUIRE(dimension.size >= 1 && dimension.processes >= 1, nullptr, MPI_ERR_ARG,
-          "dimension %d has size %lld over %lld processes, both must be positive", i,
-          static_cast<long long>(dimension.size), static_cast<long long>(dimension.processes));
+  REQUIRE(dimension.size >= 1, nullptr, MPI_ERR_ARG, "dimension %d has size %lld, must be positive",
+          i, static_cast<long long>(dimension.size));
+  REQUIRE(dimension.kind != MPI_DISTRIBUTE_NONE || dimension.processes == 1, nullptr, MPI_ERR_ARG,
+          "dimension %d is not distributed, but array_of_psizes[%d] is %lld", i, i,
+          static_cast<long long>(dimension.processes));
+  if (dimension.kind == MPI_DISTRIBUTE_NONE) return MPI_SUCCESS;  // its argument is ignored
   const bool is_default = dimension.argument == MPI_DISTRIBUTE_DFLT_DARG;
   REQUIRE(is_default || dimension.argument >= 1, nullptr, MPI_ERR_ARG,
           "array_of_dargs[%d] is %lld, must be positive", i,
           static_cast<long long>(dimension.argument));
   REQUIRE(is_default || dimension.kind != MPI_DISTRIBUTE_BLOCK ||
-              dimension.argument * dimension.processes >= dimension.size,
+              dimension.argument >= (dimension.size - 1) / dimension.processes + 1,
           nullptr, MPI_ERR_ARG,
           "array_of_dargs[%d] is %lld: blocks that small do not hold all %lld elements", i,
           static_cast<long long>(dimension.argument), static_cast<long long>(dimension.size));
@@ -287,6 +298,10 @@ int Darray(Call call, int size, int rank, int ndims, const Count* gsizes, const 
   REQUIRE(rank >= 0 && rank < size, nullptr, MPI_ERR_RANK, "rank is %d, must be 0..%d", rank,
           size - 1);
   if (const int error = CheckOrder(entry, order); error != MPI_SUCCESS) return error;
+  if (const int error = CheckArrays(entry, ndims, gsizes, distribs, dargs, psizes);
+      error != MPI_SUCCESS)
+    return error;
+  if (const int error = CheckGrid(entry, size, ndims, psizes); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(nullptr, newtype);
   // The grid of processes is in row-major order, whatever the order of the array (section 5.1.4).
   std::vector<std::int64_t> coordinates(static_cast<std::size_t>(ndims));
@@ -302,14 +317,14 @@ int Darray(Call call, int size, int rank, int ndims, const Count* gsizes, const 
     if (const int error = CheckDistribution(entry, at, dimensions.back()); error != MPI_SUCCESS)
       return error;
   }
-  Contents contents = Begin<Count>(MPI_COMBINER_DARRAY);
+  Contents contents = Begin(MPI_COMBINER_DARRAY);
   contents.integers = {size, rank, ndims};
   AddCounts(&contents, gsizes, ndims);
   for (const int* list : {distribs, dargs, psizes})
     contents.integers.insert(contents.integers.end(), list, list + ndims);
   contents.integers.push_back(order);
   contents.types = {old};
-  return Finish(types::MakeDistributedArray(dimensions, old), std::move(contents), newtype);
+  return Finish(entry, types::MakeDistributedArray(dimensions, old), std::move(contents), newtype);
 }
 
 }  // namespace
@@ -386,32 +401,32 @@ PROFILED(MPI_Type_create_hindexed_c);
 
 int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
                                    MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  return IndexedBlock(Call::MPI_Type_create_indexed_block, MPI_COMBINER_INDEXED_BLOCK, count,
-                      blocklength, array_of_displacements, oldtype, newtype);
+  return Indexed(Call::MPI_Type_create_indexed_block, MPI_COMBINER_INDEXED_BLOCK, count,
+                 &blocklength, array_of_displacements, oldtype, newtype);
 }
 PROFILED(MPI_Type_create_indexed_block);
 
 int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                      MPI_Datatype* newtype) {
-  return IndexedBlock(Call::MPI_Type_create_indexed_block_c, MPI_COMBINER_INDEXED_BLOCK, count,
-                      blocklength, array_of_displacements, oldtype, newtype);
+  return Indexed(Call::MPI_Type_create_indexed_block_c, MPI_COMBINER_INDEXED_BLOCK, count,
+                 &blocklength, array_of_displacements, oldtype, newtype);
 }
 PROFILED(MPI_Type_create_indexed_block_c);
 
 int PMPI_Type_create_hindexed_block(int count, int blocklength,
                                     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                                     MPI_Datatype* newtype) {
-  return IndexedBlock(Call::MPI_Type_create_hindexed_block, MPI_COMBINER_HINDEXED_BLOCK, count,
-                      blocklength, array_of_displacements, oldtype, newtype);
+  return Indexed(Call::MPI_Type_create_hindexed_block, MPI_COMBINER_HINDEXED_BLOCK, count,
+                 &blocklength, array_of_displacements, oldtype, newtype);
 }
 PROFILED(MPI_Type_create_hindexed_block);
 
 int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
                                       const MPI_Count array_of_displacements[],
                                       MPI_Datatype oldtype, MPI_Datatype* newtype) {
-  return IndexedBlock(Call::MPI_Type_create_hindexed_block_c, MPI_COMBINER_HINDEXED_BLOCK, count,
-                      blocklength, array_of_displacements, oldtype, newtype);
+  return Indexed(Call::MPI_Type_create_hindexed_block_c, MPI_COMBINER_HINDEXED_BLOCK, count,
+                 &blocklength, array_of_displacements, oldtype, newtype);
 }
 PROFILED(MPI_Type_create_hindexed_block_c);
 
@@ -494,8 +509,8 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype* newtype) {
                                  "an attribute's copy function returned %d", error);
     }
   }
-  Contents contents = Begin<int>(MPI_COMBINER_DUP);
+  Contents contents = Begin(MPI_COMBINER_DUP);
   contents.types = {old};
-  return Finish(made, std::move(contents), newtype);
+  return Finish(entry, made, std::move(contents), newtype);
 }
 PROFILED(MPI_Type_dup);

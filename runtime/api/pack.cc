@@ -25,10 +25,17 @@ int CheckRoom(const Entry& entry, Comm* comm, std::int64_t position, std::int64_
   return MPI_SUCCESS;
 }
 
-int CheckData(const Entry& entry, Comm* comm, std::int64_t count, const Datatype& type) {
+// The data of a call, `bytes_each` for an element when packed, and the room for it.
+int CheckData(const Entry& entry, Comm* comm, const void* data, std::int64_t count,
+              const Datatype& type, std::int64_t bytes_each, const void* packed) {
   REQUIRE(count >= 0, comm, MPI_ERR_COUNT, "the count is %lld, must not be negative",
           static_cast<long long>(count));
   REQUIRE(type.committed, comm, MPI_ERR_TYPE, "the datatype has not been committed");
+  if (count == 0 || bytes_each == 0) return MPI_SUCCESS;
+  REQUIRE(count <= std::numeric_limits<std::int64_t>::max() / bytes_each, comm, MPI_ERR_COUNT,
+          "%lld elements do not fit into an address space", static_cast<long long>(count));
+  REQUIRE((data != nullptr || !type.predefined) && packed != nullptr, comm, MPI_ERR_BUFFER,
+          "a buffer is null, but the count is %lld", static_cast<long long>(count));
   return MPI_SUCCESS;
 }
 
@@ -48,7 +55,7 @@ int Pack(Call call, const void* inbuf, Count incount, MPI_Datatype datatype, voi
   const Datatype* type = FindDatatype(datatype);
   if (type == nullptr) return BadDatatype(entry, datatype);
   REQUIRE_POINTER(found, position);
-  int error = CheckData(entry, found, incount, *type);
+  int error = CheckData(entry, found, inbuf, incount, *type, type->size, outbuf);
   const Buffer data{const_cast<void*>(inbuf), incount, type};
   if (error == MPI_SUCCESS) error = CheckRoom(entry, found, *position, data.bytes(), outsize);
   if (error != MPI_SUCCESS) return error;
@@ -68,7 +75,7 @@ int Unpack(Call call, const void* inbuf, Count insize, Count* position, void* ou
   const Datatype* type = FindDatatype(datatype);
   if (type == nullptr) return BadDatatype(entry, datatype);
   REQUIRE_POINTER(found, position);
-  int error = CheckData(entry, found, outcount, *type);
+  int error = CheckData(entry, found, outbuf, outcount, *type, type->size, inbuf);
   const Buffer data{outbuf, outcount, type};
   if (error == MPI_SUCCESS) error = CheckRoom(entry, found, *position, data.bytes(), insize);
   if (error != MPI_SUCCESS) return error;
@@ -112,9 +119,11 @@ int PackExternal(Call call, const char* datarep, const void* inbuf, Count incoun
   if (type == nullptr) return BadDatatype(entry, datatype);
   REQUIRE_POINTER(nullptr, position);
   int error = CheckRepresentation(entry, datarep);
-  if (error == MPI_SUCCESS) error = CheckData(entry, nullptr, incount, *type);
+  const std::int64_t bytes_each = ExternalBytes(*type);
+  if (error == MPI_SUCCESS)
+    error = CheckData(entry, nullptr, inbuf, incount, *type, bytes_each, outbuf);
   if (error != MPI_SUCCESS) return error;
-  const std::int64_t bytes = incount * ExternalBytes(*type);
+  const std::int64_t bytes = incount * bytes_each;
   if (error = CheckRoom(entry, nullptr, *position, bytes, outsize); error != MPI_SUCCESS)
     return error;
   PackExternal(Buffer{const_cast<void*>(inbuf), incount, type},
@@ -132,9 +141,11 @@ int UnpackExternal(Call call, const char* datarep, const void* inbuf, Size insiz
   if (type == nullptr) return BadDatatype(entry, datatype);
   REQUIRE_POINTER(nullptr, position);
   int error = CheckRepresentation(entry, datarep);
-  if (error == MPI_SUCCESS) error = CheckData(entry, nullptr, outcount, *type);
+  const std::int64_t bytes_each = ExternalBytes(*type);
+  if (error == MPI_SUCCESS)
+    error = CheckData(entry, nullptr, outbuf, outcount, *type, bytes_each, inbuf);
   if (error != MPI_SUCCESS) return error;
-  const std::int64_t bytes = outcount * ExternalBytes(*type);
+  const std::int64_t bytes = outcount * bytes_each;
   if (error = CheckRoom(entry, nullptr, *position, bytes, insize); error != MPI_SUCCESS)
     return error;
   UnpackExternal(static_cast<const std::byte*>(inbuf) + *position, Buffer{outbuf, outcount, type});

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "runtime/datatype/runs.h"
-
 namespace lamina::datatype {
 namespace {
 
@@ -24,83 +22,68 @@ struct Interval {
 bool IsEmpty(const Part& part) { return part.count <= 0 || part.repeats <= 0; }
 
 // Where the elements of `part` begin: displacements of the lowest and the highest.
-Interval Displacements(const Part& part) {
-  const std::int64_t across = (part.count - 1) * part.type->extent;
-  const std::int64_t along = (part.repeats - 1) * part.stride;
+Interval Displacements(const Part& part, CheckedMath* math) {
+  const std::int64_t across = math->Multiply(part.count - 1, part.type->extent);
+  const std::int64_t along = math->Multiply(part.repeats - 1, part.stride);
+  const auto reach = [&](std::int64_t a, std::int64_t b) {
+    return math->Add(part.displacement, math->Add(a, b));
+  };
   Interval range;
-  range.Add(
-      part.displacement + std::min<std::int64_t>(0, across) + std::min<std::int64_t>(0, along),
-      part.displacement + std::max<std::int64_t>(0, across) + std::max<std::int64_t>(0, along));
+  range.Add(reach(std::min<std::int64_t>(0, across), std::min<std::int64_t>(0, along)),
+            reach(std::max<std::int64_t>(0, across), std::max<std::int64_t>(0, along)));
   return range;
 }
 
 // Lower bound and extent. A bound that was set explicitly anywhere inside hides the others; without
-// one the extent is padded to the alignment of the elements (section 5.1).
-void SetBounds(Datatype* type, const std::vector<Part>& parts) {
+// one the extent is padded to the alignment of the elements (section 5.1). A part with an empty
+// type map has no bounds.
+void SetBounds(Datatype* type, const std::vector<Part>& parts, CheckedMath* math) {
   Interval bounds;
   Interval true_bounds;
   for (const Part& part : parts) {
-    if (IsEmpty(part)) continue;
     const Datatype& child = *part.type;
-    const Interval at = Displacements(part);
+    if (IsEmpty(part) || (child.size == 0 && !child.explicit_bounds)) continue;
+    const Interval at = Displacements(part, math);
     if (child.explicit_bounds == type->explicit_bounds)
-      bounds.Add(at.first + child.lower, at.end + child.lower + child.extent);
+      bounds.Add(math->Add(at.first, child.lower),
+                 math->Add(at.end, math->Add(child.lower, child.extent)));
     if (child.size > 0)
-      true_bounds.Add(at.first + child.true_lower, at.end + child.true_lower + child.true_extent);
+      true_bounds.Add(math->Add(at.first, child.true_lower),
+                      math->Add(at.end, math->Add(child.true_lower, child.true_extent)));
   }
   type->lower = bounds.first;
-  type->extent = bounds.end - bounds.first;
+  type->extent = math->Add(bounds.end, -bounds.first);
   if (!type->explicit_bounds) {
     const std::int64_t over = type->extent % type->alignment;
-    if (over > 0) type->extent += type->alignment - over;
+    if (over > 0) type->extent = math->Add(type->extent, type->alignment - over);
   }
   type->true_lower = true_bounds.first;
-  type->true_extent = true_bounds.end - true_bounds.first;
-}
-
-std::vector<Run> Flatten(const std::vector<Part>& parts) {
-  RunList list;
-  for (const Part& part : parts) {
-    if (IsEmpty(part)) continue;
-    const Datatype& child = *part.type;
-    if (part.repeats == 1) {
-      list.AppendCopies(child.runs, part.displacement, part.count, child.extent);
-      continue;
-    }
-    RunList block;
-    block.AppendCopies(child.runs, 0, part.count, child.extent);
-    list.AppendCopies(block.Take(), part.displacement, part.repeats, part.stride);
-  }
-  return list.Take();
-}
-
-void SetContiguous(Datatype* type) {
-  type->contiguous = type->size == 0 || (type->runs.size() == 1 && type->runs[0].count == 1 &&
-                                         type->runs[0].bytes == type->extent);
+  type->true_extent = math->Add(true_bounds.end, -true_bounds.first);
 }
 
 Datatype* Make(std::vector<Part> parts) {
   Datatype* type = new Datatype;
-  Definition* definition = new Definition;
-  type->definition = definition;
+  type->definition = new Definition;
+  auto& held = type->definition->held;
+  CheckedMath math;
   for (const Part& part : parts) {
-    definition->held.push_back(part.type);
+    held.push_back(part.type);
     if (IsEmpty(part)) continue;
-    const std::int64_t copies = part.count * part.repeats;
-    type->size += copies * part.type->size;
-    type->elements += copies * part.type->elements;
+    const std::int64_t copies = math.Multiply(part.count, part.repeats);
+    type->size = math.Add(type->size, math.Multiply(copies, part.type->size));
+    type->elements = math.Add(type->elements, math.Multiply(copies, part.type->elements));
     type->alignment = std::max(type->alignment, part.type->alignment);
     if (part.type->explicit_bounds) type->explicit_bounds = true;
   }
-  auto& held = definition->held;
   std::sort(held.begin(), held.end());
   held.erase(std::unique(held.begin(), held.end()), held.end());
   for (Datatype* child : held) Retain(child);
-  SetBounds(type, parts);
-  definition->runs = Flatten(parts);
-  definition->parts = std::move(parts);
-  type->runs = definition->runs;
-  SetContiguous(type);
+  SetBounds(type, parts, &math);
+  type->definition->parts = std::move(parts);
+  if (math.overflowed()) {
+    Release(type);
+    return nullptr;
+  }
   return type;
 }
 
@@ -108,7 +91,6 @@ void SetExplicitBounds(Datatype* type, std::int64_t lower, std::int64_t extent) 
   type->lower = lower;
   type->extent = extent;
   type->explicit_bounds = true;
-  SetContiguous(type);
 }
 
 // `inner` repeated over one dimension of a distributed array; `inner` is consumed.
@@ -121,19 +103,27 @@ Datatype* Distribute(const Distribution& dimension, Datatype* inner) {
   } else if (block == MPI_DISTRIBUTE_DFLT_DARG) {
     block = dimension.kind == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
   }
-  const std::int64_t first =
-      dimension.kind == MPI_DISTRIBUTE_NONE ? 0 : dimension.coordinate * block;
-  const std::int64_t period = processes * block;
-  const std::int64_t rest = std::max<std::int64_t>(size - first, 0);
-  const std::int64_t full = rest / period + (rest % period >= block ? 1 : 0);
-  const std::int64_t partial = rest % period < block ? rest % period : 0;
+  // A block longer than the array is as good as one of its size, and cannot overflow below.
+  block = std::min(block, size);
+  const std::int64_t coordinate = dimension.kind == MPI_DISTRIBUTE_NONE ? 0 : dimension.coordinate;
   const std::int64_t extent = inner->extent;
-  std::vector<Part> parts;
-  parts.push_back(Part{inner, first * extent, block, full, period * extent});
-  if (partial > 0) parts.push_back(Part{inner, (first + full * period) * extent, partial});
-  Datatype* result = Make(std::move(parts));
+  CheckedMath math;
+  const std::int64_t first = math.Multiply(coordinate, block);
+  const std::int64_t period = math.Multiply(processes, block);
+  const std::int64_t bytes = math.Multiply(size, extent);
+  Datatype* result = nullptr;
+  if (!math.overflowed()) {
+    const std::int64_t rest = std::max<std::int64_t>(size - first, 0);
+    const std::int64_t full = rest / period + (rest % period >= block ? 1 : 0);
+    const std::int64_t partial = rest % period < block ? rest % period : 0;
+    std::vector<Part> parts;
+    if (full > 0)
+      parts.push_back(Part{inner, first * extent, block, full, full > 1 ? period * extent : 0});
+    if (partial > 0) parts.push_back(Part{inner, (first + full * period) * extent, partial});
+    result = Make(std::move(parts));
+  }
   Release(inner);
-  SetExplicitBounds(result, 0, size * extent);
+  if (result != nullptr) SetExplicitBounds(result, 0, bytes);
   return result;
 }
 
@@ -151,8 +141,10 @@ Datatype* MakeVector(std::int64_t count, std::int64_t block, std::int64_t stride
 Datatype* MakeBlocks(std::vector<Part> parts) { return Make(std::move(parts)); }
 
 Datatype* MakeResized(std::int64_t lower, std::int64_t extent, Datatype* type) {
-  Datatype* result = Make({Part{type}});
-  SetExplicitBounds(result, lower, extent);
+  CheckedMath math;
+  math.Add(lower, extent);
+  Datatype* result = math.overflowed() ? nullptr : Make({Part{type}});
+  if (result != nullptr) SetExplicitBounds(result, lower, extent);
   return result;
 }
 
@@ -161,8 +153,7 @@ Datatype* MakeDup(Datatype* type) {
   result->lower = type->lower;
   result->extent = type->extent;
   result->explicit_bounds = type->explicit_bounds;
-  result->committed = type->committed;
-  SetContiguous(result);
+  if (type->committed) Commit(result);
   return result;
 }
 
@@ -172,24 +163,27 @@ Datatype* MakeSubarray(std::span<const Dimension> dimensions, Datatype* type) {
   Retain(inner);
   std::int64_t row = type->extent;
   std::int64_t displacement = 0;
-  for (std::size_t i = dimensions.size(); i-- > 0;) {
+  CheckedMath math;
+  for (std::size_t i = dimensions.size(); i-- > 0 && inner != nullptr;) {
     const Dimension& dimension = dimensions[i];
     Datatype* wider = MakeVector(dimension.subsize, 1, row, inner);
     Release(inner);
     inner = wider;
-    displacement += dimension.start * row;
-    row *= dimension.size;
+    displacement = math.Add(displacement, math.Multiply(dimension.start, row));
+    row = math.Multiply(row, dimension.size);
   }
-  Datatype* result = Make({Part{inner, displacement}});
+  if (inner == nullptr) return nullptr;
+  Datatype* result = math.overflowed() ? nullptr : Make({Part{inner, displacement}});
   Release(inner);
-  SetExplicitBounds(result, 0, row);
+  if (result != nullptr) SetExplicitBounds(result, 0, row);
   return result;
 }
 
 Datatype* MakeDistributedArray(std::span<const Distribution> dimensions, Datatype* type) {
   Datatype* inner = type;
   Retain(inner);
-  for (std::size_t i = dimensions.size(); i-- > 0;) inner = Distribute(dimensions[i], inner);
+  for (std::size_t i = dimensions.size(); i-- > 0 && inner != nullptr;)
+    inner = Distribute(dimensions[i], inner);
   return inner;
 }
 

@@ -2,8 +2,8 @@
 // The datatype constructors (MPI-5.0, section 5.1.2 to 5.1.7) over bytes and 64-bit counts.
 //
 // Arguments have been checked. Each returns a new, uncommitted type with one reference, the
-// caller's; it holds references on the types it is made of. Cost and memory grow with the runs of
-// the result, which is one for anything regular in one dimension.
+// caller's; it holds references on the types it is made of. Null if the size, a bound or an offset
+// of the result does not fit into 64 bits.
 #pragma once
 
 #include <span>
@@ -12,6 +12,25 @@
 #include "runtime/datatype/definition.h"
 
 namespace lamina::datatype {
+
+// 64-bit arithmetic that remembers whether a result did not fit.
+class CheckedMath {
+ public:
+  std::int64_t Add(std::int64_t a, std::int64_t b) {
+    std::int64_t sum = 0;
+    overflowed_ |= __builtin_add_overflow(a, b, &sum);
+    return sum;
+  }
+  std::int64_t Multiply(std::int64_t a, std::int64_t b) {
+    std::int64_t product = 0;
+    overflowed_ |= __builtin_mul_overflow(a, b, &product);
+    return product;
+  }
+  bool overflowed() const { return overflowed_; }
+
+ private:
+  bool overflowed_ = false;
+};
 
 Datatype* MakeContiguous(std::int64_t count, Datatype* type);
 Datatype* MakeVector(std::int64_t count, std::int64_t block, std::int64_t stride_bytes,

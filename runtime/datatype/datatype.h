@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Datatypes: where the bytes of a message lie in memory (MPI-5.0, chapter 5).
 //
-// A type is kept in two forms: the constructor call that made it (definition.h), and its flattened
-// type map, a list of strided runs for one element, made once when the type is made. Runs that
-// touch are merged, equal runs at equal distances are one. Everything below counts in bytes and 64
-// bits.
+// A type is kept in two forms: the constructor call that made it (definition.h), and the layout of
+// one element (layout.h), flattened once when the type is committed. Everything below counts in
+// bytes and 64 bits.
 #pragma once
 
 #include <mpi.h>
@@ -26,10 +25,12 @@ enum class Basic : std::uint8_t {
   kInt16,
   kInt32,
   kInt64,
+  kLong,  // 64 bits here, 32 in external32
   kUint8,
   kUint16,
   kUint32,
   kUint64,
+  kUnsignedLong,
   kInt128,
   kFloat,
   kDouble,
@@ -47,27 +48,12 @@ enum class Basic : std::uint8_t {
   kLogical4,
   kLogical8,
   kLogical16,
-  kFloatInt,
-  kDoubleInt,
-  kLongInt,
-  kTwoInt,
-  kShortInt,
-  kLongDoubleInt,
-  kTwoReal,
-  kTwoDouble,
   kPacked,
   kWchar,
+  kPair,  // a value and where it was found
 };
 
-// `count` pieces of `bytes` each, `stride` apart.
-struct Run {
-  std::int64_t offset;  // of the first piece from the element's address
-  std::int64_t bytes;
-  std::int64_t count;
-  std::int64_t stride;    // 0 if there is one piece
-  std::int64_t position;  // of the first piece in packed data
-};
-
+struct Layout;      // where the bytes of one element lie: layout.h
 struct Definition;  // how a derived type was made: definition.h
 struct Extras;      // name and attributes given by the application: definition.h
 
@@ -76,30 +62,35 @@ struct Datatype : core::Object {
   constexpr Datatype() : Object(kKind) {}
 
   // Read on the short path, so first.
-  std::int64_t size = 0;    // bytes of data in one element
-  std::int64_t extent = 0;  // from one element to the next
-  bool contiguous = false;  // elements lie end to end without holes, data at offset true_lower
-  bool committed = false;
-  bool predefined = false;
+  std::int64_t size = 0;         // bytes of data in one element
+  std::int64_t extent = 0;       // from one element to the next
+  bool contiguous = false;       // elements lie end to end without holes, data at offset true_lower
+  bool committed = false;        // has a layout
+  bool predefined = false;       // named, or made on demand: parametrised.h
   bool explicit_bounds = false;  // a bound was set by MPI_Type_create_resized or the like
   Basic basic = Basic::kNone;    // of predefined types
+  Basic value = Basic::kNone;    // of pairs
+  Basic index = Basic::kNone;    // of pairs; it lies where a C struct of the two would have it
 
   std::int64_t lower = 0;  // lower bound
   std::int64_t true_lower = 0;
   std::int64_t true_extent = 0;
-  std::int64_t alignment = 1;  // largest of the basic elements'
-  std::int64_t elements = 0;   // basic elements in one element; a pair such as MPI_2INT has two
-  std::span<const Run> runs;   // in type map order; the order in which data is packed
+  std::int64_t alignment = 1;      // largest of the basic elements'
+  std::int64_t elements = 0;       // basic elements in one element; a pair such as MPI_2INT has two
+  const Layout* layout = nullptr;  // null until committed
 
-  std::uint32_t predefined_handle = 0;  // value of the MPI_Datatype constant; 0: not predefined
+  std::uint32_t predefined_handle = 0;  // value of the MPI_Datatype constant; 0: has no name
   const char* predefined_name = "";
-  Definition* definition = nullptr;  // owned; null for predefined types
+  Definition* definition = nullptr;  // owned; null for named predefined types
   Extras* extras = nullptr;          // owned; null until needed
 };
 
-// A predefined type or one of ours; null for MPI_DATATYPE_NULL and everything else. O(1).
+// A predefined type or one of the application's; null for MPI_DATATYPE_NULL and everything else.
+// O(1).
 Datatype* FindDatatype(MPI_Datatype handle);
 MPI_Datatype HandleOf(const Datatype* type);
+// Makes the type ready for communication: flattens it, and what it is made of. Again is nothing.
+void Commit(Datatype* type);
 // Predefined types are not counted.
 void Retain(Datatype* type);
 // At zero frees the type and lets go of the types it was made of.

@@ -5,11 +5,13 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/core/attributes.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/datatype/layout.h"
 
 namespace lamina::datatype {
 
@@ -24,10 +26,9 @@ struct Part {
 };
 
 // The arguments of the constructor call, in the order section 5.1.13 lists them. `large_counts` is
-// used by the _c forms alone. The types are held by reference.
+// used by the _c forms alone, and by all of them. The types are held by reference.
 struct Contents {
   int combiner = MPI_COMBINER_NAMED;
-  bool large = false;  // made by a _c form
   std::vector<int> integers;
   std::vector<MPI_Aint> addresses;
   std::vector<MPI_Count> large_counts;
@@ -37,7 +38,7 @@ struct Contents {
 struct Definition {
   std::vector<Part> parts;
   std::vector<Datatype*> held;  // every type of `parts`, once each, by reference
-  std::vector<Run> runs;
+  std::unique_ptr<OwnedLayout> layout;
   Contents contents;
 };
 

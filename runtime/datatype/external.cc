@@ -6,73 +6,78 @@
 #include <iterator>
 
 #include "runtime/datatype/definition.h"
+#include "runtime/datatype/predefined.h"
 
 namespace lamina::datatype {
 namespace {
 
-// How one predefined type is written: `numbers` numbers of `bytes` each, at `offsets` in memory.
-struct Shape {
-  int numbers;
-  std::int64_t bytes[2];     // in memory
-  std::int64_t external[2];  // in external32
-  std::int64_t offsets[2];
-  bool extended;  // the first number is an x87 long double, written as binary128
+// One number of a predefined type.
+struct Number {
+  Basic basic;
+  std::int64_t offset;
+  std::int64_t bytes;     // in memory
+  std::int64_t external;  // in external32
 };
 
-Shape Same(std::int64_t bytes) { return {1, {bytes, 0}, {bytes, 0}, {0, 0}, false}; }
-Shape Twice(std::int64_t bytes) { return {2, {bytes, bytes}, {bytes, bytes}, {0, bytes}, false}; }
+// A predefined type is one number, or two: a complex number or a pair.
+struct Shape {
+  Number numbers[2];
+  int count;
+};
 
-Shape ShapeOf(const Datatype& type) {
-  switch (type.basic) {
+// The table of section 14.5.2: sizes are those of a 32-bit machine.
+std::int64_t ExternalBytes(Basic basic) {
+  if (basic == Basic::kWchar) return 2;
+  return basic == Basic::kLong || basic == Basic::kUnsignedLong ? 4 : BytesOf(basic);
+}
+
+Basic HalfOf(Basic complex) {
+  switch (complex) {
     case Basic::kFloat16Complex:
+      return Basic::kFloat16;
     case Basic::kFloatComplex:
+      return Basic::kFloat;
     case Basic::kDoubleComplex:
-    case Basic::kFloat128Complex:
-    case Basic::kTwoReal:
-    case Basic::kTwoDouble:
-    case Basic::kTwoInt:
-    case Basic::kFloatInt:
-      return Twice(type.size / 2);
-    case Basic::kDoubleInt:
-    case Basic::kLongInt:
-      return {2, {8, 4}, {8, 4}, {0, 8}, false};
-    case Basic::kShortInt:
-      return {2, {2, 4}, {2, 4}, {0, 4}, false};
-    case Basic::kLongDoubleInt:
-      return {2, {16, 4}, {16, 4}, {0, 16}, true};
-    case Basic::kLongDouble:
-      return {1, {16, 0}, {16, 0}, {0, 0}, true};
+      return Basic::kDouble;
     case Basic::kLongDoubleComplex:
-      return {2, {16, 16}, {16, 16}, {0, 16}, true};
-    case Basic::kWchar:
-      return {1, {4, 0}, {2, 0}, {0, 0}, false};
+      return Basic::kLongDouble;
     default:
-      return Same(type.size);
+      return Basic::kFloat128;
   }
 }
 
-bool IsExtended(const Datatype& type, const Shape& shape, int number) {
-  return shape.extended && (number == 0 || type.basic == Basic::kLongDoubleComplex);
+Shape ShapeOf(const Datatype& type) {
+  const auto number = [&](Basic basic, std::int64_t offset) {
+    return Number{basic, offset, BytesOf(basic), ExternalBytes(basic)};
+  };
+  if (type.basic == Basic::kPair)
+    return {{number(type.value, 0), number(type.index, IndexOffset(type.value, type.index))}, 2};
+  if (!IsComplex(type.basic)) return {{number(type.basic, 0), {}}, 1};
+  const Basic half = HalfOf(type.basic);
+  return {{number(half, 0), number(half, BytesOf(half))}, 2};
 }
 
+bool IsSigned(Basic basic) { return basic >= Basic::kInt8 && basic <= Basic::kLong; }
+
 // Memory is little-endian; a shorter external number takes the low bytes.
-void WriteNumber(const std::byte* memory, std::int64_t external, bool extended, std::byte* into) {
+void WriteNumber(const std::byte* memory, const Number& number, std::byte* into) {
   std::byte wide[16];
-  if (extended) {
+  if (number.basic == Basic::kLongDouble) {  // of x87, written as binary128
     long double value;
     std::memcpy(&value, memory, sizeof value);
     const __float128 quad = value;
     std::memcpy(wide, &quad, sizeof quad);
     memory = wide;
   }
-  std::reverse_copy(memory, memory + external, into);
+  std::reverse_copy(memory, memory + number.external, into);
 }
 
-void ReadNumber(const std::byte* from, std::int64_t external, std::int64_t bytes, bool extended,
-                std::byte* memory) {
-  std::byte wide[16] = {};
-  std::reverse_copy(from, from + external, wide);
-  if (extended) {
+void ReadNumber(const std::byte* from, const Number& number, std::byte* memory) {
+  const bool negative = IsSigned(number.basic) && (*from & std::byte{0x80}) != std::byte{0};
+  std::byte wide[16];
+  std::fill(std::begin(wide), std::end(wide), negative ? std::byte{0xff} : std::byte{0});
+  std::reverse_copy(from, from + number.external, wide);
+  if (number.basic == Basic::kLongDouble) {
     __float128 quad;
     std::memcpy(&quad, wide, sizeof quad);
     const long double value = static_cast<long double>(quad);
@@ -80,7 +85,7 @@ void ReadNumber(const std::byte* from, std::int64_t external, std::int64_t bytes
     std::fill(std::begin(wide), std::end(wide), std::byte{0});
     std::memcpy(wide, &value, kX87Bytes);
   }
-  std::memcpy(memory, wide, static_cast<std::size_t>(bytes));
+  std::memcpy(memory, wide, static_cast<std::size_t>(number.bytes));
 }
 
 // Calls visit(address, predefined type) for every basic element of `count` elements, in type map
@@ -103,11 +108,12 @@ void ForEachBasic(const Datatype& type, void* address, std::int64_t count, const
 }  // namespace
 
 std::int64_t ExternalBytes(const Datatype& type) {
+  std::int64_t bytes = 0;
   if (type.predefined) {
     const Shape shape = ShapeOf(type);
-    return shape.external[0] + shape.external[1];
+    for (int i = 0; i < shape.count; ++i) bytes += shape.numbers[i].external;
+    return bytes;
   }
-  std::int64_t bytes = 0;
   for (const Part& part : type.definition->parts)
     bytes += std::max<std::int64_t>(part.count, 0) * std::max<std::int64_t>(part.repeats, 0) *
              ExternalBytes(*part.type);
@@ -118,10 +124,9 @@ void PackExternal(const Buffer& from, std::byte* into) {
   ForEachBasic(*from.type, from.address, from.count,
                [&into](const std::byte* memory, const Datatype& type) {
                  const Shape shape = ShapeOf(type);
-                 for (int i = 0; i < shape.numbers; ++i) {
-                   WriteNumber(memory + shape.offsets[i], shape.external[i],
-                               IsExtended(type, shape, i), into);
-                   into += shape.external[i];
+                 for (int i = 0; i < shape.count; ++i) {
+                   WriteNumber(memory + shape.numbers[i].offset, shape.numbers[i], into);
+                   into += shape.numbers[i].external;
                  }
                });
 }
@@ -130,10 +135,9 @@ void UnpackExternal(const std::byte* from, const Buffer& into) {
   ForEachBasic(*into.type, into.address, into.count,
                [&from](std::byte* memory, const Datatype& type) {
                  const Shape shape = ShapeOf(type);
-                 for (int i = 0; i < shape.numbers; ++i) {
-                   ReadNumber(from, shape.external[i], shape.bytes[i], IsExtended(type, shape, i),
-                              memory + shape.offsets[i]);
-                   from += shape.external[i];
+                 for (int i = 0; i < shape.count; ++i) {
+                   ReadNumber(from, shape.numbers[i], memory + shape.numbers[i].offset);
+                   from += shape.numbers[i].external;
                  }
                });
 }

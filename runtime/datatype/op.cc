@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <type_traits>
 
@@ -26,6 +27,56 @@ template <class T>
 struct Complex {
   T re;
   T im;
+};
+
+// IEEE binary16, which this compiler need not know: computed as float, which holds the exact sum
+// or product of two of them closely enough that rounding twice changes nothing.
+struct Half {
+  std::uint16_t bits;
+
+  Half() = default;
+  // Rounds to nearest, ties to even.
+  explicit Half(float value) {
+    const auto word = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t sign = word >> 16 & 0x8000u;
+    const std::uint32_t magnitude = word & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) {  // not a number stays one
+      bits = static_cast<std::uint16_t>(sign | 0x7e00u);
+    } else if (magnitude >= 0x47800000u) {  // 65536 and above, infinity
+      bits = static_cast<std::uint16_t>(sign | 0x7c00u);
+    } else if (magnitude < 0x38800000u) {  // below 2^-14: denormal, in units of 2^-24
+      const float units = std::bit_cast<float>(magnitude) * 0x1p24f;
+      const auto whole = static_cast<std::uint32_t>(units);
+      const float rest = units - static_cast<float>(whole);
+      const bool up = rest > 0.5f || (rest == 0.5f && (whole & 1) != 0);
+      bits = static_cast<std::uint16_t>(sign | (whole + up));
+    } else {
+      const std::uint32_t odd = magnitude >> 13 & 1;
+      const std::uint32_t rounded = magnitude + 0xfffu + odd - (112u << 23);
+      bits = static_cast<std::uint16_t>(sign | rounded >> 13);
+    }
+  }
+  explicit operator float() const {
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+    const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    if (exponent == 0) {
+      const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+      return sign != 0 ? -magnitude : magnitude;
+    }
+    const std::uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;
+    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+  }
+  friend Half operator+(Half a, Half b) {
+    return Half(static_cast<float>(a) + static_cast<float>(b));
+  }
+  friend Half operator*(Half a, Half b) {
+    return Half(static_cast<float>(a) * static_cast<float>(b));
+  }
+  friend Half operator-(Half a, Half b) {
+    return Half(static_cast<float>(a) - static_cast<float>(b));
+  }
+  friend bool operator<(Half a, Half b) { return static_cast<float>(a) < static_cast<float>(b); }
+  friend bool operator>(Half a, Half b) { return b < a; }
 };
 
 // Signed overflow wraps around, as the application's own loop would on this machine.
@@ -165,6 +216,7 @@ Kernel OnIntegers(Basic basic) {
     case Basic::kInt32:
       return Loop<std::int32_t, Operation>;
     case Basic::kInt64:
+    case Basic::kLong:
       return Loop<std::int64_t, Operation>;
     case Basic::kInt128:
       return Loop<__int128, Operation>;
@@ -175,6 +227,7 @@ Kernel OnIntegers(Basic basic) {
     case Basic::kUint32:
       return Loop<std::uint32_t, Operation>;
     case Basic::kUint64:
+    case Basic::kUnsignedLong:
       return Loop<std::uint64_t, Operation>;
     default:
       return nullptr;
@@ -184,6 +237,8 @@ Kernel OnIntegers(Basic basic) {
 template <class Operation>
 Kernel OnOrdered(Basic basic) {
   switch (basic) {
+    case Basic::kFloat16:
+      return Loop<Half, Operation>;
     case Basic::kFloat:
       return Loop<float, Operation>;
     case Basic::kDouble:
@@ -200,6 +255,8 @@ Kernel OnOrdered(Basic basic) {
 template <class Operation>
 Kernel OnNumbers(Basic basic) {
   switch (basic) {
+    case Basic::kFloat16Complex:
+      return Loop<Complex<Half>, Operation>;
     case Basic::kFloatComplex:
       return Loop<Complex<float>, Operation>;
     case Basic::kDoubleComplex:
@@ -237,46 +294,89 @@ Kernel OnBits(Basic basic) {
   return basic == Basic::kByte ? Loop<std::uint8_t, Operation> : OnIntegers<Operation>(basic);
 }
 
-template <class Operation>
-Kernel OnPairs(Basic basic) {
-  switch (basic) {
-    case Basic::kFloatInt:
-      return PairLoop<Pair<float, int>, Operation>;
-    case Basic::kDoubleInt:
-      return PairLoop<Pair<double, int>, Operation>;
-    case Basic::kLongInt:
-      return PairLoop<Pair<long, int>, Operation>;
-    case Basic::kTwoInt:
-      return PairLoop<Pair<int, int>, Operation>;
-    case Basic::kShortInt:
-      return PairLoop<Pair<short, int>, Operation>;
-    case Basic::kLongDoubleInt:
-      return PairLoop<Pair<long double, int>, Operation>;
-    case Basic::kTwoReal:
-      return PairLoop<Pair<float, float>, Operation>;
-    case Basic::kTwoDouble:
-      return PairLoop<Pair<double, double>, Operation>;
+template <class Operation, class Value>
+Kernel OnPairsOf(Basic index) {
+  switch (index) {
+    case Basic::kInt8:
+      return PairLoop<Pair<Value, std::int8_t>, Operation>;
+    case Basic::kInt16:
+      return PairLoop<Pair<Value, std::int16_t>, Operation>;
+    case Basic::kInt32:
+      return PairLoop<Pair<Value, std::int32_t>, Operation>;
+    case Basic::kInt64:
+    case Basic::kLong:
+      return PairLoop<Pair<Value, std::int64_t>, Operation>;
+    case Basic::kUint8:
+      return PairLoop<Pair<Value, std::uint8_t>, Operation>;
+    case Basic::kUint16:
+      return PairLoop<Pair<Value, std::uint16_t>, Operation>;
+    case Basic::kUint32:
+      return PairLoop<Pair<Value, std::uint32_t>, Operation>;
+    case Basic::kUint64:
+    case Basic::kUnsignedLong:
+      return PairLoop<Pair<Value, std::uint64_t>, Operation>;
+    case Basic::kFloat:  // in Fortran both halves are of one kind
+      return PairLoop<Pair<Value, float>, Operation>;
+    case Basic::kDouble:
+      return PairLoop<Pair<Value, double>, Operation>;
     default:
       return nullptr;
   }
 }
 
+template <class Operation>
+Kernel OnPairs(const Datatype& type) {
+  switch (type.value) {
+    case Basic::kInt8:
+      return OnPairsOf<Operation, std::int8_t>(type.index);
+    case Basic::kInt16:
+      return OnPairsOf<Operation, std::int16_t>(type.index);
+    case Basic::kInt32:
+      return OnPairsOf<Operation, std::int32_t>(type.index);
+    case Basic::kInt64:
+    case Basic::kLong:
+      return OnPairsOf<Operation, std::int64_t>(type.index);
+    case Basic::kUint8:
+      return OnPairsOf<Operation, std::uint8_t>(type.index);
+    case Basic::kUint16:
+      return OnPairsOf<Operation, std::uint16_t>(type.index);
+    case Basic::kUint32:
+      return OnPairsOf<Operation, std::uint32_t>(type.index);
+    case Basic::kUint64:
+    case Basic::kUnsignedLong:
+      return OnPairsOf<Operation, std::uint64_t>(type.index);
+    case Basic::kFloat:
+      return OnPairsOf<Operation, float>(type.index);
+    case Basic::kDouble:
+      return OnPairsOf<Operation, double>(type.index);
+    case Basic::kLongDouble:
+      return OnPairsOf<Operation, long double>(type.index);
+    default:
+      return nullptr;
+  }
+}
+
+template <Kernel (*on)(Basic basic)>
+Kernel OnSingles(const Datatype& type) {
+  return on(type.basic);
+}
+
 struct Row {
   std::uint32_t handle;
   const char* name;
-  Kernel (*find)(Basic basic);  // null: not for reductions (MPI_REPLACE, MPI_NO_OP)
+  Kernel (*find)(const Datatype& type);  // null: not for reductions (MPI_REPLACE, MPI_NO_OP)
 };
 constexpr Row kRows[] = {
-    {0x21, "MPI_SUM", OnNumbers<Sum>},
-    {0x22, "MPI_MIN", OnOrdered<Minimum>},
-    {0x23, "MPI_MAX", OnOrdered<Maximum>},
-    {0x24, "MPI_PROD", OnNumbers<Product>},
-    {0x28, "MPI_BAND", OnBits<BitAnd>},
-    {0x29, "MPI_BOR", OnBits<BitOr>},
-    {0x2a, "MPI_BXOR", OnBits<BitXor>},
-    {0x30, "MPI_LAND", OnLogicals<LogicalAnd>},
-    {0x31, "MPI_LOR", OnLogicals<LogicalOr>},
-    {0x32, "MPI_LXOR", OnLogicals<LogicalXor>},
+    {0x21, "MPI_SUM", OnSingles<OnNumbers<Sum>>},
+    {0x22, "MPI_MIN", OnSingles<OnOrdered<Minimum>>},
+    {0x23, "MPI_MAX", OnSingles<OnOrdered<Maximum>>},
+    {0x24, "MPI_PROD", OnSingles<OnNumbers<Product>>},
+    {0x28, "MPI_BAND", OnSingles<OnBits<BitAnd>>},
+    {0x29, "MPI_BOR", OnSingles<OnBits<BitOr>>},
+    {0x2a, "MPI_BXOR", OnSingles<OnBits<BitXor>>},
+    {0x30, "MPI_LAND", OnSingles<OnLogicals<LogicalAnd>>},
+    {0x31, "MPI_LOR", OnSingles<OnLogicals<LogicalOr>>},
+    {0x32, "MPI_LXOR", OnSingles<OnLogicals<LogicalXor>>},
     {0x38, "MPI_MINLOC", OnPairs<MinimumLocation>},
     {0x39, "MPI_MAXLOC", OnPairs<MaximumLocation>},
     {0x3c, "MPI_REPLACE", nullptr},
@@ -299,16 +399,16 @@ constexpr std::array<Op, kEnd - kBase> MakeOps() {
 }
 constinit std::array<Op, kEnd - kBase> ops = MakeOps();
 
-constexpr std::array<Kernel (*)(Basic), kEnd - kBase> MakeFinders() {
-  std::array<Kernel (*)(Basic), kEnd - kBase> finders{};
+constexpr std::array<Kernel (*)(const Datatype&), kEnd - kBase> MakeFinders() {
+  std::array<Kernel (*)(const Datatype&), kEnd - kBase> finders{};
   for (const Row& row : kRows) finders[row.handle - kBase] = row.find;
   return finders;
 }
-constexpr std::array<Kernel (*)(Basic), kEnd - kBase> kFinders = MakeFinders();
+constexpr std::array<Kernel (*)(const Datatype&), kEnd - kBase> kFinders = MakeFinders();
 
 Kernel FindKernel(const Op& op, const Datatype& type) {
   const auto find = kFinders[op.predefined_handle - kBase];
-  return find != nullptr ? find(type.basic) : nullptr;
+  return find != nullptr ? find(type) : nullptr;
 }
 
 void CallUser(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type) {

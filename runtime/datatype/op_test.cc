@@ -21,12 +21,10 @@ enum Class { kInteger, kFloating, kLogical, kComplex, kByte, kPair, kOther };
 
 Class ClassOf(Basic basic) {
   if (basic >= Basic::kInt8 && basic <= Basic::kInt128) return kInteger;
-  if (basic >= Basic::kFloat && basic <= Basic::kLongDouble) return kFloating;
-  if (basic == Basic::kFloat128) return kFloating;
-  if (basic >= Basic::kFloatComplex && basic <= Basic::kLongDoubleComplex) return kComplex;
-  if (basic == Basic::kFloat128Complex) return kComplex;
+  if (basic >= Basic::kFloat && basic <= Basic::kFloat128) return kFloating;
+  if (basic >= Basic::kFloatComplex && basic <= Basic::kFloat128Complex) return kComplex;
   if (basic >= Basic::kBool && basic <= Basic::kLogical16) return kLogical;
-  if (basic >= Basic::kFloatInt && basic <= Basic::kTwoDouble) return kPair;
+  if (basic == Basic::kPair) return kPair;
   return basic == Basic::kByte ? kByte : kOther;
 }
 
@@ -85,6 +83,25 @@ TEST(Op, OverflowWrapsAround) {
   EXPECT_EQ(Reduced(MPI_SUM, MPI_INT8_T, V{127}, V{1}), V{-128});
   using L = std::vector<std::int64_t>;
   EXPECT_EQ(Reduced(MPI_SUM, MPI_INT64_T, L{INT64_MAX}, L{1}), L{INT64_MIN});
+}
+
+// IEEE binary16 is computed by hand: every number plus nothing is itself, and what lies between two
+// numbers is rounded to the nearest, to the even one in the middle.
+TEST(Op, HalfPrecisionRoundsRight) {
+  using V = std::vector<std::uint16_t>;
+  V all, zeros(0x7c00);
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) all.push_back(static_cast<std::uint16_t>(bits));
+  EXPECT_EQ(Reduced(MPI_SUM, MPI_REAL2, all, zeros), all);
+  V negative = all;
+  for (std::uint16_t& bits : negative) bits |= 0x8000;
+  negative[0] = 0;  // -0 + 0 is 0
+  EXPECT_EQ(Reduced(MPI_SUM, MPI_REAL2, negative, zeros), negative);
+  // 2048 + 1, 2048 + 3, 65504 + 16 (to infinity), 65504 + 8, infinity - infinity.
+  const V sums = Reduced(MPI_SUM, MPI_REAL2, V{0x6800, 0x6800, 0x7bff, 0x7bff, 0x7c00},
+                         V{0x3c00, 0x4200, 0x4c00, 0x4800, 0xfc00});
+  EXPECT_EQ(sums, (V{0x6800, 0x6802, 0x7c00, 0x7bff, 0xfe00}));
+  // The smallest number times a half: to the even one, zero; times 0.75: up.
+  EXPECT_EQ(Reduced(MPI_PROD, MPI_REAL2, V{1, 1, 3}, V{0x3800, 0x3a00, 0x3800}), (V{0, 1, 2}));
 }
 
 TEST(Op, LocationTakesTheLowestIndexOfEqualValues) {

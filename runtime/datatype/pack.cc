@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pack, Unpack and Copy walk the runs of a type. The one loop that matters moves pieces of equal
-// size at equal distances; it is written out for the sizes of basic types so that each piece is one
-// load and one store.
+// Pack, Unpack and Copy walk the groups of a layout.
+//
+// The loops at the bottom move many pieces of one size with a fixed number of loads and stores for
+// each; which loop is chosen once per group. Where an element has few pieces and there are many
+// elements, the loops change places: each piece is moved for a whole tile of elements, so that
+// a struct of three members costs three choices a tile and not three an element.
 #include <algorithm>
 #include <cstring>
 
 #include "runtime/base/check.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/datatype/layout.h"
+#include "runtime/datatype/piece.h"
 
 namespace lamina::datatype {
 namespace {
@@ -14,121 +19,265 @@ namespace {
 // Which way the bytes go between the user's memory and the packed form.
 enum class Way { kPack, kUnpack };
 
+// An element with at most so many pieces is worth turning the loops around for.
+constexpr std::int64_t kColumnsMax = 32;
+constexpr std::int64_t kElementsForColumns = 4;
+// From how many pieces on a strided element is worth a loop of its own.
+constexpr std::int64_t kGridSide = 4;
+// What a tile of elements may take in memory and packed, to stay in the first-level cache.
+constexpr std::int64_t kTileBytes = 16384;
+
 template <Way way>
-struct Bytes {
+class Walk {
+ public:
   using Packed = std::conditional_t<way == Way::kPack, std::byte*, const std::byte*>;
 
-  static void Move(std::byte* memory, Packed packed, std::size_t bytes) {
+  // Packed bytes [position, position + bytes) of elements of `layout`, the first at `memory`, each
+  // `extent` after the last.
+  static void Elements(std::byte* memory, const Layout& layout, std::int64_t extent,
+                       std::int64_t position, Packed packed, std::int64_t bytes) {
+    if (position != 0) {
+      const std::int64_t within = position % layout.size;
+      memory = At(memory, position / layout.size * extent);
+      if (within != 0) {
+        const std::int64_t head = std::min(layout.size - within, bytes);
+        Within(memory, layout, within, packed, head);
+        memory = At(memory, extent);
+        packed += head;
+        bytes -= head;
+      }
+    }
+    const std::int64_t whole = bytes == layout.size ? 1 : bytes / layout.size;
+    WholeElements(memory, layout, extent, packed, whole);
+    const std::int64_t done = whole * layout.size;
+    if (done < bytes) Within(At(memory, whole * extent), layout, 0, packed + done, bytes - done);
+  }
+
+ private:
+  static void Move(std::byte* memory, Packed packed, std::int64_t bytes) {
+    MovePiece<Any>(memory, packed, bytes);
+  }
+  template <class Copier>
+  [[gnu::always_inline]] static void MovePiece(std::byte* memory, Packed packed,
+                                               std::int64_t bytes) {
     if constexpr (way == Way::kPack) {
-      std::memcpy(packed, memory, bytes);
+      Copier::Copy(packed, memory, bytes);
     } else {
-      std::memcpy(memory, packed, bytes);
+      Copier::Copy(memory, packed, bytes);
     }
   }
 
-  template <std::size_t bytes>
-  static void MoveFixed(std::byte* memory, std::int64_t stride, Packed packed,
-                        std::int64_t pieces) {
-    for (std::int64_t piece = 0; piece < pieces; ++piece) {
-      Move(memory, packed, bytes);
-      memory += stride;
-      packed += bytes;
+  static void WholeElements(std::byte* memory, const Layout& layout, std::int64_t extent,
+                            Packed packed, std::int64_t count) {
+    if (layout.pieces == 1) {
+      return Strided(At(memory, layout.groups[0].offset), extent, packed, layout.size, layout.size,
+                     count);
+    }
+    if (const Group& only = layout.groups[0]; only.kind == Group::Kind::kStrided &&
+                                              only.pieces == layout.pieces &&
+                                              (only.pieces >= kGridSide || count < kGridSide))
+      return Grid(At(memory, only.offset), only, extent, packed, count);
+    if (count >= kElementsForColumns && layout.pieces <= kColumnsMax) {
+      const std::int64_t span = layout.size + std::abs(extent);
+      const std::int64_t tile = std::max(kTileBytes / span, kElementsForColumns);
+      for (std::int64_t first = 0; first < count; first += tile)
+        Columns(At(memory, first * extent), layout, extent, packed + first * layout.size,
+                std::min(tile, count - first));
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (const Group& group : layout.groups)
+        Pieces(memory, group, 0, group.pieces, packed + group.position);
+      memory = At(memory, extent);
+      packed += layout.size;
     }
   }
 
-  // `pieces` whole pieces of `bytes`, `stride` apart in memory, end to end in packed form.
-  static void MovePieces(std::byte* memory, std::int64_t stride, Packed packed, std::int64_t bytes,
-                         std::int64_t pieces) {
-    switch (bytes) {
-      case 1:
-        return MoveFixed<1>(memory, stride, packed, pieces);
-      case 2:
-        return MoveFixed<2>(memory, stride, packed, pieces);
-      case 4:
-        return MoveFixed<4>(memory, stride, packed, pieces);
-      case 8:
-        return MoveFixed<8>(memory, stride, packed, pieces);
-      case 12:
-        return MoveFixed<12>(memory, stride, packed, pieces);
-      case 16:
-        return MoveFixed<16>(memory, stride, packed, pieces);
-      case 24:
-        return MoveFixed<24>(memory, stride, packed, pieces);
-      case 32:
-        return MoveFixed<32>(memory, stride, packed, pieces);
-      case 64:
-        return MoveFixed<64>(memory, stride, packed, pieces);
-      default:
-        for (std::int64_t piece = 0; piece < pieces; ++piece) {
-          Move(memory, packed, static_cast<std::size_t>(bytes));
-          memory += stride;
-          packed += bytes;
+  // Piece by piece, each for `count` elements.
+  static void Columns(std::byte* memory, const Layout& layout, std::int64_t extent, Packed packed,
+                      std::int64_t count) {
+    for (const Group& group : layout.groups)
+      for (std::int64_t i = 0; i < group.pieces; ++i) {
+        std::int64_t at = group.offset, position = group.position, bytes = group.bytes;
+        if (group.kind == Group::Kind::kStrided) {
+          at += i * group.stride;
+          position += i * bytes;
+        } else if (group.kind == Group::Kind::kListed) {
+          at += group.offsets[i];
+          position += i * bytes;
+        } else {
+          at += group.offsets[i];
+          position += group.ends[i];
+          bytes = group.ends[i + 1] - group.ends[i];
         }
+        Strided(At(memory, at), extent, packed + position, layout.size, bytes, count);
+      }
+  }
+
+  // Packed bytes [position, position + bytes) of one element, with bytes > 0.
+  static void Within(std::byte* memory, const Layout& layout, std::int64_t position, Packed packed,
+                     std::int64_t bytes) {
+    const auto after = std::upper_bound(
+        layout.groups.begin(), layout.groups.end(), position,
+        [](std::int64_t value, const Group& group) { return value < group.position; });
+    for (const Group* group = &*(after - 1); bytes > 0; ++group) {
+      const std::int64_t skip = position - group->position;
+      const std::int64_t here = std::min(group->size - skip, bytes);
+      Part(memory, *group, skip, packed, here);
+      position += here;
+      packed += here;
+      bytes -= here;
     }
   }
 
-  // Packed bytes [skip, skip + bytes) of a regular run that begins at `memory`.
-  static void MoveRun(std::byte* memory, const Run& run, std::int64_t skip, Packed packed,
-                      std::int64_t bytes) {
-    memory += skip / run.bytes * run.stride;
-    const std::int64_t within = skip % run.bytes;
+  // The same within one group.
+  static void Part(std::byte* memory, const Group& group, std::int64_t skip, Packed packed,
+                   std::int64_t bytes) {
+    if (bytes == group.size) return Pieces(memory, group, 0, group.pieces, packed);
+    if (group.kind == Group::Kind::kMixed) return PartOfMixed(memory, group, skip, packed, bytes);
+    if (group.kind == Group::Kind::kNested)
+      return Elements(At(memory, group.offset), *group.inner, group.stride, skip, packed, bytes);
+    std::int64_t piece = skip / group.bytes;
+    const std::int64_t within = skip % group.bytes;
+    const auto place = [&](std::int64_t i) {
+      return At(memory,
+                group.offset + (group.offsets != nullptr ? group.offsets[i] : i * group.stride));
+    };
     if (within != 0) {
-      const std::int64_t head = std::min(run.bytes - within, bytes);
-      Move(memory + within, packed, static_cast<std::size_t>(head));
-      memory += run.stride;
+      const std::int64_t head = std::min(group.bytes - within, bytes);
+      Move(place(piece) + within, packed, head);
+      ++piece;
       packed += head;
       bytes -= head;
     }
-    const std::int64_t whole = bytes / run.bytes;
-    MovePieces(memory, run.stride, packed, run.bytes, whole);
-    const std::int64_t tail = bytes - whole * run.bytes;
-    if (tail != 0)
-      Move(memory + whole * run.stride, packed + whole * run.bytes, static_cast<std::size_t>(tail));
+    const std::int64_t whole = bytes / group.bytes;
+    Pieces(memory, group, piece, whole, packed);
+    const std::int64_t done = whole * group.bytes;
+    if (done < bytes) Move(place(piece + whole), packed + done, bytes - done);
+  }
+
+  static void PartOfMixed(std::byte* memory, const Group& group, std::int64_t skip, Packed packed,
+                          std::int64_t bytes) {
+    const std::int64_t* const ends_end = group.ends + group.pieces + 1;
+    const auto find = [&](std::int64_t position) {  // the piece in which it lies, or the end
+      return std::upper_bound(group.ends, ends_end, position) - group.ends - 1;
+    };
+    std::int64_t first = find(skip);
+    const std::int64_t last = find(skip + bytes);
+    std::byte* const base = At(memory, group.offset);
+    if (const std::int64_t within = skip - group.ends[first]; within != 0) {
+      const std::int64_t head = std::min(group.ends[first + 1] - skip, bytes);
+      Move(At(base, group.offsets[first] + within), packed, head);
+      ++first;
+      packed += head;
+    }
+    if (first > last) return;
+    Pieces(memory, group, first, last - first, packed);
+    if (const std::int64_t tail = skip + bytes - group.ends[last]; tail != 0)
+      Move(At(base, group.offsets[last]), packed + group.ends[last] - group.ends[first], tail);
+  }
+
+  // Pieces [first, first + count) of a group.
+  static void Pieces(std::byte* memory, const Group& group, std::int64_t first, std::int64_t count,
+                     Packed packed) {
+    memory = At(memory, group.offset);
+    switch (group.kind) {
+      case Group::Kind::kStrided:
+        return Strided(At(memory, first * group.stride), group.stride, packed, group.bytes,
+                       group.bytes, count);
+      case Group::Kind::kListed:
+        return Listed(memory, group.offsets + first, packed, group.bytes, count);
+      case Group::Kind::kMixed:
+        return Mixed(memory, group, first, count, packed);
+      case Group::Kind::kNested:
+        return WholeElements(At(memory, first * group.stride), *group.inner, group.stride, packed,
+                             count);
+    }
+  }
+
+  // `count` pieces of `bytes`, one every `stride` in memory and every `packed_stride` when packed.
+  static void Strided(std::byte* memory, std::int64_t stride, Packed packed,
+                      std::int64_t packed_stride, std::int64_t bytes, std::int64_t count) {
+    ChooseCopier(bytes, [=](auto copier) {
+      Line<decltype(copier)>(memory, stride, packed, packed_stride, bytes, count);
+    });
+  }
+
+  // Strided groups, one every `extent`: two loops after one choice.
+  static void Grid(std::byte* memory, const Group& group, std::int64_t extent, Packed packed,
+                   std::int64_t count) {
+    ChooseCopier(group.bytes, [&](auto copier) {
+      for (std::int64_t i = 0; i < count; ++i)
+        Line<decltype(copier)>(At(memory, i * extent), group.stride, packed + i * group.size,
+                               group.bytes, group.bytes, group.pieces);
+    });
+  }
+
+  template <class Copier>
+  static void Line(std::byte* memory, std::int64_t stride, Packed packed,
+                   std::int64_t packed_stride, std::int64_t bytes, std::int64_t count) {
+    for (; count >= 4; count -= 4) {
+      MovePiece<Copier>(memory, packed, bytes);
+      MovePiece<Copier>(At(memory, stride), packed + packed_stride, bytes);
+      MovePiece<Copier>(At(memory, 2 * stride), packed + 2 * packed_stride, bytes);
+      MovePiece<Copier>(At(memory, 3 * stride), packed + 3 * packed_stride, bytes);
+      memory = At(memory, 4 * stride);
+      packed += 4 * packed_stride;
+    }
+    for (; count > 0; --count) {
+      MovePiece<Copier>(memory, packed, bytes);
+      memory = At(memory, stride);
+      packed += packed_stride;
+    }
+  }
+
+  static void Listed(std::byte* memory, const std::int64_t* offsets, Packed packed,
+                     std::int64_t bytes, std::int64_t count) {
+    ChooseCopier(bytes, [=](auto copier) {
+      using Copier = decltype(copier);
+      Packed to = packed;
+      std::int64_t i = 0;
+      for (; i + 4 <= count; i += 4) {
+        MovePiece<Copier>(At(memory, offsets[i]), to, bytes);
+        MovePiece<Copier>(At(memory, offsets[i + 1]), to + bytes, bytes);
+        MovePiece<Copier>(At(memory, offsets[i + 2]), to + 2 * bytes, bytes);
+        MovePiece<Copier>(At(memory, offsets[i + 3]), to + 3 * bytes, bytes);
+        to += 4 * bytes;
+      }
+      for (; i < count; ++i) {
+        MovePiece<Copier>(At(memory, offsets[i]), to, bytes);
+        to += bytes;
+      }
+    });
+  }
+
+  static void Mixed(std::byte* memory, const Group& group, std::int64_t first, std::int64_t count,
+                    Packed packed) {
+    const std::int64_t* const offsets = group.offsets + first;
+    const std::int64_t* const ends = group.ends + first;
+    ChooseChangingCopier(group.least_bytes, group.bytes, [=](auto copier) {
+      const Packed base = packed - ends[0];
+      for (std::int64_t i = 0; i < count; ++i)
+        MovePiece<decltype(copier)>(At(memory, offsets[i]), base + ends[i], ends[i + 1] - ends[i]);
+    });
   }
 };
 
-// The run of `type` in which packed byte `position` (< type.size) lies. O(log runs).
-const Run* RunAt(const Datatype& type, std::int64_t position) {
-  const auto after =
-      std::upper_bound(type.runs.begin(), type.runs.end(), position,
-                       [](std::int64_t value, const Run& run) { return value < run.position; });
-  return &*(after - 1);
-}
-
 template <Way way>
-void Walk(const Buffer& buffer, std::int64_t position, typename Bytes<way>::Packed packed,
+void Move(const Buffer& buffer, std::int64_t position, typename Walk<way>::Packed packed,
           std::int64_t bytes) {
-  if (bytes == 0) return;
   const Datatype& type = *buffer.type;
   if (type.contiguous) {
-    Bytes<way>::Move(At(buffer.address, type.true_lower + position), packed,
-                     static_cast<std::size_t>(bytes));
-    return;
-  }
-  if (type.runs.size() == 1 && type.runs[0].count == 1) {
-    // One piece an element: the whole buffer is one regular run.
-    const Run across{0, type.size, buffer.count, type.extent, 0};
-    Bytes<way>::MoveRun(At(buffer.address, type.runs[0].offset), across, position, packed, bytes);
-    return;
-  }
-  std::int64_t element = position / type.size * type.extent;
-  std::int64_t within = position % type.size;
-  const Run* const end = type.runs.data() + type.runs.size();
-  const Run* run = within == 0 ? type.runs.data() : RunAt(type, within);
-  while (true) {
-    const std::int64_t skip = within - run->position;
-    const std::int64_t here = std::min(run->bytes * run->count - skip, bytes);
-    Bytes<way>::MoveRun(At(buffer.address, element + run->offset), *run, skip, packed, here);
-    packed += here;
-    bytes -= here;
-    if (bytes == 0) return;
-    within += here;
-    if (++run == end) {
-      run = type.runs.data();
-      within = 0;
-      element += type.extent;
+    std::byte* const memory = At(buffer.address, type.true_lower + position);
+    if constexpr (way == Way::kPack) {
+      std::memcpy(packed, memory, static_cast<std::size_t>(bytes));
+    } else {
+      std::memcpy(memory, packed, static_cast<std::size_t>(bytes));
     }
+    return;
   }
+  Walk<way>::Elements(static_cast<std::byte*>(buffer.address), *type.layout, type.extent, position,
+                      packed, bytes);
 }
 
 }  // namespace
@@ -136,13 +285,13 @@ void Walk(const Buffer& buffer, std::int64_t position, typename Bytes<way>::Pack
 void Pack(const Buffer& from, std::int64_t position, std::span<std::byte> into) {
   const auto bytes = static_cast<std::int64_t>(into.size());
   DCHECK(position >= 0 && position + bytes <= from.bytes());
-  Walk<Way::kPack>(from, position, into.data(), bytes);
+  if (bytes > 0) Move<Way::kPack>(from, position, into.data(), bytes);
 }
 
 void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer& into) {
   const auto bytes = static_cast<std::int64_t>(from.size());
   DCHECK(position >= 0 && position + bytes <= into.bytes());
-  Walk<Way::kUnpack>(into, position, from.data(), bytes);
+  if (bytes > 0) Move<Way::kUnpack>(into, position, from.data(), bytes);
 }
 
 void Copy(const Buffer& from, const Buffer& into) {

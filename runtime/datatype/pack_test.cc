@@ -12,6 +12,7 @@
 
 #include "runtime/datatype/construct.h"
 #include "runtime/datatype/external.h"
+#include "runtime/datatype/layout.h"
 #include "runtime/datatype/predefined.h"
 
 namespace lamina::datatype {
@@ -35,8 +36,8 @@ struct Sample {
 
 Model ModelOf(const Datatype& predefined) {
   Model model;
-  for (const Run& run : predefined.runs)
-    for (std::int64_t i = 0; i < run.bytes; ++i) model.bytes.push_back(run.offset + i);
+  for (const Group& group : predefined.layout->groups)
+    for (std::int64_t i = 0; i < group.bytes; ++i) model.bytes.push_back(group.offset + i);
   model.extent = predefined.extent;
   model.alignment = predefined.alignment;
   return model;
@@ -54,6 +55,7 @@ Model Combine(const std::vector<std::pair<const Model*, std::int64_t>>& children
   std::int64_t upper = 0;
   for (const auto& [child, displacement] : children) {
     if (child->explicit_bounds != model.explicit_bounds) continue;
+    if (child->bytes.empty() && !child->explicit_bounds) continue;  // has no bounds
     const std::int64_t low = child->lower + displacement, high = child->upper() + displacement;
     model.lower = first ? low : std::min(model.lower, low);
     upper = first ? high : std::max(upper, high);
@@ -76,6 +78,14 @@ class Generator {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
 
+  // A committed type.
+  Sample Ready(int depth) {
+    Sample sample = Any(depth);
+    Commit(sample.type);
+    return sample;
+  }
+
+ private:
   Sample Any(int depth) {
     if (depth == 0) return Predefined();
     switch (Between(0, 6)) {
@@ -103,9 +113,9 @@ class Generator {
     return {type, ModelOf(*type)};
   }
 
- private:
   Sample Keep(Datatype* type, Model model) {
     made_.push_back(type);
+    if (Between(0, 1) == 0) Commit(type);  // or with the first type around it that is
     return {type, std::move(model)};
   }
 
@@ -200,6 +210,15 @@ Memory MemoryFor(const Model& model, std::int64_t count) {
   return {std::vector<std::byte>(static_cast<std::size_t>(high - low)), -low};
 }
 
+// Such a type must not be received into (section 5.1.11): which byte comes last is not defined.
+bool HasOverlaps(const Model& model, std::int64_t count) {
+  std::vector<std::int64_t> bytes;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (const std::int64_t byte : model.bytes) bytes.push_back(i * model.extent + byte);
+  std::sort(bytes.begin(), bytes.end());
+  return std::adjacent_find(bytes.begin(), bytes.end()) != bytes.end();
+}
+
 void FillWithCounter(std::span<std::byte> bytes) {
   unsigned value = 1;
   for (std::byte& byte : bytes) byte = static_cast<std::byte>(value++ * 151u);
@@ -219,17 +238,18 @@ class RandomTypes : public testing::TestWithParam<unsigned> {};
 TEST_P(RandomTypes, KnowTheirSizeBoundsAndLayout) {
   Generator generator(GetParam());
   for (int i = 0; i < 40; ++i) {
-    const auto [type, model] = generator.Any(3);
+    const auto [type, model] = generator.Ready(3);
     const auto size = static_cast<std::int64_t>(model.bytes.size());
     ASSERT_EQ(type->size, size);
     ASSERT_EQ(type->lower, model.lower);
     ASSERT_EQ(type->extent, model.extent);
     std::int64_t position = 0;
-    for (const auto& run : type->runs) {
-      ASSERT_EQ(run.position, position);
-      position += run.bytes * run.count;
+    for (const Group& group : type->layout->groups) {
+      ASSERT_EQ(group.position, position);
+      position += group.size;
     }
     ASSERT_EQ(position, size);
+    ASSERT_EQ(type->layout->size, size);
     if (size == 0) continue;
     const auto [low, high] = std::minmax_element(model.bytes.begin(), model.bytes.end());
     ASSERT_EQ(type->true_lower, *low);
@@ -245,8 +265,8 @@ TEST_P(RandomTypes, KnowTheirSizeBoundsAndLayout) {
 TEST_P(RandomTypes, PackAnyRange) {
   Generator generator(GetParam());
   for (int i = 0; i < 40; ++i) {
-    const auto [type, model] = generator.Any(3);
-    const std::int64_t count = generator.Between(0, 4);
+    const auto [type, model] = generator.Ready(3);
+    const std::int64_t count = generator.Between(0, 9);
     Memory memory = MemoryFor(model, count);
     FillWithCounter(memory.bytes);
     const std::vector<std::byte> expected = NaivePack(memory, model, count);
@@ -265,9 +285,10 @@ TEST_P(RandomTypes, PackAnyRange) {
 
 TEST_P(RandomTypes, UnpackInPieces) {
   Generator generator(GetParam());
-  for (int i = 0; i < 40; ++i) {
-    const auto [type, model] = generator.Any(3);
-    const std::int64_t count = generator.Between(0, 4);
+  for (int i = 0; i < 100; ++i) {
+    const auto [type, model] = generator.Ready(3);
+    const std::int64_t count = generator.Between(0, 9);
+    if (HasOverlaps(model, count)) continue;
     std::vector<std::byte> packed(static_cast<std::size_t>(count * type->size));
     FillWithCounter(packed);
     Memory expected = MemoryFor(model, count);
@@ -291,9 +312,10 @@ TEST_P(RandomTypes, UnpackInPieces) {
 TEST_P(RandomTypes, CopyFromOneLayoutToAnother) {
   Generator generator(GetParam());
   for (int i = 0; i < 40; ++i) {
-    const auto [from_type, from_model] = generator.Any(2);
-    const auto [to_type, to_model] = generator.Any(2);
-    const std::int64_t from_count = generator.Between(1, 4), to_count = generator.Between(1, 4);
+    const auto [from_type, from_model] = generator.Ready(2);
+    const auto [to_type, to_model] = generator.Ready(2);
+    const std::int64_t from_count = generator.Between(1, 9), to_count = generator.Between(1, 9);
+    if (HasOverlaps(to_model, to_count)) continue;
     Memory from = MemoryFor(from_model, from_count);
     FillWithCounter(from.bytes);
     Memory to = MemoryFor(to_model, to_count);
@@ -314,7 +336,7 @@ TEST_P(RandomTypes, CopyFromOneLayoutToAnother) {
 TEST_P(RandomTypes, CountElementsAndBytesAlike) {
   Generator generator(GetParam());
   for (int i = 0; i < 40; ++i) {
-    const Datatype& type = *generator.Any(3).type;
+    const Datatype& type = *generator.Ready(3).type;
     for (std::int64_t elements = 0; elements <= 2 * type.elements; ++elements) {
       const std::int64_t bytes = BytesOf(type, elements);
       if (bytes == BytesOf(type, elements - 1) && elements > 0) continue;  // elements without bytes
@@ -327,7 +349,7 @@ TEST_P(RandomTypes, CountElementsAndBytesAlike) {
 TEST_P(RandomTypes, ComeBackFromExternal32) {
   Generator generator(GetParam());
   for (int i = 0; i < 40; ++i) {
-    const auto [type, model] = generator.Any(3);
+    const auto [type, model] = generator.Ready(3);
     const std::int64_t count = generator.Between(0, 3);
     Memory memory = MemoryFor(model, count);  // zeros: valid in every representation
     std::vector<std::byte> external(static_cast<std::size_t>(count * ExternalBytes(*type)) + 1,
@@ -343,20 +365,6 @@ TEST_P(RandomTypes, ComeBackFromExternal32) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTypes, testing::Range(1u, 21u));
 
-TEST(Runs, OneForAnythingRegularInOneDimension) {
-  Datatype* number = FindDatatype(MPI_DOUBLE);
-  Datatype* column = MakeVector(1000000, 1, 80, number);
-  EXPECT_EQ(column->runs.size(), 1u);
-  Datatype* rows = MakeContiguous(1000000, number);
-  EXPECT_EQ(rows->runs.size(), 1u);
-  EXPECT_TRUE(rows->contiguous);
-  const Dimension box[] = {{100, 10, 5}, {100, 100, 0}};
-  Datatype* slab = MakeSubarray(box, number);
-  ASSERT_EQ(slab->runs.size(), 1u);
-  EXPECT_EQ(slab->runs[0].bytes, 10 * 100 * 8);
-  for (Datatype* type : {column, rows, slab}) Release(type);
-}
-
 TEST(Distributed, AllProcessesTogetherHaveEveryElementOnce) {
   for (const int kind : {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE})
     for (const std::int64_t argument : {std::int64_t{MPI_DISTRIBUTE_DFLT_DARG}, std::int64_t{3}})
@@ -368,6 +376,7 @@ TEST(Distributed, AllProcessesTogetherHaveEveryElementOnce) {
           const Distribution grid[] = {{11, kind, argument, processes, coordinate},
                                        {5, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG, 1, 0}};
           Datatype* type = MakeDistributedArray(grid, FindDatatype(MPI_INT));
+          Commit(type);
           EXPECT_EQ(type->lower, 0);
           EXPECT_EQ(type->extent, 11 * 5 * 4);
           std::vector<int> ones(static_cast<std::size_t>(type->size / 4), 1);
@@ -420,7 +429,7 @@ TEST(Predefined, PairsAreCStructs) {
     int index;
   };
   EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->extent, static_cast<std::int64_t>(sizeof(ShortInt)));
-  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->runs[1].offset,
+  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->layout->groups[1].offset,
             static_cast<std::int64_t>(offsetof(ShortInt, index)));
   EXPECT_EQ(FindDatatype(MPI_DOUBLE_INT)->extent, static_cast<std::int64_t>(sizeof(DoubleInt)));
   EXPECT_EQ(FindDatatype(MPI_LONG_DOUBLE_INT)->extent,

@@ -3,17 +3,18 @@
 # Goal:   every row of the table can be measured at every number of ranks it is measured at.
 # Method: rows of a few milliseconds; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
+pack=$(realpath -s "$6")
 
 # measured RANKS ROW...
 measured() {
   local rows=("${@:2}") row out
   # shellcheck disable=SC2086  # several words
-  out=$(timeout -k 5 60 $launch -n "$1" "$measure" 0.02 "${rows[@]}" < /dev/null 2>&1)
+  out=$(timeout -k 5 60 $launch -n "$1" "${program-$measure}" 0.02 "${rows[@]}" < /dev/null 2>&1)
   for row in "${rows[@]}"; do
     begin "$row on $1 ranks"
     if grep -qE "^$row [0-9]" <<< "$out"; then pass; else fail "no value: $(tail -2 <<< "$out")"; fi
@@ -26,6 +27,12 @@ for bytes in 0 8 64 1024 4096 16384 65536 262144 1048576 4194304; do pairs+=("la
 for bytes in 8 1024 4096 65536 262144 1048576 4194304; do pairs+=("rate:$bytes"); done
 measured 2 memory "${pairs[@]}" "${together[@]}"
 for ranks in 4 8 16; do measured $ranks memory "${together[@]}"; done
+
+copies=(memcpy:65536)
+for layout in vector wide indexed indexed_block struct subarray; do
+  copies+=("pack-$layout:1024" "unpack-$layout:65536")
+done
+program=$pack measured 1 "${copies[@]}"
 
 begin "init and finalize"
 # shellcheck disable=SC2086  # several words
