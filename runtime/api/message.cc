@@ -46,7 +46,12 @@ int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
                          "the attached buffer has no room for the message to rank %d with tag %d; "
                          "attach a larger one with MPI_Buffer_attach",
                          peer, tag);
+    case MPI_ERR_NO_MEM:
+      return core::Raise(comm, error_class, call, "no memory for the message to rank %d", peer);
     default:
+      // Only functions of the application make such.
+      if (comm == nullptr || error_class > MPI_ERR_LASTCODE)
+        return core::Raise(comm, error_class, call, "a function of a generalized request failed");
       return core::Raise(comm, error_class, call, "the transfer with rank %d (tag %d) failed", peer,
                          tag);
   }

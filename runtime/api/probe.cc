@@ -11,12 +11,6 @@ MessageArguments FindProbed(const Entry& entry, int source, int tag, MPI_Comm co
   return FindMessageArguments(entry, nullptr, 0, MPI_BYTE, source, tag, comm, Side::kReceive);
 }
 
-struct Probing {
-  p2p::Envelope from;
-  MPI_Status* status;
-  p2p::Message* message;
-};
-
 int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
                    MPI_Message* handle, MPI_Request* request_handle) {
   p2p::Message* message = p2p::FindMessage(*handle);
@@ -40,6 +34,24 @@ int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Dataty
   *handle = MPI_MESSAGE_NULL;
   *request_handle = core::ToHandle<MPI_Request>(request);
   return MPI_SUCCESS;
+}
+
+// A matched receive that waits.
+int MatchedReceiveNow(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Message* handle, MPI_Status* status) {
+  MPI_Request request_handle;
+  if (const int error = MatchedReceive(entry, buffer, count, datatype, handle, &request_handle);
+      error != MPI_SUCCESS)
+    return error;
+  auto* request = core::FromHandle<core::Request>(request_handle);
+  p2p::Wait(request);
+  core::FillStatus(*request, status);
+  int error = request->error;
+  if (error != MPI_SUCCESS)
+    error = RaiseTransfer(entry.name(), request->comm, error, request->source, request->tag,
+                          request->bytes);
+  core::FreeRequest(request);
+  return error;
 }
 
 }  // namespace
@@ -75,13 +87,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     core::ProcNullStatus(status);
     return MPI_SUCCESS;
   }
-  api::Probing probing{{found.comm, found.comm->context, source, tag}, status, nullptr};
-  p2p::WaitUntil(
-      [](void* argument) {
-        const auto* self = static_cast<api::Probing*>(argument);
-        return p2p::Probe(self->from, self->status);
-      },
-      &probing);
+  p2p::WaitProbe({found.comm, found.comm->context, source, tag}, status);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Probe);
@@ -118,15 +124,8 @@ int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
     core::ProcNullStatus(status);
     return MPI_SUCCESS;
   }
-  api::Probing probing{{found.comm, found.comm->context, source, tag}, status, nullptr};
-  p2p::WaitUntil(
-      [](void* argument) {
-        auto* self = static_cast<api::Probing*>(argument);
-        self->message = p2p::MatchedProbe(self->from, self->status);
-        return self->message != nullptr;
-      },
-      &probing);
-  *message = p2p::HandleOf(probing.message);
+  *message =
+      p2p::HandleOf(p2p::WaitMatchedProbe({found.comm, found.comm->context, source, tag}, status));
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Mprobe);
@@ -151,10 +150,7 @@ int PMPI_Mrecv_c(void* buf, MPI_Count count, MPI_Datatype datatype, MPI_Message*
                  MPI_Status* status) {
   api::Entry entry(Call::MPI_Mrecv_c);
   REQUIRE_INITIALIZED(entry);
-  MPI_Request request;
-  const int error = api::MatchedReceive(entry, buf, count, datatype, message, &request);
-  if (error != MPI_SUCCESS) return error;
-  return PMPI_Wait(&request, status);
+  return api::MatchedReceiveNow(entry, buf, count, datatype, message, status);
 }
 PROFILED(MPI_Mrecv_c);
 
@@ -162,9 +158,6 @@ int PMPI_Mrecv(void* buf, int count, MPI_Datatype datatype, MPI_Message* message
                MPI_Status* status) {
   api::Entry entry(Call::MPI_Mrecv);
   REQUIRE_INITIALIZED(entry);
-  MPI_Request request;
-  const int error = api::MatchedReceive(entry, buf, count, datatype, message, &request);
-  if (error != MPI_SUCCESS) return error;
-  return PMPI_Wait(&request, status);
+  return api::MatchedReceiveNow(entry, buf, count, datatype, message, status);
 }
 PROFILED(MPI_Mrecv);

@@ -2,6 +2,7 @@
 // Completion of requests (MPI-5.0, sections 3.7.3 to 3.7.6 and 3.8.4).
 #include <algorithm>
 
+#include "runtime/api/arguments.h"
 #include "runtime/api/message.h"
 #include "runtime/p2p/engine.h"
 
@@ -29,33 +30,89 @@ int CheckRequests(const char* call, int count, const MPI_Request requests[]) {
   return MPI_SUCCESS;
 }
 
+// The status of a complete request. Returns its error class.
+int Report(const Request& request, MPI_Status* status) {
+  core::FillStatus(request, status);
+  return request.activity == nullptr ? request.error : request.activity->Complete(request, status);
+}
+
 // Takes a complete request out of the user's hands: status filled, handle null unless persistent.
 // Returns its error class, not yet raised.
 int Retire(MPI_Request* handle, Request* request, MPI_Status* status) {
-  core::FillStatus(*request, status);
-  const int error = request->error;
+  int error = Report(*request, status);
   if (request->persistent) {
     request->active = false;
-  } else {
-    core::FreeRequest(request);
-    *handle = MPI_REQUEST_NULL;
+    return error;
   }
+  if (request->activity != nullptr) [[unlikely]]
+    error = request->activity->Free(error);
+  core::FreeRequest(request);
+  *handle = MPI_REQUEST_NULL;
   return error;
+}
+
+// Reports of it cannot fail.
+bool IsSound(const Request& request) {
+  return request.error == MPI_SUCCESS && request.activity == nullptr;
+}
+
+// Retires a sound one: the short path.
+void RetireSound(MPI_Request* handle, Request* request, MPI_Status* status) {
+  core::FillStatus(*request, status);
+  if (request->persistent) {
+    request->active = false;
+    return;
+  }
+  core::FreeRequest(request);
+  *handle = MPI_REQUEST_NULL;
+}
+
+// A communicator that stays although the request that refers to it goes.
+class Kept {
+ public:
+  explicit Kept(core::Comm* comm) : comm_(comm) {
+    if (comm_ != nullptr) core::Retain(comm_);
+  }
+  ~Kept() {
+    if (comm_ != nullptr) static_cast<void>(core::Release(comm_));
+  }
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  core::Comm* get() const { return comm_; }
+
+ private:
+  core::Comm* const comm_;
+};
+
+// The error of one request, in words.
+int RaiseOne(const Entry& entry, core::Comm* comm, const Request& request, int error) {
+  const bool is_send = request.type == Request::Type::kSend;
+  return RaiseTransfer(entry.name(), comm, error, is_send ? request.peer : request.source,
+                       is_send ? request.match_tag : request.tag, request.bytes);
 }
 
 // Retires one request of a single-completion call and raises its error.
 int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MPI_Status* status) {
-  if (request->error == MPI_SUCCESS) [[likely]]
-    return Retire(handle, request, status);
-  core::Comm* comm = request->comm;
-  core::Retain(comm);
-  const int source = request->type == Request::Type::kSend ? request->peer : request->source;
-  const int tag = request->type == Request::Type::kSend ? request->match_tag : request->tag;
-  const std::int64_t bytes = request->bytes;
+  if (IsSound(*request)) [[likely]] {
+    RetireSound(handle, request, status);
+    return MPI_SUCCESS;
+  }
+  const Kept comm(request->comm);
+  Request copy;  // what the words are made of
+  copy.type = request->type;
+  copy.peer = request->peer;
+  copy.match_tag = request->match_tag;
+  copy.source = request->source;
+  copy.tag = request->tag;
+  copy.bytes = request->bytes;
   const int error = Retire(handle, request, status);
-  const int raised = RaiseTransfer(entry.name(), comm, error, source, tag, bytes);
-  static_cast<void>(core::Release(comm));
-  return raised;
+  return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error);
+}
+
+// An active one may be neither freed nor cancelled: collectives and partitioned transfers.
+bool MustComplete(const Request& request) {
+  return request.type == Request::Type::kCollective ||
+         (request.activity != nullptr && request.activity->MustComplete());
 }
 
 // One look at the network for a test that would otherwise fail.
@@ -93,62 +150,88 @@ MPI_Status* At(MPI_Status statuses[], int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-// Retires all of a set that is complete. An error is told in the statuses, and once by
-// MPI_ERR_IN_STATUS.
+// The errors of a call that completes several requests: told in the statuses, and once by
+// MPI_ERR_IN_STATUS. A status has its MPI_ERROR set only if one of the call's has an error.
+class Errors {
+ public:
+  Errors(const Entry& entry, int count, MPI_Status statuses[])
+      : entry_(entry), count_(count), statuses_(statuses) {}
+  ~Errors() {
+    if (comm_ != nullptr) static_cast<void>(core::Release(comm_));
+  }
+  Errors(const Errors&) = delete;
+  Errors& operator=(const Errors&) = delete;
+
+  // Before a request that may fail is retired: keeps its communicator.
+  void Expect(const Request& request) {
+    if (failed_ || comm_ == request.comm) return;
+    if (comm_ != nullptr) static_cast<void>(core::Release(comm_));
+    comm_ = request.comm;
+    if (comm_ != nullptr) core::Retain(comm_);
+  }
+  // What became of number `i`; in order.
+  void Add(int i, int error) {
+    if (error != MPI_SUCCESS && !failed_) {
+      failed_ = true;
+      if (statuses_ != MPI_STATUSES_IGNORE)
+        for (int before = 0; before < i; ++before) statuses_[before].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (failed_ && statuses_ != MPI_STATUSES_IGNORE) statuses_[i].MPI_ERROR = error;
+  }
+  bool any() const { return failed_; }
+  int Raise() const {
+    if (!failed_) return MPI_SUCCESS;
+    return core::Raise(comm_, MPI_ERR_IN_STATUS, entry_.name(),
+                       "a request of %d failed; its status has the error", count_);
+  }
+
+ private:
+  const Entry& entry_;
+  const int count_;
+  MPI_Status* const statuses_;
+  core::Comm* comm_ = nullptr;  // of the first one that failed
+  bool failed_ = false;
+};
+
+// Retires all of a set, all of which are complete or inactive.
 int RetireAll(const Entry& entry, const Set& set, MPI_Status statuses[]) {
-  core::Comm* failed = nullptr;
+  Errors errors(entry, set.count, statuses);
   for (int i = 0; i < set.count; ++i) {
     Request* request = FindRequest(set.requests[i]);
     MPI_Status* status = At(statuses, i);
+    int error = MPI_SUCCESS;
     if (!IsActive(request)) {
       core::EmptyStatus(status);
-      continue;
+    } else if (IsSound(*request)) [[likely]] {
+      RetireSound(&set.requests[i], request, status);
+      if (!errors.any()) continue;
+    } else {
+      errors.Expect(*request);
+      error = Retire(&set.requests[i], request, status);
     }
-    if (request->error != MPI_SUCCESS && failed == nullptr) {
-      failed = request->comm;
-      core::Retain(failed);
-      for (int j = 0; statuses != MPI_STATUSES_IGNORE && j < set.count; ++j)
-        statuses[j].MPI_ERROR = MPI_SUCCESS;
-    }
-    const int error = Retire(&set.requests[i], request, status);
-    if (error != MPI_SUCCESS && status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
+    errors.Add(i, error);
   }
-  if (failed == nullptr) return MPI_SUCCESS;
-  const int raised = core::Raise(failed, MPI_ERR_IN_STATUS, entry.name(),
-                                 "a request of %d failed; its status has the error", set.count);
-  static_cast<void>(core::Release(failed));
-  return raised;
+  return errors.Raise();
 }
 
 // Retires what is complete of a set: indices, statuses, and how many.
 int RetireSome(const Entry& entry, const Set& set, int* outcount, int indices[],
                MPI_Status statuses[]) {
-  int active = 0;
+  Errors errors(entry, set.count, statuses);
+  bool active = false;
   int done = 0;
-  int worst = MPI_SUCCESS;
-  core::Comm* failed = nullptr;
   for (int i = 0; i < set.count; ++i) {
     Request* request = FindRequest(set.requests[i]);
     if (!IsActive(request)) continue;
-    ++active;
+    active = true;
     if (!request->complete) continue;
-    if (request->error != MPI_SUCCESS && failed == nullptr) {
-      failed = request->comm;
-      core::Retain(failed);
-    }
-    MPI_Status* status = At(statuses, done);
-    indices[done] = i;
-    ++done;
-    const int error = Retire(&set.requests[i], request, status);
-    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error;
-    if (error != MPI_SUCCESS) worst = MPI_ERR_IN_STATUS;
+    if (!IsSound(*request)) [[unlikely]]
+      errors.Expect(*request);
+    errors.Add(done, Retire(&set.requests[i], request, At(statuses, done)));
+    indices[done++] = i;
   }
-  *outcount = active == 0 ? MPI_UNDEFINED : done;
-  if (worst == MPI_SUCCESS) return worst;
-  const int raised = core::Raise(failed, worst, entry.name(),
-                                 "a request of %d failed; its status has the error", set.count);
-  static_cast<void>(core::Release(failed));
-  return raised;
+  *outcount = active ? done : MPI_UNDEFINED;
+  return errors.Raise();
 }
 
 // Retires the first complete request of a set. False: there is none.
@@ -289,13 +372,20 @@ int PMPI_Request_free(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Request_free);
   REQUIRE_INITIALIZED(entry);
   Request* request = api::FindRequest(*handle);
-  if (request == nullptr)
-    return core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(), "request is null, freed, or none");
-  if (request->active && !request->complete)
+  REQUIRE(request != nullptr, nullptr, MPI_ERR_REQUEST, "request is null, freed, or none");
+  if (request->active && !request->complete) {
+    REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,
+            "request is active, and of a kind that must be completed first");
     request->orphan = true;  // Finish() frees it
-  else
-    core::FreeRequest(request);
+    *handle = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
+  const api::Kept comm(request->comm);
+  const int error =
+      request->activity == nullptr ? MPI_SUCCESS : request->activity->Free(MPI_SUCCESS);
+  core::FreeRequest(request);
   *handle = MPI_REQUEST_NULL;
+  REQUIRE(error == MPI_SUCCESS, comm.get(), error, "the function that frees the request failed");
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Request_free);
@@ -312,8 +402,9 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   }
   if (!request->complete) api::PollOnce();
   *flag = request->complete ? 1 : 0;
-  if (request->complete) core::FillStatus(*request, status);
-  return MPI_SUCCESS;
+  if (!request->complete) return MPI_SUCCESS;
+  const int error = api::Report(*request, status);
+  return error == MPI_SUCCESS ? error : api::RaiseOne(entry, request->comm, *request, error);
 }
 PROFILED(MPI_Request_get_status);
 
@@ -327,14 +418,19 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* fl
   if (!api::AllComplete(&set)) api::PollOnce();
   *flag = api::AllComplete(&set) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
+  api::Errors errors(entry, count, statuses);
   for (int i = 0; i < count; ++i) {
     const Request* request = api::FindRequest(requests[i]);
-    if (api::IsActive(request))
-      core::FillStatus(*request, api::At(statuses, i));
-    else
+    int error = MPI_SUCCESS;
+    if (api::IsActive(request)) {
+      errors.Expect(*request);
+      error = api::Report(*request, api::At(statuses, i));
+    } else {
       core::EmptyStatus(api::At(statuses, i));
+    }
+    errors.Add(i, error);
   }
-  return MPI_SUCCESS;
+  return errors.Raise();
 }
 PROFILED(MPI_Request_get_status_all);
 
@@ -354,8 +450,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* in
     const Request* request = api::FindRequest(requests[i]);
     if (!api::IsActive(request) || !request->complete) continue;
     *index = i;
-    core::FillStatus(*request, status);
-    break;
+    const int error = api::Report(*request, status);
+    return error == MPI_SUCCESS ? error : api::RaiseOne(entry, request->comm, *request, error);
   }
   return MPI_SUCCESS;
 }
@@ -369,19 +465,20 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int*
     return error;
   api::Set set{incount, const_cast<MPI_Request*>(requests)};
   if (!api::AnyComplete(&set)) api::PollOnce();
-  int active = 0;
+  api::Errors errors(entry, incount, statuses);
+  bool active = false;
   int done = 0;
   for (int i = 0; i < incount; ++i) {
     const Request* request = api::FindRequest(requests[i]);
     if (!api::IsActive(request)) continue;
-    ++active;
+    active = true;
     if (!request->complete) continue;
-    indices[done] = i;
-    core::FillStatus(*request, api::At(statuses, done));
-    ++done;
+    errors.Expect(*request);
+    errors.Add(done, api::Report(*request, api::At(statuses, done)));
+    indices[done++] = i;
   }
-  *outcount = active == 0 ? MPI_UNDEFINED : done;
-  return MPI_SUCCESS;
+  *outcount = active ? done : MPI_UNDEFINED;
+  return errors.Raise();
 }
 PROFILED(MPI_Request_get_status_some);
 
@@ -389,14 +486,25 @@ int PMPI_Cancel(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Cancel);
   REQUIRE_INITIALIZED(entry);
   Request* request = api::FindRequest(*handle);
-  if (!api::IsActive(request))
-    return core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(), "request is null, or not active");
-  lamina::p2p::Cancel(request);  // what cannot be withdrawn completes normally
+  REQUIRE(api::IsActive(request), nullptr, MPI_ERR_REQUEST, "request is null, or not active");
+  REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,
+          "request is of a kind that cannot be cancelled");
+  // What cannot be withdrawn completes normally.
+  if (request->activity == nullptr) {
+    lamina::p2p::Cancel(request);
+    return MPI_SUCCESS;
+  }
+  const api::Kept comm(request->comm);
+  const int error = request->activity->Cancel(request);
+  REQUIRE(error == MPI_SUCCESS, comm.get(), error, "the function that cancels the request failed");
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Cancel);
 
 int PMPI_Test_cancelled(const MPI_Status* status, int* flag) {
+  api::Entry entry(Call::MPI_Test_cancelled);
+  REQUIRE(status != MPI_STATUS_IGNORE, nullptr, MPI_ERR_ARG, "status is MPI_STATUS_IGNORE");
+  REQUIRE_POINTER(nullptr, flag);
   *flag = core::StatusCancelled(*status) ? 1 : 0;
   return MPI_SUCCESS;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Point-to-point: blocking, non-blocking and persistent sends and receives (MPI-5.0, sections 3.2
 // to 3.9). The forms with MPI_Count are the implementation; the int forms widen their count.
+#include "runtime/api/arguments.h"
 #include "runtime/api/message.h"
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/engine.h"
@@ -63,14 +64,34 @@ void MakeNull(Request* request) {
 int StartRequest(Request* request) {
   request->active = true;
   if (request->type == Request::Type::kNull) return MPI_SUCCESS;
+  if (request->type == Request::Type::kActivity) {
+    request->complete = false;
+    const int error = request->activity->Start(request);
+    request->active = error == MPI_SUCCESS;
+    return error;
+  }
   if (request->type == Request::Type::kSend && request->mode == Mode::kBuffered) {
     const p2p::Envelope to{request->comm, request->context, request->peer, request->match_tag};
     const int error = p2p::SendBuffered(to, request->buffer);
-    core::Finish(request, MPI_SUCCESS);
+    request->active = error == MPI_SUCCESS;
+    if (error == MPI_SUCCESS) core::Finish(request, MPI_SUCCESS);
     return error;
   }
   p2p::Start(request);
   return MPI_SUCCESS;
+}
+
+// MPI_Start of one persistent request of any kind.
+int StartOne(const Entry& entry, MPI_Request handle) {
+  Request* request = core::FromHandle<Request>(handle);
+  REQUIRE(request != nullptr && request->persistent, nullptr, MPI_ERR_REQUEST,
+          "request is null, freed, or not persistent");
+  REQUIRE(!request->active, request->comm, MPI_ERR_REQUEST,
+          "request is active already; complete it first");
+  const int error = StartRequest(request);
+  if (error == MPI_SUCCESS) [[likely]]
+    return error;
+  return RaiseTransfer(entry.name(), request->comm, error, request->peer, request->match_tag, 0);
 }
 
 enum class When { kNow, kLater };
@@ -318,28 +339,17 @@ PROFILED(MPI_Recv_init_c);
 int PMPI_Start(MPI_Request* handle) {
   lamina::api::Entry entry(Call::MPI_Start);
   REQUIRE_INITIALIZED(entry);
-  lamina::core::Request* request = lamina::core::FromHandle<lamina::core::Request>(*handle);
-  if (request == nullptr || !request->persistent)
-    return lamina::core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(),
-                               "request is null, freed, or not persistent");
-  if (request->active)
-    return lamina::core::Raise(request->comm, MPI_ERR_REQUEST, entry.name(),
-                               "request is active already; complete it first");
-  const int error = lamina::api::StartRequest(request);
-  if (error == MPI_SUCCESS) return error;
-  return lamina::api::RaiseTransfer(entry.name(), request->comm, error, request->peer,
-                                    request->match_tag, 0);
+  return lamina::api::StartOne(entry, *handle);
 }
 PROFILED(MPI_Start);
 
 int PMPI_Startall(int count, MPI_Request requests[]) {
   lamina::api::Entry entry(Call::MPI_Startall);
   REQUIRE_INITIALIZED(entry);
-  if (count < 0)
-    return lamina::core::Raise(nullptr, MPI_ERR_ARG, entry.name(),
-                               "count is %d, must not be negative", count);
+  REQUIRE(count >= 0, nullptr, MPI_ERR_ARG, "count is %d, must not be negative", count);
   for (int i = 0; i < count; ++i)
-    if (const int error = PMPI_Start(&requests[i]); error != MPI_SUCCESS) return error;
+    if (const int error = lamina::api::StartOne(entry, requests[i]); error != MPI_SUCCESS)
+      return error;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Startall);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Send and receive in one call (MPI-5.0, section 3.10), and the buffer of buffered sends (3.6).
+// Send and receive in one call (MPI-5.0, section 3.11), blocking or not.
 #include <memory>
 #include <new>
+#include <utility>
 
+#include "runtime/api/arguments.h"
 #include "runtime/api/message.h"
-#include "runtime/p2p/buffered.h"
+#include "runtime/p2p/exchange.h"
 
 namespace lamina::api {
 namespace {
@@ -39,52 +41,107 @@ int SendReceive(const Entry& entry, const MessageArguments& out, int dest, int s
   return MPI_SUCCESS;
 }
 
+// The arguments of both halves as objects.
+struct Halves {
+  MessageArguments out;
+  MessageArguments in;
+  int error = MPI_SUCCESS;  // the class already raised, if any
+  std::unique_ptr<std::byte[]> packed;
+};
+
+Halves FindHalves(const Entry& entry, const void* send_buffer, MPI_Count send_count,
+                  MPI_Datatype send_type, int dest, int send_tag, void* receive_buffer,
+                  MPI_Count receive_count, MPI_Datatype receive_type, int source, int receive_tag,
+                  MPI_Comm comm) {
+  Halves halves;
+  halves.out = FindMessageArguments(entry, send_buffer, send_count, send_type, dest, send_tag, comm,
+                                    Side::kSend);
+  halves.error = halves.out.error;
+  if (halves.error != MPI_SUCCESS) return halves;
+  halves.in = FindMessageArguments(entry, receive_buffer, receive_count, receive_type, source,
+                                   receive_tag, comm, Side::kReceive);
+  halves.error = halves.in.error;
+  return halves;
+}
+
+// Of the functions that replace: a packed copy of what is sent makes the buffer free for what
+// comes.
+Halves FindReplaced(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
+                    int dest, int send_tag, int source, int receive_tag, MPI_Comm comm) {
+  Halves halves = FindHalves(entry, buffer, count, datatype, dest, send_tag, buffer, count,
+                             datatype, source, receive_tag, comm);
+  if (halves.error != MPI_SUCCESS || dest == MPI_PROC_NULL) return halves;
+  const std::int64_t bytes = halves.out.buffer.bytes();
+  halves.packed.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
+  if (halves.packed == nullptr) {
+    halves.error = core::Raise(halves.out.comm, MPI_ERR_NO_MEM, entry.name(),
+                               "no memory for a copy of %lld bytes", static_cast<long long>(bytes));
+    return halves;
+  }
+  datatype::Pack(halves.out.buffer, 0, {halves.packed.get(), static_cast<std::size_t>(bytes)});
+  halves.out.buffer = {halves.packed.get(), bytes, datatype::FindDatatype(MPI_BYTE)};
+  return halves;
+}
+
+// Starts both halves as one request.
+int Start(Halves halves, int dest, int send_tag, int source, int receive_tag,
+          MPI_Request* request) {
+  core::Comm* comm = halves.in.comm;
+  *request = core::ToHandle<MPI_Request>(
+      p2p::StartExchange({.to = {comm, comm->context, dest, send_tag},
+                          .out = halves.out.buffer,
+                          .from = {comm, comm->context, source, receive_tag},
+                          .in = halves.in.buffer,
+                          .packed = std::move(halves.packed)}));
+  return MPI_SUCCESS;
+}
+
 int SendReceive(Call call, const void* send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                 int dest, int send_tag, void* receive_buffer, MPI_Count receive_count,
                 MPI_Datatype receive_type, int source, int receive_tag, MPI_Comm comm,
                 MPI_Status* status) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
-  const MessageArguments out = FindMessageArguments(entry, send_buffer, send_count, send_type, dest,
-                                                    send_tag, comm, Side::kSend);
-  if (out.error != MPI_SUCCESS) return out.error;
-  const MessageArguments in =
-      FindMessageArguments(entry, receive_buffer, receive_count, receive_type, source, receive_tag,
-                           comm, Side::kReceive);
-  if (in.error != MPI_SUCCESS) return in.error;
-  return SendReceive(entry, out, dest, send_tag, in, source, receive_tag, status);
+  const Halves halves =
+      FindHalves(entry, send_buffer, send_count, send_type, dest, send_tag, receive_buffer,
+                 receive_count, receive_type, source, receive_tag, comm);
+  if (halves.error != MPI_SUCCESS) return halves.error;
+  return SendReceive(entry, halves.out, dest, send_tag, halves.in, source, receive_tag, status);
 }
 
-// A packed copy of what is sent makes the buffer free for what comes.
 int Replace(Call call, void* buffer, MPI_Count count, MPI_Datatype datatype, int dest, int send_tag,
             int source, int receive_tag, MPI_Comm comm, MPI_Status* status) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
-  MessageArguments out =
-      FindMessageArguments(entry, buffer, count, datatype, dest, send_tag, comm, Side::kSend);
-  if (out.error != MPI_SUCCESS) return out.error;
-  const MessageArguments in = FindMessageArguments(entry, buffer, count, datatype, source,
-                                                   receive_tag, comm, Side::kReceive);
-  if (in.error != MPI_SUCCESS) return in.error;
-  const std::int64_t bytes = out.buffer.bytes();
-  const std::unique_ptr<std::byte[]> packed(new (std::nothrow) std::byte[bytes]);
-  if (packed == nullptr)
-    return core::Raise(out.comm, MPI_ERR_NO_MEM, entry.name(), "no memory for a copy of %lld bytes",
-                       static_cast<long long>(bytes));
-  datatype::Pack(out.buffer, 0, {packed.get(), static_cast<std::size_t>(bytes)});
-  out.buffer = {packed.get(), bytes, datatype::FindDatatype(MPI_BYTE)};
-  return SendReceive(entry, out, dest, send_tag, in, source, receive_tag, status);
+  const Halves halves =
+      FindReplaced(entry, buffer, count, datatype, dest, send_tag, source, receive_tag, comm);
+  if (halves.error != MPI_SUCCESS) return halves.error;
+  return SendReceive(entry, halves.out, dest, send_tag, halves.in, source, receive_tag, status);
 }
 
-int Attach(Call call, void* buffer, MPI_Count size) {
+int StartSendReceive(Call call, const void* send_buffer, MPI_Count send_count,
+                     MPI_Datatype send_type, int dest, int send_tag, void* receive_buffer,
+                     MPI_Count receive_count, MPI_Datatype receive_type, int source,
+                     int receive_tag, MPI_Comm comm, MPI_Request* request) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
-  if (size < 0)
-    return core::Raise(nullptr, MPI_ERR_BUFFER, entry.name(), "size is %lld, must not be negative",
-                       static_cast<long long>(size));
-  if (p2p::AttachBuffer(buffer, size) == MPI_SUCCESS) return MPI_SUCCESS;
-  return core::Raise(nullptr, MPI_ERR_BUFFER, entry.name(),
-                     "a buffer is attached already; detach it first");
+  REQUIRE_POINTER(nullptr, request);
+  Halves halves =
+      FindHalves(entry, send_buffer, send_count, send_type, dest, send_tag, receive_buffer,
+                 receive_count, receive_type, source, receive_tag, comm);
+  if (halves.error != MPI_SUCCESS) return halves.error;
+  return Start(std::move(halves), dest, send_tag, source, receive_tag, request);
+}
+
+int StartReplace(Call call, void* buffer, MPI_Count count, MPI_Datatype datatype, int dest,
+                 int send_tag, int source, int receive_tag, MPI_Comm comm, MPI_Request* request) {
+  Entry entry(call);
+  REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, request);
+  Halves halves =
+      FindReplaced(entry, buffer, count, datatype, dest, send_tag, source, receive_tag, comm);
+  if (halves.error != MPI_SUCCESS) return halves.error;
+  return Start(std::move(halves), dest, send_tag, source, receive_tag, request);
 }
 
 }  // namespace
@@ -123,37 +180,35 @@ int PMPI_Sendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, i
 }
 PROFILED(MPI_Sendrecv_replace_c);
 
-int PMPI_Buffer_attach(void* buffer, int size) {
-  return lamina::api::Attach(Call::MPI_Buffer_attach, buffer, size);
+int PMPI_Isendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void* recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request* request) {
+  return lamina::api::StartSendReceive(Call::MPI_Isendrecv, sendbuf, sendcount, sendtype, dest,
+                                       sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+                                       request);
 }
-PROFILED(MPI_Buffer_attach);
+PROFILED(MPI_Isendrecv);
 
-int PMPI_Buffer_attach_c(void* buffer, MPI_Count size) {
-  return lamina::api::Attach(Call::MPI_Buffer_attach_c, buffer, size);
+int PMPI_Isendrecv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return lamina::api::StartSendReceive(Call::MPI_Isendrecv_c, sendbuf, sendcount, sendtype, dest,
+                                       sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm,
+                                       request);
 }
-PROFILED(MPI_Buffer_attach_c);
+PROFILED(MPI_Isendrecv_c);
 
-int PMPI_Buffer_detach_c(void* buffer_address, MPI_Count* size) {
-  lamina::api::Entry entry(Call::MPI_Buffer_detach_c);
-  REQUIRE_INITIALIZED(entry);
-  return lamina::p2p::DetachBuffer(static_cast<void**>(buffer_address), size);
+int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Request* request) {
+  return lamina::api::StartReplace(Call::MPI_Isendrecv_replace, buf, count, datatype, dest, sendtag,
+                                   source, recvtag, comm, request);
 }
-PROFILED(MPI_Buffer_detach_c);
+PROFILED(MPI_Isendrecv_replace);
 
-int PMPI_Buffer_detach(void* buffer_address, int* size) {
-  lamina::api::Entry entry(Call::MPI_Buffer_detach);
-  REQUIRE_INITIALIZED(entry);
-  MPI_Count bytes = 0;
-  const int error = lamina::p2p::DetachBuffer(static_cast<void**>(buffer_address), &bytes);
-  *size = bytes > 0x7fffffff ? MPI_UNDEFINED : static_cast<int>(bytes);
-  return error;
+int PMPI_Isendrecv_replace_c(void* buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request* request) {
+  return lamina::api::StartReplace(Call::MPI_Isendrecv_replace_c, buf, count, datatype, dest,
+                                   sendtag, source, recvtag, comm, request);
 }
-PROFILED(MPI_Buffer_detach);
-
-int PMPI_Buffer_flush(void) {
-  lamina::api::Entry entry(Call::MPI_Buffer_flush);
-  REQUIRE_INITIALIZED(entry);
-  lamina::p2p::FlushBuffered();
-  return MPI_SUCCESS;
-}
-PROFILED(MPI_Buffer_flush);
+PROFILED(MPI_Isendrecv_replace_c);

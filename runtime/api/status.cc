@@ -139,6 +139,7 @@ PROFILED(MPI_Status_set_error);
 int PMPI_Status_get_source(const MPI_Status* status, int* source) {
   Entry entry(Call::MPI_Status_get_source);
   REQUIRE_POINTER(nullptr, status);
+  REQUIRE_POINTER(nullptr, source);
   *source = status->MPI_SOURCE;
   return MPI_SUCCESS;
 }
@@ -147,6 +148,7 @@ PROFILED(MPI_Status_get_source);
 int PMPI_Status_get_tag(const MPI_Status* status, int* tag) {
   Entry entry(Call::MPI_Status_get_tag);
   REQUIRE_POINTER(nullptr, status);
+  REQUIRE_POINTER(nullptr, tag);
   *tag = status->MPI_TAG;
   return MPI_SUCCESS;
 }
@@ -155,6 +157,7 @@ PROFILED(MPI_Status_get_tag);
 int PMPI_Status_get_error(const MPI_Status* status, int* err) {
   Entry entry(Call::MPI_Status_get_error);
   REQUIRE_POINTER(nullptr, status);
+  REQUIRE_POINTER(nullptr, err);
   *err = status->MPI_ERROR;
   return MPI_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/base/check.h"
 #include "runtime/core/comm.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::core {
 namespace {
@@ -24,6 +25,7 @@ Request* NewRequest(Comm* comm) {
   }
   request->comm = comm;
   if (comm != nullptr) Retain(comm);
+  trace::Raise(trace::Level::kRequests, 1);
   return request;
 }
 
@@ -35,8 +37,10 @@ void Hold(Request* request, const datatype::Datatype* type) {
 
 void FreeRequest(Request* request) {
   DCHECK(request->kind == Kind::kRequest);
+  trace::Lower(trace::Level::kRequests, 1);
   Comm* comm = request->comm;
   if (request->held_type != nullptr) datatype::Release(request->held_type);
+  delete request->activity;
   request->kind = Kind::kFreed;
   request->next = pool;
   pool = request;
@@ -54,6 +58,8 @@ void DrainRequestPool() {
 void Finish(Request* request, int error_class) {
   request->error = error_class;
   request->complete = true;
+  if (request->watcher != nullptr) [[unlikely]]
+    Notify(request->watcher);
   if (request->orphan) FreeRequest(request);
 }
 

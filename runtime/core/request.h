@@ -11,13 +11,10 @@
 #include <cstdint>
 
 #include "runtime/base/status.h"
+#include "runtime/core/activity.h"
 #include "runtime/core/object.h"
 #include "runtime/datatype/datatype.h"
 #include "transports/transport.h"
-
-namespace lamina::collective {
-struct Execution;  // collectives/exec: one running schedule
-}
 
 namespace lamina::core {
 
@@ -27,7 +24,8 @@ struct Request : Object {
   static constexpr Kind kKind = Kind::kRequest;
   Request() : Object(kKind) {}
 
-  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kNull };
+  // kCollective, kActivity: `activity` says what it does; kNull: nothing, as on MPI_PROC_NULL.
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kActivity, kNull };
   enum class Mode : std::uint8_t { kStandard, kBuffered, kSynchronous, kReady };
 
   Type type = Type::kNull;
@@ -67,7 +65,8 @@ struct Request : Object {
   };
   OwnedCompletion completion;
 
-  collective::Execution* execution = nullptr;  // of Type::kCollective
+  Activity* activity = nullptr;  // owned; null for plain messages
+  Activity* watcher = nullptr;   // notified when this one ends; not owned
 };
 
 // Request pool. Retains `comm` and nothing else.
@@ -78,7 +77,8 @@ void FreeRequest(Request* request);
 // Returns the pool's memory; at finalisation.
 void DrainRequestPool();
 
-// The operation has ended: sets `complete`, or frees an orphan. Arrival walks end here.
+// The operation has ended: sets `complete`, notifies the watcher, or frees an orphan. Arrival walks
+// end here.
 void Finish(Request* request, int error_class);
 
 // Fills `status` from a complete request (MPI_STATUS_IGNORE is allowed; MPI_ERROR is not touched).

@@ -69,6 +69,10 @@ void Engine::ArrivedMatch(PeerId from, const transport::Header& header,
   message->address = offer.address;
   if (!payload.empty()) std::memcpy(message->payload, payload.data(), payload.size());
   space.AddUnexpected(message);
+  trace::Count(trace::Counter::kUnexpected);
+  trace::MessageEvent(trace::EventType::kUnexpected,
+                      {source, tag, static_cast<std::int64_t>(offer.bytes),
+                       static_cast<std::int64_t>(Index(ContextOf(header)))});
 }
 
 void Engine::DeliverEager(Request* request, PeerId from, Rank source, int tag,
@@ -85,6 +89,8 @@ void Engine::DeliverEager(Request* request, PeerId from, Rank source, int tag,
   request->source = source;
   request->tag = tag;
   request->bytes = bytes;
+  trace::Count(trace::Counter::kEagerReceived);
+  trace::Count(trace::Counter::kEagerReceivedBytes, static_cast<std::uint64_t>(bytes));
   core::Finish(request,
                static_cast<std::int64_t>(data.size()) > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
 }
@@ -100,6 +106,8 @@ void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag
   request->bytes = static_cast<std::int64_t>(wanted);
   request->error = offer.bytes > static_cast<std::uint64_t>(room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
   request->moved = 0;
+  trace::Count(trace::Counter::kRendezvousReceived);
+  trace::Count(trace::Counter::kRendezvousReceivedBytes, wanted);
   Lane& lane = LaneTo(from);
   if (wanted == 0 || (offer.address != 0 && Fetch(request, lane, offer))) {
     SendAnswer(lane, {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
@@ -137,6 +145,8 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
       datatype::Unpack(into, static_cast<std::int64_t>(moved), request->buffer);
     moved += piece;
   }
+  trace::Count(trace::Counter::kZeroCopyReceived);
+  trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
   return true;
 }
 

@@ -14,17 +14,18 @@
 namespace lamina::p2p {
 namespace {
 
-// word: peer (24 bits) | count (31 bits) | plane (1 bit). Peer 0 starts above world and self.
-constexpr int kCountShift = 1;
+// word: peer (24 bits) | count (30 bits) | plane (2 bits). Planes: core::Comm. Peer 0 starts above
+// world, self and everybody.
+constexpr int kCountShift = 2;
 constexpr int kPeerShift = 32;
-constexpr std::uint32_t kFirstCount = 2;
+constexpr std::uint32_t kFirstCount = 3;
 constexpr int kTag = 0x7ffffff0;  // above those of collectives
 
 }  // namespace
 
 ContextId Engine::NewContext() {
   const std::uint64_t count = kFirstCount + contexts_made_++;
-  CHECK(count < (std::uint64_t{1} << 31) && Index(self_) < (1u << 24));
+  CHECK(count < (std::uint64_t{1} << 30) && Index(self_) < (1u << 24));
   return ContextId{(static_cast<std::uint64_t>(Index(self_)) << kPeerShift) |
                    (count << kCountShift)};
 }

@@ -9,6 +9,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/version.h"
 #include "runtime/core/process.h"
+#include "runtime/p2p/buffered.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::p2p {
@@ -27,6 +28,7 @@ Engine::Engine(const Params& params, const progress::WaitPolicy& policy, PeerId 
 }
 
 Engine::~Engine() {
+  delete send_buffer;
   lane_storage_.clear();  // endpoints die before their transports
   std::free(lanes_);
   for (auto& [context, space] : spaces_)
@@ -44,6 +46,10 @@ Engine::~Engine() {
 
 void Engine::AddCarrier(Carrier carrier) {
   polled_.push_back(carrier.transport.get());
+  if (carrier.loopback)
+    loopback_ = carrier.transport.get();
+  else
+    ringing_.push_back(carrier.transport.get());
   carriers_.push_back(std::move(carrier));
 }
 
@@ -73,6 +79,7 @@ Lane& Engine::Connect(PeerId peer) {
   Lane& lane = *lane_storage_.back();
   lane.peer = peer;
   lanes_[Index(peer)] = &lane;
+  trace::Raise(trace::Level::kConnected, 1);
   bootstrap::Card card;
   if (peer == self_ || bootstrap_ == nullptr) {
     for (Carrier& carrier : carriers_)
@@ -137,6 +144,16 @@ MatchSpace& Engine::FindSpace(ContextId context) {
   return *space;
 }
 
+std::uint64_t Engine::posted(ContextId context) const {
+  const auto space = spaces_.find(Index(context));
+  return space == spaces_.end() ? 0 : space->second->posted();
+}
+
+std::uint64_t Engine::unexpected(ContextId context) const {
+  const auto space = spaces_.find(Index(context));
+  return space == spaces_.end() ? 0 : space->second->unexpected();
+}
+
 void Engine::DropSpace(ContextId context) {
   const auto found = spaces_.find(Index(context));
   if (found == spaces_.end()) return;
@@ -181,67 +198,17 @@ void Engine::FreeMessage(Message* message) {
 }
 
 bool Engine::Progress() {
+  trace::Count(trace::Counter::kPolls);
   std::uint32_t events = 0;
   for (transport::Transport* transport : polled_)
     events += transport->Progress(params_.poll_events_max);
   bool moved = events != 0;
   if (!waiting_lanes_.empty() || !pushing_.empty()) [[unlikely]]
     moved = FlushAll() || moved;
-  if (poll_collectives_ != nullptr) moved = poll_collectives_() || moved;
+  if (core::first_notified != nullptr) [[unlikely]]
+    moved = core::AdvanceNotified() || moved;
+  if (moved && sleepers_ != nullptr) disturbed_ = true;
   return moved;
-}
-
-namespace {
-
-// Lets other threads into the library while this one gives the CPU up.
-class Unlocked {
- public:
-  Unlocked() : held_(core::process->thread_level == MPI_THREAD_MULTIPLE) {
-    if (held_) core::process->lock.unlock();
-  }
-  ~Unlocked() {
-    if (held_) core::process->lock.lock();
-  }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  const bool held_;
-};
-
-}  // namespace
-
-void Engine::WaitUntil(bool (*done)(void*), void* argument) {
-  progress::Waiter waiter(policy_);
-  while (!done(argument)) {
-    if (Progress()) {
-      waiter.Busy();
-      if (sleepers_ > 0) WakeSleeper();
-      continue;
-    }
-    const progress::Waiter::Advice advice = waiter.Idle();
-    if (advice == progress::Waiter::Advice::kPoll) {
-      progress::Pause();
-      continue;
-    }
-    if (done(argument)) return;
-    ++sleepers_;
-    {
-      Unlocked unlocked;
-      // What waits to be sent can only go when the peer makes room, which rings no bell.
-      const bool blocked = !waiting_lanes_.empty() || !pushing_.empty();
-      if (advice == progress::Waiter::Advice::kYield)
-        progress::Yield();
-      else
-        progress::Sleep(polled_, blocked ? 1 : policy_.sleep_ms);
-    }
-    --sleepers_;
-  }
-}
-
-void Engine::WakeSleeper() {
-  if (core::process->thread_level != MPI_THREAD_MULTIPLE) return;
-  for (transport::Transport* transport : polled_) transport->Wake();
 }
 
 PeerId Engine::Identify(transport::ProcessName name) {
@@ -290,15 +257,26 @@ void Engine::Farewell() {
   for (auto& lane : lane_storage_)
     if (lane->farewell && !lane->lost)
       SendAnswer(*lane, {PackToken(FrameKind::kGoodbye, 0), Grant{}, false});
+  DrainUntil([this] {
+    return std::all_of(lane_storage_.begin(), lane_storage_.end(), [](const auto& lane) {
+      return !lane->farewell || lane->lost || lane->goodbye_received;
+    });
+  });
+}
+
+void Engine::Drain() {
+  DrainUntil([] { return true; });
+}
+
+// Bounded.
+template <class Done>
+void Engine::DrainUntil(const Done& done) {
   const auto limit =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.goodbye_timeout_ms);
-  const auto pending = [this] {
-    if (!waiting_lanes_.empty() || !pushing_.empty()) return true;
-    for (auto& lane : lane_storage_)
-      if (lane->farewell && !lane->lost && !lane->goodbye_received) return true;
-    for (transport::Transport* transport : polled_)
-      if (!transport->Drained()) return true;
-    return false;
+  const auto pending = [&] {
+    if (!waiting_lanes_.empty() || !pushing_.empty() || !done()) return true;
+    return std::any_of(polled_.begin(), polled_.end(),
+                       [](transport::Transport* transport) { return !transport->Drained(); });
   };
   progress::Waiter waiter(policy_);
   while (pending() && std::chrono::steady_clock::now() < limit)
@@ -328,8 +306,8 @@ void Wait(Request* request) {
 
 void DropContext(ContextId context) {
   if (core::process == nullptr || core::process->engine == nullptr) return;
-  TheEngine().DropSpace(context);
-  TheEngine().DropSpace(ContextId{Index(context) + 1});
+  for (std::uint64_t plane = 0; plane < kPlanes; ++plane)
+    TheEngine().DropSpace(ContextId{Index(context) + plane});
 }
 
 }  // namespace lamina::p2p

@@ -18,11 +18,12 @@
 #include "runtime/base/ids.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/core/request.h"
-#include "runtime/p2p/buffered_sends.h"
 #include "runtime/p2p/header.h"
 #include "runtime/p2p/match.h"
+#include "runtime/p2p/p2p.h"
 #include "runtime/p2p/token.h"
 #include "runtime/progress/waiting.h"
+#include "runtime/trace/trace.h"
 #include "transports/transport.h"
 
 namespace lamina::p2p {
@@ -72,6 +73,7 @@ struct Carrier {
   std::string name;
   std::unique_ptr<transport::Transport> transport;
   bool network = false;
+  bool loopback = false;  // leads to this process alone, so nobody rings its bell
 };
 
 class Engine final : public transport::Inbox {
@@ -98,8 +100,12 @@ class Engine final : public transport::Inbox {
   void DropSpace(ContextId context);
 
   bool Progress();
-  // Progresses until `done(argument)`. Releases `lock` while it yields or sleeps, if given.
+  // Progresses until `done(argument)`; see wait.cc. At MPI_THREAD_MULTIPLE gives up the library
+  // lock while it yields or sleeps, and another thread may ask `done` meanwhile: it must be quick,
+  // must not progress, and is not asked again once it has answered true.
   void WaitUntil(bool (*done)(void*), void* argument);
+  // Something was completed outside Progress that another thread may sleep for.
+  void Disturb() { disturbed_ = true; }
 
   // Sends started by the functions of send.cc.
   void StartSend(Request* request);
@@ -115,23 +121,26 @@ class Engine final : public transport::Inbox {
       return false;
     const transport::Frame frame{PackMatch(FrameKind::kEager, to.context, to.comm->rank, to.tag),
                                  {data.data(), static_cast<std::size_t>(bytes)}};
-    return lane.endpoint->SendShort(frame) == Code::kOk;
+    if (lane.endpoint->SendShort(frame) != Code::kOk) return false;
+    trace::Count(trace::Counter::kEagerSent);
+    trace::Count(trace::Counter::kEagerSentBytes, static_cast<std::uint64_t>(bytes));
+    return true;
   }
-  BufferedSends& buffered() { return buffered_; }
 
   // A program that calls MPI_Test in a loop holds the CPU its peer may need: gives it up now and
-  // then on an oversubscribed node.
-  void TestedInVain() {
-    if (policy_.spin_polls == 0 && ++vain_tests_ % kVainTestsPerYield == 0) progress::Yield();
-  }
-
-  // Called at the end of every progress round; the collectives hang themselves in here.
-  void SetPoller(bool (*poll)()) { poll_collectives_ = poll; }
-  // Wakes a thread that sleeps in WaitUntil; called when another thread completed something.
-  void WakeSleeper();
+  // then on an oversubscribed node; and the lock, if another thread wants to be let in.
+  void TestedInVain();
 
   // Says goodbye to network peers and waits, bounded, for theirs; then everything has left.
   void Farewell();
+  // Waits, bounded, until everything has left; peers may still be spoken to afterwards.
+  void Drain();
+
+  SendBuffer* send_buffer = nullptr;  // the process's own; see buffered.h
+
+  // For tools: how much waits there.
+  std::uint64_t posted(ContextId context) const;
+  std::uint64_t unexpected(ContextId context) const;
 
   Message* NewMessage(std::size_t payload_bytes);
   void FreeMessage(Message* message);
@@ -151,6 +160,17 @@ class Engine final : public transport::Inbox {
   Lane& Connect(PeerId peer);
   void ConnectThrough(Lane& lane, const bootstrap::Card& card);
   MatchSpace& FindSpace(ContextId context);
+  template <class Done>
+  void DrainUntil(const Done& done);
+
+  // wait.cc
+  struct Sleeper;
+  void WaitAmongThreads(bool (*done)(void*), void* argument);
+  bool SleepAmongThreads(bool (*done)(void*), void* argument);
+  void WakeThoseDone();
+  void WakeHeir();
+  void Wake(Sleeper* sleeper);
+  std::uint32_t SleepLimit() const;
 
   // send.cc
   Code TrySend(Lane& lane, Request* request);
@@ -186,8 +206,10 @@ class Engine final : public transport::Inbox {
   bootstrap::Bootstrap* const bootstrap_;
 
   std::vector<Carrier> carriers_;
-  std::vector<transport::Transport*> polled_;  // the same, flat
-  Lane** lanes_ = nullptr;                     // by PeerId; zero pages until used
+  std::vector<transport::Transport*> polled_;   // the same, flat
+  std::vector<transport::Transport*> ringing_;  // those whose bell another process may ring
+  transport::Transport* loopback_ = nullptr;    // the other one
+  Lane** lanes_ = nullptr;                      // by PeerId; zero pages until used
   std::uint32_t lanes_count_;
   std::vector<std::unique_ptr<Lane>> lane_storage_;
   std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
@@ -201,12 +223,14 @@ class Engine final : public transport::Inbox {
   std::vector<std::byte> scratch_;  // packing and unpacking
   Message* message_pool_ = nullptr;
   std::uint32_t message_pool_size_ = 0;
-  bool (*poll_collectives_)() = nullptr;
-  std::uint32_t sleepers_ = 0;
+  Sleeper* sleepers_ = nullptr;  // threads that sleep; the newest first
+  Sleeper* watch_ = nullptr;     // of them, the one that sleeps on the bells
+  std::uint32_t watchers_ =
+      0;                    // threads that wait, but for those that sleep on a word of their own
+  bool disturbed_ = false;  // something has happened since the sleepers were looked after
   std::uint32_t contexts_made_ = 0;
   std::uint32_t vain_tests_ = 0;
   static constexpr std::uint32_t kVainTestsPerYield = 16;
-  BufferedSends buffered_;
 };
 
 // The engine of this process; not null between initialisation and finalisation.

@@ -2,6 +2,7 @@
 #include "runtime/p2p/match.h"
 
 #include "runtime/base/check.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
 namespace {
@@ -51,6 +52,7 @@ void MatchSpace::Post(Request* request) {
   (bin.tail != nullptr ? bin.tail->next : bin.head) = request;
   bin.tail = request;
   ++posted_;
+  trace::Raise(trace::Level::kPosted, 1);
   ++wildcards_[KeyIndex(request->peer, request->match_tag)];
 }
 
@@ -60,6 +62,7 @@ void MatchSpace::Withdraw(Request* request) {
   (request->next != nullptr ? request->next->previous : bin.tail) = request->previous;
   request->next = request->previous = nullptr;
   --posted_;
+  trace::Lower(trace::Level::kPosted, 1);
   --wildcards_[KeyIndex(request->peer, request->match_tag)];
 }
 
@@ -126,6 +129,8 @@ void MatchSpace::AddUnexpected(Message* message) {
   if (unexpected_ >= kLoadMax * unexpected_bins_[0].size()) GrowUnexpected();
   for (std::uint32_t key_index = 0; key_index < 4; ++key_index) LinkUnexpected(message, key_index);
   ++unexpected_;
+  trace::RaiseMarked(trace::Level::kUnexpected, 1);
+  trace::Raise(trace::Level::kUnexpectedBytes, message->room);
 }
 
 Message* MatchSpace::FindUnexpected(Rank source, int tag) const {
@@ -142,6 +147,8 @@ void MatchSpace::RemoveUnexpected(Message* message) {
   for (std::uint32_t key_index = 0; key_index < 4; ++key_index)
     UnlinkUnexpected(message, key_index);
   --unexpected_;
+  trace::Lower(trace::Level::kUnexpected, 1);
+  trace::Lower(trace::Level::kUnexpectedBytes, message->room);
 }
 
 Message* MatchSpace::first_unexpected() const {

@@ -21,6 +21,7 @@ namespace lamina::p2p {
 using core::Comm;
 using core::Request;
 using datatype::Buffer;
+class SendBuffer;  // buffered.h
 
 // Where a message belongs within its communicator.
 struct Envelope {
@@ -43,12 +44,14 @@ void Start(Request* request);
 // Withdraws a receive that has matched nothing yet. True: it completes as cancelled.
 bool Cancel(Request* request);
 
-// Is there a matching message? Progresses once. Fills `status` if so.
+// Is there a matching message? Progresses once. Fills `status` if so. WaitProbe waits for one.
 bool Probe(const Envelope& from, MPI_Status* status);
+void WaitProbe(const Envelope& from, MPI_Status* status);
 
 // Matched probe: takes the message out of matching. Null if there is none. Progresses once.
 struct Message;
 Message* MatchedProbe(const Envelope& from, MPI_Status* status);
+Message* WaitMatchedProbe(const Envelope& from, MPI_Status* status);
 // Receives a message taken out before; consumes it.
 void StartMatchedReceive(Request* request, Message* message, const Buffer& into);
 // MPI_MESSAGE_NO_PROC excluded; null if `handle` is none.
@@ -66,8 +69,11 @@ void DropContext(ContextId context);
 bool Progress();
 
 // Progresses until `done(argument)`; spins, yields, then sleeps (runtime/progress). Releases the
-// library lock while it sleeps.
+// library lock while it sleeps; another thread may then ask `done`, which must be quick, must not
+// progress, and is not asked again once it has answered true.
 void WaitUntil(bool (*done)(void*), void* argument);
+// Something was completed outside Progress that another thread may sleep for.
+void Disturb();
 // Until `request->complete`.
 void Wait(Request* request);
 

@@ -71,41 +71,62 @@ bool Cancel(Request* request) {
   request->source = MPI_ANY_SOURCE;
   request->tag = MPI_ANY_TAG;
   core::Finish(request, MPI_SUCCESS);
+  Disturb();
   return true;
 }
 
 namespace {
 
-Message* FindArrived(const Envelope& from, MPI_Status* status) {
-  Engine& engine = TheEngine();
-  Message* message = engine.SpaceOf(from.context).FindUnexpected(from.peer, from.tag);
-  if (message == nullptr) {
-    engine.Progress();
-    message = engine.SpaceOf(from.context).FindUnexpected(from.peer, from.tag);
-    if (message == nullptr) return nullptr;
+// A probe under way.
+struct Probing {
+  Envelope from;
+  MPI_Status* status;
+  bool take;
+  Message* message = nullptr;
+};
+
+// Looks for the message and, if it is there, does to it what the probe wants.
+bool Look(void* argument) {
+  Probing& probing = *static_cast<Probing*>(argument);
+  MatchSpace& space = TheEngine().SpaceOf(probing.from.context);
+  Message* message = space.FindUnexpected(probing.from.peer, probing.from.tag);
+  if (message == nullptr) return false;
+  probing.message = message;
+  if (probing.status != MPI_STATUS_IGNORE) {
+    probing.status->MPI_SOURCE = message->source;
+    probing.status->MPI_TAG = message->tag;
+    core::SetStatusBytes(probing.status, static_cast<std::int64_t>(message->bytes));
+    core::SetStatusCancelled(probing.status, false);
   }
-  if (status != MPI_STATUS_IGNORE) {
-    status->MPI_SOURCE = message->source;
-    status->MPI_TAG = message->tag;
-    core::SetStatusBytes(status, static_cast<std::int64_t>(message->bytes));
-    core::SetStatusCancelled(status, false);
-  }
-  return message;
+  if (!probing.take) return true;
+  space.RemoveUnexpected(message);
+  message->comm = probing.from.comm;
+  core::Retain(probing.from.comm);
+  return true;
+}
+
+Message* LookTwice(Probing probing) {
+  if (Look(&probing)) return probing.message;
+  TheEngine().Progress();
+  return Look(&probing) ? probing.message : nullptr;
+}
+
+Message* Await(Probing probing) {
+  WaitUntil(Look, &probing);
+  return probing.message;
 }
 
 }  // namespace
 
 bool Probe(const Envelope& from, MPI_Status* status) {
-  return FindArrived(from, status) != nullptr;
+  return LookTwice({from, status, false}) != nullptr;
 }
-
+void WaitProbe(const Envelope& from, MPI_Status* status) { Await({from, status, false}); }
 Message* MatchedProbe(const Envelope& from, MPI_Status* status) {
-  Message* message = FindArrived(from, status);
-  if (message == nullptr) return nullptr;
-  TheEngine().SpaceOf(from.context).RemoveUnexpected(message);
-  message->comm = from.comm;
-  core::Retain(from.comm);
-  return message;
+  return LookTwice({from, status, true});
+}
+Message* WaitMatchedProbe(const Envelope& from, MPI_Status* status) {
+  return Await({from, status, true});
 }
 
 void StartMatchedReceive(Request* request, Message* message, const Buffer& into) {

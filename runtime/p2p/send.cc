@@ -57,6 +57,15 @@ void Engine::StartSend(Request* request) {
   if (code != Code::kOk) FailSend(lane, request);
 }
 
+namespace {
+
+void CountEager(std::int64_t bytes) {
+  trace::Count(trace::Counter::kEagerSent);
+  trace::Count(trace::Counter::kEagerSentBytes, static_cast<std::uint64_t>(bytes));
+}
+
+}  // namespace
+
 // kOk: it is on its way (and complete, unless it waits for an answer). kAgain: no room.
 Code Engine::TrySend(Lane& lane, Request* request) {
   const std::int64_t bytes = request->buffer.bytes();
@@ -70,7 +79,10 @@ Code Engine::TrySend(Lane& lane, Request* request) {
       PackMatch(FrameKind::kEager, request->context, request->comm->rank, request->match_tag),
       {request->buffer.data(), static_cast<std::size_t>(bytes)}};
   const Code code = lane.endpoint->SendShort(frame);
-  if (code == Code::kOk) core::Finish(request, MPI_SUCCESS);
+  if (code == Code::kOk) {
+    CountEager(bytes);
+    core::Finish(request, MPI_SUCCESS);
+  }
   return code;
 }
 
@@ -88,6 +100,7 @@ Code Engine::SendPacked(Lane& lane, Request* request, FrameKind kind) {
       PackMatch(kind, request->context, request->comm->rank, request->match_tag),
       {scratch_.data(), prefix + bytes}};
   const Code code = lane.endpoint->SendShort(frame);
+  if (code == Code::kOk) CountEager(static_cast<std::int64_t>(bytes));
   if (code == Code::kOk && kind == FrameKind::kEager) core::Finish(request, MPI_SUCCESS);
   return code;
 }
@@ -103,7 +116,15 @@ Code Engine::SendOffer(Lane& lane, Request* request) {
   const transport::Frame frame{
       PackMatch(FrameKind::kReadyToSend, request->context, request->comm->rank, request->match_tag),
       {reinterpret_cast<const std::byte*>(&offer), sizeof offer}};
-  return lane.endpoint->SendShort(frame);
+  const Code code = lane.endpoint->SendShort(frame);
+  if (code == Code::kOk) {
+    trace::Count(trace::Counter::kRendezvousSent);
+    trace::Count(trace::Counter::kRendezvousSentBytes, offer.bytes);
+    trace::MessageEvent(trace::EventType::kRendezvousStarted,
+                        {request->peer, request->match_tag, static_cast<std::int64_t>(offer.bytes),
+                         static_cast<std::int64_t>(Index(request->context))});
+  }
+  return code;
 }
 
 void Engine::QueueSend(Lane& lane, Request* request) {
@@ -268,6 +289,8 @@ bool Engine::PushZeroCopy(Lane& lane, Request* request) {
                                {request->buffer.data() + request->moved, piece}};
   const Code code = lane.endpoint->SendZeroCopy(frame, &request->completion);
   if (code == Code::kAgain) return false;
+  trace::Count(trace::Counter::kZeroCopySent);
+  trace::Count(trace::Counter::kZeroCopySentBytes, piece);
   if (code != Code::kOk) core::Finish(request, MPI_ERR_PROC_ABORTED);
   return true;  // the completion goes on from here
 }

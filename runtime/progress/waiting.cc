@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <ctime>
-#include <vector>
 
 namespace lamina::progress {
 
@@ -30,40 +30,38 @@ std::uint32_t AllowedCpus() {
 
 void Yield() { sched_yield(); }
 
-namespace {
-
-void SleepOnWord(const transport::Bell& bell, std::uint32_t sleep_ms) {
+void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t sleep_ms) {
   const timespec limit{static_cast<time_t>(sleep_ms / 1000),
                        static_cast<long>(sleep_ms % 1000) * 1'000'000};
-  // Not FUTEX_PRIVATE: the word is shared with the ringer's process.
-  syscall(SYS_futex, bell.word, FUTEX_WAIT, bell.value, &limit, nullptr, 0);
+  // Not FUTEX_PRIVATE: a transport's word is shared with the ringer's process.
+  syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0);
 }
 
-constexpr std::size_t kTransportsMax = 16;
+void WakeFrom(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
-}  // namespace
+Nap::Nap(std::span<transport::Transport* const> transports)
+    : transports_(transports.first(std::min(transports.size(), kTransportsMax))) {
+  while (asked_ < transports_.size() && armed_) {
+    const bool need_descriptor = transports_.size() > 1;
+    armed_ = transports_[asked_]->Arm(need_descriptor, &bells_[asked_]) != Code::kAgain;
+    ++asked_;
+  }
+}
 
-void Sleep(std::span<transport::Transport* const> transports, std::uint32_t sleep_ms) {
-  const std::size_t count = std::min(transports.size(), kTransportsMax);
-  transport::Bell bells[kTransportsMax];
-  std::size_t armed = 0;
-  bool news = false;
-  while (armed < count && !news) {
-    news = transports[armed]->Arm(count > 1, &bells[armed]) == Code::kAgain;
-    ++armed;
-  }
-  if (!news) {
-    pollfd descriptors[kTransportsMax];
-    nfds_t descriptors_count = 0;
-    for (std::size_t i = 0; i < count; ++i)
-      if (bells[i].descriptor >= 0)
-        descriptors[descriptors_count++] = {bells[i].descriptor, POLLIN, 0};
-    if (descriptors_count == 0 && count == 1 && bells[0].word != nullptr)
-      SleepOnWord(bells[0], sleep_ms);
-    else
-      poll(descriptors, descriptors_count, static_cast<int>(sleep_ms));
-  }
-  for (std::size_t i = 0; i < armed; ++i) transports[i]->Disarm();
+Nap::~Nap() {
+  for (std::size_t i = 0; i < asked_; ++i) transports_[i]->Disarm();
+}
+
+void Nap::Sleep(std::uint32_t sleep_ms) const {
+  if (transports_.size() == 1 && bells_[0].word != nullptr && bells_[0].descriptor < 0)
+    return SleepOn(*bells_[0].word, bells_[0].value, sleep_ms);
+  pollfd descriptors[kTransportsMax];
+  nfds_t count = 0;
+  for (std::size_t i = 0; i < transports_.size(); ++i)
+    if (bells_[i].descriptor >= 0) descriptors[count++] = {bells_[i].descriptor, POLLIN, 0};
+  poll(descriptors, count, static_cast<int>(sleep_ms));
 }
 
 }  // namespace lamina::progress

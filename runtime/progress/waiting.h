@@ -7,6 +7,8 @@
 // this folder's README.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -76,7 +78,32 @@ inline void Pause() {
 #endif
 }
 void Yield();
-// Sleeps until one of `transports` rings, at most `sleep_ms`. Returns at once if one has news.
-void Sleep(std::span<transport::Transport* const> transports, std::uint32_t sleep_ms);
+
+// One sleep, until one of several transports rings. Made and destroyed under the lock that guards
+// the transports, slept in without it: only one nap at a time may exist, but a ring that comes
+// between arming and sleeping is not lost.
+class Nap {
+ public:
+  explicit Nap(std::span<transport::Transport* const> transports);  // arms them
+  ~Nap();                                                           // disarms
+  Nap(const Nap&) = delete;
+  Nap& operator=(const Nap&) = delete;
+
+  // False: one of them has news, so there is nothing to sleep for.
+  bool armed() const { return armed_; }
+  // At most that long.
+  void Sleep(std::uint32_t sleep_ms) const;
+
+ private:
+  static constexpr std::size_t kTransportsMax = 16;
+  const std::span<transport::Transport* const> transports_;
+  transport::Bell bells_[kTransportsMax];
+  std::size_t asked_ = 0;
+  bool armed_ = true;
+};
+
+// A thread sleeps until `word` is not `value`, or is woken, or that long.
+void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t sleep_ms);
+void WakeFrom(std::atomic<std::uint32_t>& word);
 
 }  // namespace lamina::progress

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace lamina::progress {
 namespace {
 
@@ -60,28 +62,48 @@ class BellOnly : public transport::Transport {
   int disarmed = 0;
 };
 
-TEST(Sleep, DoesNotSleepWhenThereIsNews) {
+TEST(Nap, IsNotTakenWhenThereIsNews) {
   BellOnly bell;
   bell.news = true;
   transport::Transport* const transports[] = {&bell};
-  Sleep(transports, 60000);  // would exceed the test's time limit
-  EXPECT_EQ(bell.armed, 1);
+  {
+    Nap nap(transports);
+    EXPECT_FALSE(nap.armed());
+    EXPECT_EQ(bell.armed, 1);
+    EXPECT_EQ(bell.disarmed, 0);
+  }
   EXPECT_EQ(bell.disarmed, 1);
 }
 
-TEST(Sleep, DoesNotSleepWhenTheWordHasChanged) {
+TEST(Nap, DoesNotSleepWhenTheWordHasChanged) {
   BellOnly bell;
   bell.expected = 6;
   transport::Transport* const transports[] = {&bell};
-  Sleep(transports, 60000);
-  EXPECT_EQ(bell.disarmed, 1);
+  Nap nap(transports);
+  ASSERT_TRUE(nap.armed());
+  nap.Sleep(60000);  // would exceed the test's time limit
 }
 
-TEST(Sleep, EndsAtTheLimit) {
+TEST(Nap, EndsAtTheLimit) {
   BellOnly bell;
   transport::Transport* const transports[] = {&bell};
-  Sleep(transports, 1);
-  EXPECT_EQ(bell.disarmed, 1);
+  Nap nap(transports);
+  nap.Sleep(1);
+  Nap on_nothing({});
+  EXPECT_TRUE(on_nothing.armed());
+  on_nothing.Sleep(1);
+}
+
+TEST(SleepOn, EndsWhenTheWordDiffersOrSomebodyWakes) {
+  std::atomic<std::uint32_t> word{1};
+  SleepOn(word, 0, 60000);
+  std::thread waker([&word] {
+    word.store(2);
+    WakeFrom(word);
+  });
+  while (word.load() == 1) SleepOn(word, 1, 60000);
+  waker.join();
+  EXPECT_EQ(word.load(), 2u);
 }
 
 }  // namespace

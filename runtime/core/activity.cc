@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/activity.h"
+
+#include "runtime/core/request.h"
+
+namespace lamina::core {
+
+// The list of the notified, first in first out. Guarded by the library lock.
+constinit Activity* first_notified = nullptr;
+namespace {
+constinit Activity* last_notified = nullptr;
+}
+
+Activity::~Activity() {
+  if (!notified_) return;
+  Activity* before = nullptr;
+  for (Activity* at = first_notified; at != this; at = at->next_notified_) before = at;
+  (before == nullptr ? first_notified : before->next_notified_) = next_notified_;
+  if (last_notified == this) last_notified = before;
+}
+
+int Activity::Start(Request*) { return MPI_ERR_REQUEST; }
+
+int Activity::Cancel(Request*) { return MPI_SUCCESS; }
+
+int Activity::Complete(const Request& owner, MPI_Status*) { return owner.error; }
+
+void Notify(Activity* activity) {
+  if (activity->notified_) return;
+  activity->notified_ = true;
+  activity->next_notified_ = nullptr;
+  (first_notified == nullptr ? first_notified : last_notified->next_notified_) = activity;
+  last_notified = activity;
+}
+
+bool AdvanceNotified() {
+  if (first_notified == nullptr) return false;
+  while (first_notified != nullptr) {
+    Activity* activity = first_notified;
+    first_notified = activity->next_notified_;
+    activity->notified_ = false;
+    activity->Advance();  // may delete it
+  }
+  return true;
+}
+
+}  // namespace lamina::core
