@@ -19,9 +19,10 @@ namespace core = lamina::core;
 
 namespace {
 
-// The predefined attributes of every communicator. Their value is a pointer to an int, which is why
-// they are kept here; null if `keyval` is none of them or has no value.
-int* FindPredefined(int keyval, bool* is_predefined) {
+// The predefined attributes of every communicator of the world model; one of a session has
+// MPI_TAG_UB alone. Their value is a pointer to an int, which is why they are kept here; null if
+// `keyval` is none of them or has no value.
+int* FindPredefined(const Comm& comm, int keyval, bool* is_predefined) {
   struct Values {
     int tag_max, host, io, clock_is_global, universe_size, app, last_used_code;
   };
@@ -32,6 +33,8 @@ int* FindPredefined(int keyval, bool* is_predefined) {
     return where;
   };
   *is_predefined = true;
+  if (comm.group->session != nullptr && keyval > MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE)
+    return nullptr;
   switch (keyval) {
     case MPI_TAG_UB:
       return give(&values.tag_max, lamina::api::kTagMax);
@@ -93,8 +96,10 @@ int GetFromComm(const Entry& entry, MPI_Comm comm, int keyval, void* attribute_v
   REQUIRE_POINTER(found, attribute_val);
   REQUIRE_POINTER(found, flag);
   bool present = false;
-  void* value = FindPredefined(keyval, &present);
-  if (!present) {
+  void* value = FindPredefined(*found, keyval, &present);
+  if (present) {
+    present = value != nullptr;
+  } else {
     const int error = GetAttribute(Holder::kComm, found->attributes, keyval, &value, &present);
     if (error != MPI_SUCCESS) return RaiseKeyval(entry, found, keyval, error);
   }

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Communicators (MPI-5.0, sections 7.4, 7.6.1 and 7.8). Making one is: agree on a context with the
-// members of the parent, make a group, hang collectives on it.
+// members of the parent (runtime/agreement), make a group, hang collectives on it.
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "collectives/select/table.h"
+#include "runtime/agreement/across.h"
+#include "runtime/agreement/channel.h"
+#include "runtime/agreement/duplication.h"
+#include "runtime/agreement/make.h"
 #include "runtime/api/arguments.h"
+#include "runtime/api/hints.h"
 #include "runtime/core/topology.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
 using lamina::Call;
 using lamina::ContextId;
-using lamina::PeerId;
 using lamina::Rank;
 using lamina::api::CopyText;
 using lamina::api::Entry;
+using lamina::api::FindHints;
 using lamina::core::Comm;
 using lamina::core::FindComm;
 using lamina::core::FindGroup;
-using lamina::core::FindInfo;
 using lamina::core::Group;
 using lamina::core::Info;
 
@@ -28,129 +32,152 @@ namespace core = lamina::core;
 
 namespace {
 
-// The communicator over `group`, whose context has been agreed. Takes over the group's reference.
-Comm* Make(Group* group, ContextId context, const Comm* parent) {
-  Comm* comm = core::MakeComm(group, context, parent);
-  Release(group);
-  lamina::collective::Attach(comm);
-  return comm;
+namespace agreement = lamina::agreement;
+
+int RaiseAgreement(const Entry& entry, Comm* parent, int error) {
+  return core::Raise(parent, error, entry.name(),
+                     "no context could be agreed for the new communicator");
 }
 
 int AgreeContext(const Entry& entry, Comm* parent, ContextId* context) {
   const int error = lamina::p2p::AgreeContext(parent, context);
-  REQUIRE(error == MPI_SUCCESS, parent, error,
-          "no context could be agreed for the new communicator");
-  return MPI_SUCCESS;
+  return error == MPI_SUCCESS ? error : RaiseAgreement(entry, parent, error);
 }
 
 int RequireIntra(const Entry& entry, Comm* comm) {
-  REQUIRE(!comm->is_inter(), comm, MPI_ERR_UNSUPPORTED_OPERATION,
-          "this is not written yet for intercommunicators");
+  REQUIRE(!comm->is_inter(), comm, MPI_ERR_COMM, "the communicator is an intercommunicator");
   return MPI_SUCCESS;
+}
+
+// A duplicate without contexts. `hints` may be null.
+Comm* MakeTwin(Comm* parent, const Info* hints) {
+  Comm* made = parent->is_inter() ? core::MakeInterComm(parent->group, parent->remote, ContextId{},
+                                                        ContextId{}, parent)
+                                  : core::MakeComm(parent->group, ContextId{}, parent);
+  if (parent->topology != nullptr) made->topology = new core::Topology(*parent->topology);
+  lamina::api::TakeHints(made, hints);
+  return made;
+}
+
+// Copies attributes and gives out the twin, or frees it.
+int Furnish(const Entry& entry, Comm* parent, Comm* twin) {
+  const int error =
+      CopyAttributes(core::Holder::kComm, parent->handle, parent->attributes, &twin->attributes);
+  if (error == MPI_SUCCESS) return MPI_SUCCESS;
+  static_cast<void>(Release(twin));
+  return core::Raise(parent, error, entry.name(), "an attribute's copy function returned %d",
+                     error);
 }
 
 int Duplicate(const Entry& entry, Comm* parent, const Info* hints, MPI_Comm* newcomm) {
-  if (const int error = RequireIntra(entry, parent); error != MPI_SUCCESS) return error;
-  ContextId context{};
-  if (const int error = AgreeContext(entry, parent, &context); error != MPI_SUCCESS) return error;
-  Retain(parent->group);
-  Comm* made = Make(parent->group, context, parent);
-  const int error =
-      CopyAttributes(core::Holder::kComm, parent->handle, parent->attributes, &made->attributes);
-  if (error != MPI_SUCCESS) {
-    static_cast<void>(Release(made));
-    return core::Raise(parent, error, entry.name(), "an attribute's copy function returned %d",
-                       error);
-  }
-  if (parent->topology != nullptr) made->topology = new core::Topology(*parent->topology);
-  if (hints != nullptr) {
-    made->info = new Info;
-    made->info->entries = hints->entries;
-  }
-  *newcomm = made->handle;
+  agreement::Agreed agreed;
+  const int error = parent->is_inter()
+                        ? agreement::AgreeAcross(agreement::BridgeOf(parent), {}, &agreed)
+                        : lamina::p2p::AgreeContext(parent, &agreed.context);
+  if (error != MPI_SUCCESS) return RaiseAgreement(entry, parent, error);
+  Comm* twin = MakeTwin(parent, hints);
+  twin->context = agreed.context;
+  if (twin->local != nullptr) twin->local->context = agreed.local_context;
+  if (twin->local != nullptr) lamina::collective::Attach(twin->local);
+  lamina::collective::Attach(twin);
+  if (const int failed = Furnish(entry, parent, twin); failed != MPI_SUCCESS) return failed;
+  *newcomm = twin->handle;
   return MPI_SUCCESS;
 }
 
-struct Member {
+// Attributes are copied now: the duplicate is what MPI_Comm_dup would have made at this moment. A
+// copy function that fails does so here alone, so the others are still served.
+int BeginDuplicate(const Entry& entry, Comm* parent, const Info* hints, MPI_Comm* newcomm,
+                   MPI_Request* request) {
+  Comm* twin = MakeTwin(parent, hints);
+  Retain(twin);
+  const int failed = Furnish(entry, parent, twin);
+  core::Request* started = agreement::StartDuplication(parent, twin);
+  if (failed == MPI_SUCCESS) {
+    *newcomm = twin->handle;
+    *request = core::ToHandle<MPI_Request>(started);
+  } else if (started->complete) {
+    core::FreeRequest(started);
+  } else {
+    started->orphan = true;
+  }
+  static_cast<void>(Release(twin));
+  return failed;
+}
+
+struct Choice {
   int color;
   int key;
-  Rank rank;
 };
 
-// One Allgather of (color, key), then everybody sorts out their own group. Ties keep the old order.
-int Split(const Entry& entry, Comm* parent, int color, int key, MPI_Comm* newcomm) {
-  if (const int error = RequireIntra(entry, parent); error != MPI_SUCCESS) return error;
-  const int mine[2] = {color, key};
-  std::vector<int> all(2 * static_cast<std::size_t>(parent->size));
-  int error = PMPI_Allgather(mine, 2, MPI_INT, all.data(), 2, MPI_INT, parent->handle);
-  if (error != MPI_SUCCESS) return error;
-  ContextId context{};
-  if (error = AgreeContext(entry, parent, &context); error != MPI_SUCCESS) return error;
-  if (color == MPI_UNDEFINED) {
-    *newcomm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-  }
-  std::vector<Member> members;
-  for (Rank rank = 0; rank < parent->size; ++rank)
-    if (all[2 * rank] == color) members.push_back({color, all[2 * rank + 1], rank});
-  std::stable_sort(members.begin(), members.end(),
-                   [](const Member& one, const Member& two) { return one.key < two.key; });
-  std::vector<PeerId> peers;
-  peers.reserve(members.size());
-  for (const Member& member : members) peers.push_back(parent->peers[member.rank]);
-  *newcomm = Make(core::MakeGroup(std::move(peers), core::process->self), context, parent)->handle;
-  return MPI_SUCCESS;
+// The ranks that chose `color`, by key; equal keys keep the old order.
+std::vector<Rank> WhoChose(int color, const std::vector<Choice>& choices) {
+  std::vector<Rank> ranks;
+  for (std::size_t rank = 0; rank < choices.size(); ++rank)
+    if (choices[rank].color == color) ranks.push_back(static_cast<Rank>(rank));
+  std::stable_sort(ranks.begin(), ranks.end(), [&choices](Rank one, Rank two) {
+    return choices[static_cast<std::size_t>(one)].key < choices[static_cast<std::size_t>(two)].key;
+  });
+  return ranks;
 }
 
-// Every member of `group` must be one of `parent`'s.
-bool IsWithin(const Group& group, const Comm& parent) {
-  std::vector<PeerId> members = parent.group->peers;
-  std::sort(members.begin(), members.end());
-  return std::all_of(group.peers.begin(), group.peers.end(), [&members](PeerId peer) {
-    return std::binary_search(members.begin(), members.end(), peer);
-  });
+// One Allgather of (color, key), and for an intercommunicator a swap of the tables; then everybody
+// sorts out their own group. All colours share one context: their members are never the same.
+int Split(const Entry& entry, Comm* parent, int color, int key, MPI_Comm* newcomm) {
+  Comm* local = parent->is_inter() ? parent->local : parent;
+  const Choice mine{color, key};
+  std::vector<Choice> all(static_cast<std::size_t>(local->size));
+  int error = PMPI_Allgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, local->handle);
+  if (error != MPI_SUCCESS) return error;
+  agreement::Agreed agreed;
+  error = parent->is_inter()
+              ? AgreeAcross(agreement::BridgeOf(parent), agreement::AsBytes(all), &agreed)
+              : lamina::p2p::AgreeContext(parent, &agreed.context);
+  if (error != MPI_SUCCESS) return RaiseAgreement(entry, parent, error);
+  *newcomm = MPI_COMM_NULL;
+  if (color == MPI_UNDEFINED) return MPI_SUCCESS;
+  Group* members = agreement::Subgroup(*parent->group, WhoChose(color, all));
+  if (!parent->is_inter()) {
+    *newcomm = agreement::Make(members, agreed.context, parent)->handle;
+  } else if (const std::vector<Rank> others =
+                 WhoChose(color, agreement::FromBytes<Choice>(agreed.theirs));
+             !others.empty()) {
+    Group* remote = agreement::Subgroup(*parent->remote, others);
+    *newcomm =
+        agreement::MakeInter(members, remote, agreed.context, agreed.local_context, parent)->handle;
+    Release(remote);
+  }
+  Release(members);
+  return MPI_SUCCESS;
 }
 
 int CheckSubgroup(const Entry& entry, const Group& group, Comm* parent) {
-  REQUIRE(IsWithin(group, *parent), parent, MPI_ERR_GROUP,
+  REQUIRE(agreement::IsWithin(group, *parent->group), parent, MPI_ERR_GROUP,
           "the group has members that are not in the communicator");
   return MPI_SUCCESS;
 }
 
-// Agreement among the members of `group` alone: its rank 0 makes a context and tells the others,
-// one message each. `tag` keeps concurrent calls apart (section 7.4.2); the messages travel in the
-// parent's collective context under tags that collectives do not use.
-int AgreeContextIn(const Group& group, Comm* parent, int tag, ContextId* context) {
-  constexpr int kTagBase = 0x7f000000;
-  const int message_tag = kTagBase | (tag & 0xffff);
-  const auto rank_of = [parent](PeerId peer) {
+// MPI_Comm_create on an intercommunicator: each side gives a subgroup of its own; both must have
+// members for anything to be made.
+int CreateInter(const Entry& entry, Comm* parent, Group* members, MPI_Comm* newcomm) {
+  std::vector<Rank> mine;
+  for (Rank rank = 0; rank < members->size(); ++rank) {
     const auto& peers = parent->group->peers;
-    return static_cast<Rank>(std::find(peers.begin(), peers.end(), peer) - peers.begin());
-  };
-  std::uint64_t word = 0;
-  const lamina::datatype::Buffer data{&word, 1, lamina::datatype::FindDatatype(MPI_UINT64_T)};
-  if (group.self == 0) {
-    word = Index(lamina::p2p::TheEngine().NewContext());
-    for (Rank rank = 1; rank < group.size(); ++rank) {
-      const int error = lamina::p2p::Send(
-          {parent, parent->CollectiveContext(), rank_of(group.peers[rank]), message_tag}, data,
-          core::Request::Mode::kStandard);
-      if (error != MPI_SUCCESS) return error;
-    }
-  } else {
-    const int error = lamina::p2p::Receive(
-        {parent, parent->CollectiveContext(), rank_of(group.peers[0]), message_tag}, data,
-        MPI_STATUS_IGNORE);
-    if (error != MPI_SUCCESS) return error;
+    mine.push_back(static_cast<Rank>(
+        std::find(peers.begin(), peers.end(), members->peers[static_cast<std::size_t>(rank)]) -
+        peers.begin()));
   }
-  *context = ContextId{static_cast<std::underlying_type_t<ContextId>>(word)};
+  agreement::Agreed agreed;
+  const int error = AgreeAcross(agreement::BridgeOf(parent), agreement::AsBytes(mine), &agreed);
+  if (error != MPI_SUCCESS) return RaiseAgreement(entry, parent, error);
+  *newcomm = MPI_COMM_NULL;
+  const auto theirs = agreement::FromBytes<Rank>(agreed.theirs);
+  if (members->self == MPI_UNDEFINED || theirs.empty()) return MPI_SUCCESS;
+  Group* remote = agreement::Subgroup(*parent->remote, theirs);
+  *newcomm =
+      agreement::MakeInter(members, remote, agreed.context, agreed.local_context, parent)->handle;
+  Release(remote);
   return MPI_SUCCESS;
-}
-
-// Hints of the application, MPI_INFO_NULL: none. False if the handle is no info object.
-bool FindHints(MPI_Info info, const Info** hints) {
-  *hints = FindInfo(info);
-  return *hints != nullptr || info == MPI_INFO_NULL;
 }
 
 }  // namespace
@@ -177,29 +204,6 @@ int PMPI_Comm_rank(MPI_Comm comm, int* rank) {
 }
 PROFILED(MPI_Comm_rank);
 
-int PMPI_Comm_test_inter(MPI_Comm comm, int* flag) {
-  Entry entry(Call::MPI_Comm_test_inter);
-  REQUIRE_INITIALIZED(entry);
-  Comm* found = FindComm(comm);
-  if (found == nullptr) return BadComm(entry, comm);
-  REQUIRE_POINTER(found, flag);
-  *flag = found->is_inter();
-  return MPI_SUCCESS;
-}
-PROFILED(MPI_Comm_test_inter);
-
-int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {
-  Entry entry(Call::MPI_Comm_remote_size);
-  REQUIRE_INITIALIZED(entry);
-  Comm* found = FindComm(comm);
-  if (found == nullptr) return BadComm(entry, comm);
-  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is no intercommunicator");
-  REQUIRE_POINTER(found, size);
-  *size = found->remote->size();
-  return MPI_SUCCESS;
-}
-PROFILED(MPI_Comm_remote_size);
-
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   Entry entry(Call::MPI_Comm_group);
   REQUIRE_INITIALIZED(entry);
@@ -211,19 +215,6 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group) {
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_group);
-
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
-  Entry entry(Call::MPI_Comm_remote_group);
-  REQUIRE_INITIALIZED(entry);
-  Comm* found = FindComm(comm);
-  if (found == nullptr) return BadComm(entry, comm);
-  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is no intercommunicator");
-  REQUIRE_POINTER(found, group);
-  Retain(found->remote);
-  *group = HandleOf(found->remote);
-  return MPI_SUCCESS;
-}
-PROFILED(MPI_Comm_remote_group);
 
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int* result) {
   Entry entry(Call::MPI_Comm_compare);
@@ -275,6 +266,31 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
 }
 PROFILED(MPI_Comm_dup_with_info);
 
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm* newcomm, MPI_Request* request) {
+  Entry entry(Call::MPI_Comm_idup);
+  REQUIRE_INITIALIZED(entry);
+  Comm* found = FindComm(comm);
+  if (found == nullptr) return BadComm(entry, comm);
+  REQUIRE_POINTER(found, newcomm);
+  REQUIRE_POINTER(found, request);
+  return BeginDuplicate(entry, found, nullptr, newcomm, request);
+}
+PROFILED(MPI_Comm_idup);
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
+                             MPI_Request* request) {
+  Entry entry(Call::MPI_Comm_idup_with_info);
+  REQUIRE_INITIALIZED(entry);
+  Comm* found = FindComm(comm);
+  if (found == nullptr) return BadComm(entry, comm);
+  const Info* hints;
+  if (!FindHints(info, &hints)) return BadInfo(entry, info);
+  REQUIRE_POINTER(found, newcomm);
+  REQUIRE_POINTER(found, request);
+  return BeginDuplicate(entry, found, hints, newcomm, request);
+}
+PROFILED(MPI_Comm_idup_with_info);
+
 int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   Entry entry(Call::MPI_Comm_create);
   REQUIRE_INITIALIZED(entry);
@@ -283,14 +299,13 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* newcomm) {
   Group* members = FindGroup(group);
   if (members == nullptr) return BadGroup(entry, group);
   REQUIRE_POINTER(parent, newcomm);
-  if (const int error = RequireIntra(entry, parent); error != MPI_SUCCESS) return error;
   if (const int error = CheckSubgroup(entry, *members, parent); error != MPI_SUCCESS) return error;
+  if (parent->is_inter()) return CreateInter(entry, parent, members, newcomm);
   ContextId context{};
   if (const int error = AgreeContext(entry, parent, &context); error != MPI_SUCCESS) return error;
   *newcomm = MPI_COMM_NULL;
   if (members->self == MPI_UNDEFINED) return MPI_SUCCESS;
-  Retain(members);
-  *newcomm = Make(members, context, parent)->handle;
+  *newcomm = agreement::Make(members, context, parent)->handle;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_create);
@@ -309,11 +324,10 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* ne
   *newcomm = MPI_COMM_NULL;
   if (members->self == MPI_UNDEFINED) return MPI_SUCCESS;
   ContextId context{};
-  const int error = AgreeContextIn(*members, parent, tag, &context);
-  REQUIRE(error == MPI_SUCCESS, parent, error,
-          "no context could be agreed for the new communicator");
-  Retain(members);
-  *newcomm = Make(members, context, parent)->handle;
+  const int error = AgreeContext(agreement::Channel(parent, parent->MakingContext(), tag),
+                                 agreement::MembersOf(*members, *parent), &context);
+  if (error != MPI_SUCCESS) return RaiseAgreement(entry, parent, error);
+  *newcomm = agreement::Make(members, context, parent)->handle;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_create_group);
@@ -330,31 +344,6 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* newcomm) {
 }
 PROFILED(MPI_Comm_split);
 
-// By node for MPI_COMM_TYPE_SHARED. No other kind of hardware is known here, and where none is the
-// result is MPI_COMM_NULL (section 7.4.2).
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
-  Entry entry(Call::MPI_Comm_split_type);
-  REQUIRE_INITIALIZED(entry);
-  Comm* parent = FindComm(comm);
-  if (parent == nullptr) return BadComm(entry, comm);
-  const Info* hints;
-  if (!FindHints(info, &hints)) return BadInfo(entry, info);
-  REQUIRE_POINTER(parent, newcomm);
-  const std::string* wanted = hints != nullptr ? hints->Find("mpi_hw_resource_type") : nullptr;
-  const bool by_node =
-      split_type == MPI_COMM_TYPE_SHARED || (split_type == MPI_COMM_TYPE_HW_GUIDED &&
-                                             wanted != nullptr && *wanted == "mpi_shared_memory");
-  REQUIRE(by_node || split_type == MPI_UNDEFINED || split_type == MPI_COMM_TYPE_HW_GUIDED ||
-              split_type == MPI_COMM_TYPE_HW_UNGUIDED ||
-              split_type == MPI_COMM_TYPE_RESOURCE_GUIDED,
-          parent, MPI_ERR_ARG, "split_type is %d, which is none of the MPI_COMM_TYPE_ constants",
-          split_type);
-  const int color = by_node ? static_cast<int>(core::process->identity.local_peers.front())
-                            : static_cast<int>(MPI_UNDEFINED);
-  return Split(entry, parent, color, key, newcomm);
-}
-PROFILED(MPI_Comm_split_type);
-
 int PMPI_Comm_free(MPI_Comm* comm) {
   Entry entry(Call::MPI_Comm_free);
   REQUIRE_INITIALIZED(entry);
@@ -363,9 +352,11 @@ int PMPI_Comm_free(MPI_Comm* comm) {
   if (found == nullptr) return BadComm(entry, *comm);
   REQUIRE(found != core::world && found != core::self_comm, found, MPI_ERR_COMM,
           "the communicator is %s, which cannot be freed", found->name.c_str());
-  const int error = Release(found);
-  REQUIRE(error == MPI_SUCCESS, nullptr, error, "an attribute's delete function returned %d",
-          error);
+  // If a delete function fails, so does the call, and the communicator is still there (section
+  // 7.7.2). Operations that are pending keep it, without its attributes.
+  const int error = TryDeleteAllAttributes(core::Holder::kComm, found->handle, &found->attributes);
+  REQUIRE(error == MPI_SUCCESS, found, error, "an attribute's delete function returned %d", error);
+  static_cast<void>(Release(found));
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -405,9 +396,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   if (found == nullptr) return BadComm(entry, comm);
   const Info* hints;
   if (!FindHints(info, &hints)) return BadInfo(entry, info);
-  if (hints == nullptr) return MPI_SUCCESS;
-  if (found->info == nullptr) found->info = new Info;
-  for (const auto& [key, value] : hints->entries) found->info->Set(key, value);
+  lamina::api::TakeHints(found, hints);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_set_info);
@@ -418,9 +407,9 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
   REQUIRE_POINTER(found, info_used);
-  Info* copy = new Info;
-  if (found->info != nullptr) copy->entries = found->info->entries;
-  *info_used = core::ToHandle<MPI_Info>(copy);
+  Info* used = new Info;
+  lamina::api::ListHints(*found, used);
+  *info_used = core::ToHandle<MPI_Info>(used);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_get_info);

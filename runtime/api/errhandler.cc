@@ -4,6 +4,7 @@
 
 using lamina::Call;
 using lamina::api::Entry;
+using lamina::api::HandlerFits;
 using lamina::core::Comm;
 using lamina::core::Errhandler;
 using lamina::core::FindComm;
@@ -11,12 +12,15 @@ using lamina::core::FindErrhandler;
 
 namespace {
 
+using Target = Errhandler::Target;
+
 template <class Function>
-int Create(const Entry& entry, Function* function, MPI_Errhandler* errhandler) {
+int Create(const Entry& entry, Target target, Function* function, MPI_Errhandler* errhandler) {
   REQUIRE_POINTER(nullptr, function);
   REQUIRE_POINTER(nullptr, errhandler);
   Errhandler* made = new Errhandler;
   made->action = Errhandler::Action::kUser;
+  made->target = target;
   made->function = reinterpret_cast<void (*)()>(function);
   made->handle = lamina::core::ToHandle<MPI_Errhandler>(made);
   *errhandler = made->handle;
@@ -28,28 +32,28 @@ int Create(const Entry& entry, Function* function, MPI_Errhandler* errhandler) {
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn,
                                 MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_Comm_create_errhandler);
-  return Create(entry, comm_errhandler_fn, errhandler);
+  return Create(entry, Target::kComm, comm_errhandler_fn, errhandler);
 }
 PROFILED(MPI_Comm_create_errhandler);
 
 int PMPI_Win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn,
                                MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_Win_create_errhandler);
-  return Create(entry, win_errhandler_fn, errhandler);
+  return Create(entry, Target::kWin, win_errhandler_fn, errhandler);
 }
 PROFILED(MPI_Win_create_errhandler);
 
 int PMPI_File_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn,
                                 MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_File_create_errhandler);
-  return Create(entry, file_errhandler_fn, errhandler);
+  return Create(entry, Target::kFile, file_errhandler_fn, errhandler);
 }
 PROFILED(MPI_File_create_errhandler);
 
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn,
                                    MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_Session_create_errhandler);
-  return Create(entry, session_errhandler_fn, errhandler);
+  return Create(entry, Target::kSession, session_errhandler_fn, errhandler);
 }
 PROFILED(MPI_Session_create_errhandler);
 
@@ -70,7 +74,8 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
   Errhandler* handler = FindErrhandler(errhandler);
-  if (handler == nullptr) return BadErrhandler(entry, errhandler);
+  REQUIRE(handler != nullptr && HandlerFits(*handler, Target::kComm), found, MPI_ERR_ERRHANDLER,
+          "errhandler is %p, which is none for communicators", static_cast<void*>(errhandler));
   Retain(handler);
   Release(found->errhandler);
   found->errhandler = handler;
@@ -103,3 +108,54 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_call_errhandler);
+
+// There are no files yet, so MPI_FILE_NULL is the only one: its handler is that of files to come
+// (section 14.7).
+namespace {
+
+int BadFile(const Entry& entry, MPI_File file) {
+  return lamina::core::RaiseOnNoFile(MPI_ERR_FILE, entry.name(), "file is %p, which is none",
+                                     static_cast<void*>(file));
+}
+
+}  // namespace
+
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
+  Entry entry(Call::MPI_File_set_errhandler);
+  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  Errhandler* handler = FindErrhandler(errhandler);
+  if (handler == nullptr || !HandlerFits(*handler, Target::kFile))
+    return lamina::core::RaiseOnNoFile(MPI_ERR_ERRHANDLER, entry.name(),
+                                       "errhandler is %p, which is none for files",
+                                       static_cast<void*>(errhandler));
+  Retain(handler);
+  if (lamina::core::file_errhandler != nullptr) Release(lamina::core::file_errhandler);
+  lamina::core::file_errhandler = handler;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_File_set_errhandler);
+
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
+  Entry entry(Call::MPI_File_get_errhandler);
+  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  if (errhandler == nullptr)
+    return lamina::core::RaiseOnNoFile(MPI_ERR_ARG, entry.name(), "errhandler is a null pointer");
+  Errhandler* handler = lamina::core::file_errhandler != nullptr
+                            ? lamina::core::file_errhandler
+                            : FindErrhandler(MPI_ERRORS_RETURN);
+  Retain(handler);
+  *errhandler = handler->handle;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_File_get_errhandler);
+
+int PMPI_File_call_errhandler(MPI_File file, int errorcode) {
+  Entry entry(Call::MPI_File_call_errhandler);
+  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  const char* text = lamina::core::ErrorText(errorcode);
+  static_cast<void>(lamina::core::RaiseOnNoFile(errorcode, entry.name(),
+                                                "raised by the application: %s",
+                                                text != nullptr ? text : "unknown error code"));
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_File_call_errhandler);

@@ -16,11 +16,12 @@ using lamina::core::Group;
 
 namespace {
 
-// A group of ours, as MPI shows it; an empty one is MPI_GROUP_EMPTY.
-MPI_Group Give(std::vector<PeerId> peers) {
+// A group of ours, as MPI shows it; an empty one is MPI_GROUP_EMPTY. It belongs to the session of
+// the (first) group it was made from.
+MPI_Group Give(std::vector<PeerId> peers, const Group* from) {
   if (peers.empty()) return MPI_GROUP_EMPTY;
   return lamina::core::HandleOf(
-      lamina::core::MakeGroup(std::move(peers), lamina::core::process->self));
+      lamina::core::MakeGroup(std::move(peers), lamina::core::process->self, from->session));
 }
 
 // Where the members of a group stand: for set operations in O(n log n).
@@ -58,6 +59,8 @@ int Expand(const Entry& entry, const Group& group, int n, int (*ranges)[3],
   for (int i = 0; i < n; ++i) {
     const auto [first, last, stride] = std::tuple(ranges[i][0], ranges[i][1], ranges[i][2]);
     REQUIRE(stride != 0, nullptr, MPI_ERR_ARG, "ranges[%d] has stride 0", i);
+    REQUIRE(stride > 0 ? first <= last : first >= last, nullptr, MPI_ERR_ARG,
+            "ranges[%d] never reaches %d from %d with stride %d", i, last, first, stride);
     for (std::int64_t rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) {
       REQUIRE(Choose(&chosen, rank), nullptr, MPI_ERR_RANK,
               "ranges[%d] names rank %lld, which is outside 0..%d or named twice", i,
@@ -172,7 +175,7 @@ int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
   std::vector<PeerId> peers = one->peers;
   for (PeerId peer : two->peers)
     if (!present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers));
+  *newgroup = Give(std::move(peers), one);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_union);
@@ -189,7 +192,7 @@ int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* newgr
   std::vector<PeerId> peers;
   for (PeerId peer : one->peers)
     if (present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers));
+  *newgroup = Give(std::move(peers), one);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_intersection);
@@ -206,7 +209,7 @@ int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* newgrou
   std::vector<PeerId> peers;
   for (PeerId peer : one->peers)
     if (!present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers));
+  *newgroup = Give(std::move(peers), one);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_difference);
@@ -218,7 +221,7 @@ int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* newgro
   if (found == nullptr) return BadGroup(entry, group);
   REQUIRE_POINTER(nullptr, newgroup);
   if (const int error = CheckList(entry, *found, n, ranks); error != MPI_SUCCESS) return error;
-  *newgroup = Give(Only(*found, ranks, static_cast<std::size_t>(n)));
+  *newgroup = Give(Only(*found, ranks, static_cast<std::size_t>(n)), found);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_incl);
@@ -230,7 +233,7 @@ int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgro
   if (found == nullptr) return BadGroup(entry, group);
   REQUIRE_POINTER(nullptr, newgroup);
   if (const int error = CheckList(entry, *found, n, ranks); error != MPI_SUCCESS) return error;
-  *newgroup = Give(Without(*found, ranks, static_cast<std::size_t>(n)));
+  *newgroup = Give(Without(*found, ranks, static_cast<std::size_t>(n)), found);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_excl);
@@ -244,7 +247,7 @@ int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group* ne
   std::vector<Rank> ranks;
   if (const int error = Expand(entry, *found, n, ranges, &ranks); error != MPI_SUCCESS)
     return error;
-  *newgroup = Give(Only(*found, ranks.data(), ranks.size()));
+  *newgroup = Give(Only(*found, ranks.data(), ranks.size()), found);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_range_incl);
@@ -258,7 +261,7 @@ int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group* ne
   std::vector<Rank> ranks;
   if (const int error = Expand(entry, *found, n, ranges, &ranks); error != MPI_SUCCESS)
     return error;
-  *newgroup = Give(Without(*found, ranks.data(), ranks.size()));
+  *newgroup = Give(Without(*found, ranks.data(), ranks.size()), found);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Group_range_excl);

@@ -23,7 +23,7 @@ int Initialize(Call call, int required, int* provided) {
                            : "called twice");
   const int level = std::clamp(required, static_cast<int>(MPI_THREAD_SINGLE),
                                static_cast<int>(MPI_THREAD_MULTIPLE));
-  if (Status status = assembly::Initialize(level); !status.ok())
+  if (Status status = assembly::OpenWorld(level); !status.ok())
     return core::Raise(nullptr, status, entry.name());
   main_thread = pthread_self();
   initialized_level = level;
@@ -50,7 +50,7 @@ int PMPI_Finalize(void) {
   lamina::CurrentEventRing()->call.store(static_cast<std::uint32_t>(Call::MPI_Finalize),
                                          std::memory_order_relaxed);
   if (core::process == nullptr) return api::NotInitialized("MPI_Finalize");
-  if (lamina::Status status = lamina::assembly::Finalize(); !status.ok())
+  if (lamina::Status status = lamina::assembly::CloseWorld(); !status.ok())
     lamina::Log(lamina::Level::kWarn, "finalize", "%s", std::string(status.message()).c_str());
   return MPI_SUCCESS;
 }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/assembly/lifecycle.h"
 
-#include <numeric>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
 #include <tuple>
 
-#include "collectives/exec/invocation.h"
 #include "collectives/select/table.h"
+#include "runtime/assembly/parameters.h"
 #include "runtime/assembly/params.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/base/event_ring.h"
@@ -68,42 +73,67 @@ Status AddTransports(const Params& params, transport::Context context, p2p::Engi
       continue;
     }
     shared_memory = shared_memory || name == "shm";
-    engine->AddCarrier({name, *std::move(made), network});
+    engine->AddCarrier({name, *std::move(made), network, name == "self"});
   }
   return {};
 }
 
-core::Comm* MakeBuiltIn(std::vector<PeerId> peers, PeerId self, std::uint64_t context,
-                        MPI_Comm handle, const char* name) {
-  core::Group* group = core::MakeGroup(std::move(peers), self);
-  core::Comm* comm = core::MakeComm(group, ContextId{context}, nullptr);
-  core::Release(group);
+core::Comm* MakeBuiltIn(core::Group* group, std::uint64_t context, MPI_Comm handle,
+                        const char* name) {
+  core::Comm* comm = core::MakeComm(group, ContextId{context * kPlanes}, nullptr);
   comm->handle = handle;
   comm->name = name;
-  collective::Attach(comm);
   return comm;
 }
 
 void TakeDown(core::Comm* comm) {
   collective::Free(comm);
+  delete comm->send_buffer;
   p2p::DropContext(comm->context);
 }
 
-}  // namespace
+// Guards everything below.
+constinit std::mutex order;
+constinit unsigned users = 0;  // the world and the sessions
+constinit bool had_session = false;
+constinit bool has_left = false;  // the bootstrap
+constinit core::Process* resting = nullptr;
+constinit pid_t owner = 0;  // a forked child takes nothing down
 
-Status Initialize(int thread_level) {
-  auto process = std::make_unique<core::Process>();
-  process->environment = Environment::OfThisProcess();
+Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
+                  progress::WaitParams* wait) {
   const Environment& environment = process->environment;
-  if (const auto fd = environment.Get("LAMINA_EVENT_FD"))
-    AdoptEventRing(static_cast<int>(ParseInteger(*fd).value_or(-1)));
-  const std::vector<std::string> assignments = environment.Assignments();
-  std::vector<const char*> variables;
-  for (const std::string& assignment : assignments) variables.push_back(assignment.c_str());
-  variables.push_back(nullptr);
-  process->settings = param::Settings::FromEnvironment(variables.data());
+  process->settings = CurrentSettings(environment);
+  if (Status status = param::Load(process->settings, kFields, params); !status.ok()) return status;
+  core::ErrorParams errors;  // taken from the environment when an error needs them
+  if (Status status = param::Load(process->settings, core::kErrorFields, &errors); !status.ok())
+    return status;
+  if (Status status = param::Load(process->settings, p2p::kFields, engine); !status.ok())
+    return status;
+  return param::Load(process->settings, progress::kWaitFields, wait);
+}
 
-  Result<std::unique_ptr<bootstrap::Bootstrap>> found = bootstrap::Find(environment);
+// Never deleted: see core::shared_process.
+core::Process* TheProcess() {
+  static core::Process* const process = new core::Process;
+  return process;
+}
+
+void Clear(core::Process* process) {
+  process->settings = {};
+  process->environment = Environment(std::vector<std::string>());
+  process->identity = {};
+  process->bootstrap.reset();
+  process->engine = nullptr;
+  process->thread_level = MPI_THREAD_SINGLE;
+}
+
+// Parameters, bootstrap, engine, transports, card.
+Status BringUp(core::Process* process) {
+  process->environment = Environment::OfThisProcess();
+  if (const auto fd = process->environment.Get("LAMINA_EVENT_FD"))
+    AdoptEventRing(static_cast<int>(ParseInteger(*fd).value_or(-1)));
+  Result<std::unique_ptr<bootstrap::Bootstrap>> found = bootstrap::Find(process->environment);
   if (!found.ok()) return std::move(found).status();
   process->bootstrap = *std::move(found);
   if (process->bootstrap != nullptr) process->identity = process->bootstrap->identity();
@@ -114,15 +144,10 @@ Status Initialize(int thread_level) {
   Params params;
   p2p::Params engine_params;
   progress::WaitParams wait_params;
-  if (Status status = param::Load(process->settings, kFields, &params); !status.ok()) return status;
-  if (Status status = param::Load(process->settings, p2p::kFields, &engine_params); !status.ok())
-    return status;
-  if (Status status = param::Load(process->settings, progress::kWaitFields, &wait_params);
-      !status.ok())
+  if (Status status = LoadParams(process, &params, &engine_params, &wait_params); !status.ok())
     return status;
   SetLogLevel(LevelOf(params.log_level));
   process->check_arguments = params.check_arguments;
-  process->thread_level = thread_level;
   process->self = PeerId{identity.rank};
 
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
@@ -142,45 +167,150 @@ Status Initialize(int thread_level) {
   if (Status status = AddTransports(params, context, engine.get()); !status.ok()) return status;
   if (Status status = collective::Install(ShippedCollectives(), process->settings); !status.ok())
     return status;
-  engine->SetPoller(collective::Poll);
   if (identity.job_ranks > 1)
     if (Status status = engine->PublishCard(); !status.ok()) return status;
 
   process->engine = engine.release();
-  core::process = process.release();
+  core::process = process;
   core::on_last_release = TakeDown;
-  std::vector<PeerId> everybody(identity.job_ranks);
-  for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) everybody[rank] = PeerId{rank};
-  const PeerId self = core::process->self;
-  core::world = MakeBuiltIn(std::move(everybody), self, 0, MPI_COMM_WORLD, "MPI_COMM_WORLD");
-  core::self_comm = MakeBuiltIn({self}, self, 2, MPI_COMM_SELF, "MPI_COMM_SELF");
-  core::life = core::Life::kInitialized;
-  CurrentEventRing()->phase.store(static_cast<std::uint32_t>(Phase::kInitialized));
+  std::vector<PeerId> peers(identity.job_ranks);
+  for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) peers[rank] = PeerId{rank};
+  core::Group* group = core::MakeGroup(std::move(peers), core::process->self);
+  core::everybody = MakeBuiltIn(group, 2, MPI_COMM_NULL, "everybody");
+  core::Release(group);
   return {};
 }
 
-Status Finalize() {
+Status Leave(core::Process* process) {
+  if (process->bootstrap == nullptr || has_left) return {};
+  has_left = true;
+  return process->bootstrap->Leave();
+}
+
+void BringDown() {
   core::Process* process = core::process;
-  // First of all the attributes of MPI_COMM_SELF, while MPI still works (MPI-5.0, section 11.2.4).
-  static_cast<void>(
-      core::DeleteAllAttributes(core::Holder::kComm, MPI_COMM_SELF, &core::self_comm->attributes));
-  p2p::FlushBuffered();
-  process->engine->Farewell();
-  static_cast<void>(core::Release(core::self_comm));
-  static_cast<void>(core::Release(core::world));
-  core::world = core::self_comm = nullptr;
+  if (had_session) process->engine->Farewell();
+  static_cast<void>(core::Release(core::everybody));
+  core::everybody = nullptr;
   collective::Uninstall();
   delete process->engine;
-  process->engine = nullptr;
   core::DrainRequestPool();
   core::DrainCommPool();
-  Status left;
-  if (process->bootstrap != nullptr) left = process->bootstrap->Leave();
-  delete process;
+  if (Status status = Leave(process); !status.ok())
+    Log(Level::kWarn, "exit", "%s", std::string(status.message()).c_str());
+  Clear(process);
   core::process = nullptr;
-  core::life = core::Life::kFinalized;
-  CurrentEventRing()->phase.store(static_cast<std::uint32_t>(Phase::kFinalized));
+}
+
+void AtExit() {
+  const std::lock_guard in_order(order);
+  if (resting == nullptr || owner != getpid()) return;
+  core::process = resting;
+  resting = nullptr;
+  BringDown();
+}
+
+Status WakeUp() {
+  if (has_left && resting->bootstrap != nullptr) {
+    if (Status status = resting->bootstrap->Return(); !status.ok()) return status;
+    has_left = false;
+    if (resting->identity.job_ranks > 1)
+      if (Status status = resting->engine->PublishCard(); !status.ok()) return status;
+  }
+  core::process = resting;
+  resting = nullptr;
+  return {};
+}
+
+Status FirstTime() {
+  if (Status status = BringUp(TheProcess()); !status.ok()) {
+    collective::Uninstall();
+    Clear(TheProcess());
+    return status;
+  }
+  owner = getpid();
+  std::atexit(AtExit);
+  return {};
+}
+
+// What the launcher sees of a process that has ended without a word.
+void SetPhase(Phase phase) { CurrentEventRing()->phase.store(static_cast<std::uint32_t>(phase)); }
+
+Status AddUser(int thread_level) {
+  if (core::process == nullptr)
+    if (Status status = resting != nullptr ? WakeUp() : FirstTime(); !status.ok()) return status;
+  if (core::process->thread_level < thread_level) core::process->thread_level = thread_level;
+  if (core::process->thread_level == MPI_THREAD_MULTIPLE)
+    core::shared_process.store(core::process, std::memory_order_release);
+  ++users;
+  SetPhase(Phase::kInitialized);
+  return {};
+}
+
+// The last one lets the process rest. A program without sessions is likely to end now, so it says
+// goodbye; one with sessions does so when it ends.
+Status RemoveUser() {
+  if (--users > 0) return {};
+  core::shared_process.store(nullptr, std::memory_order_release);
+  p2p::FlushBuffered();
+  Status left;
+  if (had_session) {
+    core::process->engine->Drain();
+  } else {
+    core::process->engine->Farewell();
+    left = Leave(core::process);
+  }
+  core::process->thread_level = MPI_THREAD_SINGLE;
+  resting = core::process;
+  core::process = nullptr;
+  SetPhase(Phase::kFinalized);
   return left;
+}
+
+}  // namespace
+
+Status OpenWorld(int thread_level) {
+  const std::lock_guard in_order(order);
+  if (Status status = AddUser(thread_level); !status.ok()) return status;
+  core::world = MakeBuiltIn(core::everybody->group, 0, MPI_COMM_WORLD, "MPI_COMM_WORLD");
+  core::Group* alone = core::MakeGroup({core::process->self}, core::process->self);
+  core::self_comm = MakeBuiltIn(alone, 1, MPI_COMM_SELF, "MPI_COMM_SELF");
+  core::Release(alone);
+  collective::Attach(core::world);
+  collective::Attach(core::self_comm);
+  core::life = core::Life::kInitialized;
+  return {};
+}
+
+Status CloseWorld() {
+  {
+    const core::Guard guard;
+    // First of all the attributes of MPI_COMM_SELF, while MPI still works (MPI-5.0, section
+    // 11.2.4).
+    static_cast<void>(core::DeleteAllAttributes(core::Holder::kComm, MPI_COMM_SELF,
+                                                &core::self_comm->attributes));
+    p2p::FlushBuffered();
+    static_cast<void>(core::Release(core::self_comm));
+    core::self_comm = nullptr;
+    static_cast<void>(core::Release(core::world));
+    core::world = nullptr;
+  }
+  const std::lock_guard in_order(order);
+  Status left = RemoveUser();
+  core::life = core::Life::kFinalized;
+  return left;
+}
+
+Status OpenSession(int thread_level) {
+  const std::lock_guard in_order(order);
+  if (Status status = AddUser(thread_level); !status.ok()) return status;
+  had_session = true;
+  return {};
+}
+
+Status CloseSession() {
+  const std::lock_guard in_order(order);
+  return RemoveUser();
 }
 
 }  // namespace lamina::assembly

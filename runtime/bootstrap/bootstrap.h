@@ -33,6 +33,12 @@ struct Identity {
   std::string node;                              // host name as the launcher knows it
 };
 
+// A group of ranks that whoever started the job gave a name.
+struct ProcessSet {
+  std::string name;
+  std::vector<std::uint32_t> ranks;
+};
+
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -42,10 +48,18 @@ class Bootstrap {
   // The card of `rank`, waiting until it has been published. kTimeout after the parameter
   // bootstrap.card_timeout_s; kPeerLost when that rank is known to be gone.
   virtual Result<std::vector<std::byte>> Card(std::uint32_t rank) = 0;
+  // The number of the node `rank` runs on, counted within the job. Known from the start, nobody is
+  // asked. kUnsupported: whatever started the job does not say.
+  virtual Result<std::uint32_t> Node(std::uint32_t rank) = 0;
+  // The named process sets of the job that the server knows; none if it knows no such thing. Asked
+  // for once, remembered afterwards.
+  virtual const std::vector<ProcessSet>& ProcessSets() = 0;
   // Ends the whole job with exit status `code`. Returns only if that could not be asked for.
   virtual void Abort(int code, const char* why) = 0;
   // Leaves. The launcher no longer counts an exit of this process as premature.
   virtual Status Leave() = 0;
+  // After Leave: takes part again, as who it was.
+  virtual Status Return() = 0;
 };
 
 // The bootstrap of the environment this process was started in; null (with ok) for a singleton: no

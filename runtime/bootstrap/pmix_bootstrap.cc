@@ -35,6 +35,7 @@ struct Library {
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Error_string) error_string;
+  decltype(&PMIx_Query_info) query_info;  // null in libraries that cannot
 };
 
 template <class Function>
@@ -55,8 +56,10 @@ Result<Library> OpenLibrary() {
       Find(handle, "PMIx_Finalize", &library.finalize) &&
       Find(handle, "PMIx_Abort", &library.abort) && Find(handle, "PMIx_Put", &library.put) &&
       Find(handle, "PMIx_Commit", &library.commit) && Find(handle, "PMIx_Get", &library.get) &&
-      Find(handle, "PMIx_Error_string", &library.error_string))
+      Find(handle, "PMIx_Error_string", &library.error_string)) {
+    if (!Find(handle, "PMIx_Query_info", &library.query_info)) library.query_info = nullptr;
     return library;
+  }
   return Error(Code::kUnsupported, "libpmix.so.2 is too old: %s", dlerror());
 }
 
@@ -179,12 +182,40 @@ class PmixBootstrap final : public Bootstrap {
     return std::vector<std::byte>(first, first + (*value).data.bo.size);
   }
 
+  Result<std::uint32_t> Node(std::uint32_t rank) override {
+    pmix_proc_t peer = self_;
+    peer.rank = rank;
+    std::uint32_t node = 0;
+    if (Number(peer, PMIX_NODEID, &node)) return node;
+    return Error(Code::kUnsupported, "the PMIx server does not say on which node rank %u is", rank);
+  }
+
+  // Servers without process sets answer at once that they do not support the question.
+  const std::vector<ProcessSet>& ProcessSets() override {
+    if (sets_asked_) return sets_;
+    sets_asked_ = true;
+    const std::string names = QuerySetNames();
+    for (const std::string_view name : Split(names, ','))
+      if (!Trim(name).empty())
+        if (ProcessSet set = QuerySet(std::string(Trim(name))); !set.ranks.empty())
+          sets_.push_back(std::move(set));
+    return sets_;
+  }
+
   void Abort(int code, const char* why) override { library_.abort(code, why, nullptr, 0); }
 
   Status Leave() override {
     const pmix_status_t status = library_.finalize(nullptr, 0);
     if (status == PMIX_SUCCESS) return {};
     return Error(Code::kResource, "PMIx_Finalize: %s", library_.error_string(status));
+  }
+
+  Status Return() override {
+    pmix_proc_t self;
+    const pmix_status_t status = library_.init(&self, nullptr, 0);
+    if (status == PMIX_SUCCESS) return {};
+    return Error(Code::kPeerLost, "the PMIx server does not let this process in again: %s",
+                 library_.error_string(status));
   }
 
  private:
@@ -210,6 +241,55 @@ class PmixBootstrap final : public Bootstrap {
     return (*value).type == PMIX_STRING && (*value).data.string != nullptr ? (*value).data.string
                                                                            : "";
   }
+  // One key, with a qualifier if `set` is not empty. Null: no answer.
+  pmix_info_t* Query(const char* key, const std::string& set, std::size_t* count) const {
+    *count = 0;
+    if (library_.query_info == nullptr) return nullptr;
+    char name[PMIX_MAX_KEYLEN + 1];
+    std::strncpy(name, key, sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    char* keys[] = {name, nullptr};
+    pmix_info_t qualifier;
+    std::memset(&qualifier, 0, sizeof qualifier);
+    std::strncpy(qualifier.key, PMIX_PSET_NAME, sizeof qualifier.key - 1);
+    qualifier.value.type = PMIX_STRING;
+    qualifier.value.data.string = const_cast<char*>(set.c_str());
+    pmix_query_t query;
+    std::memset(&query, 0, sizeof query);
+    query.keys = keys;
+    query.qualifiers = set.empty() ? nullptr : &qualifier;
+    query.nqual = set.empty() ? 0 : 1;
+    pmix_info_t* results = nullptr;
+    if (library_.query_info(&query, 1, &results, count) == PMIX_SUCCESS) return results;
+    *count = 0;
+    return nullptr;
+  }
+  // The answers are few and asked for once, so they are left to the library that made them.
+  std::string QuerySetNames() const {
+    std::size_t count;
+    const pmix_info_t* results = Query(PMIX_QUERY_PSET_NAMES, "", &count);
+    for (std::size_t i = 0; i < count; ++i)
+      if (results[i].value.type == PMIX_STRING && results[i].value.data.string != nullptr)
+        return results[i].value.data.string;
+    return {};
+  }
+  ProcessSet QuerySet(const std::string& name) const {
+    ProcessSet set{name, {}};
+    std::size_t count;
+    const pmix_info_t* results = Query(PMIX_QUERY_PSET_MEMBERSHIP, name, &count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const pmix_value_t& value = results[i].value;
+      if (value.type != PMIX_DATA_ARRAY || value.data.darray == nullptr ||
+          value.data.darray->type != PMIX_PROC)
+        continue;
+      const auto* members = static_cast<const pmix_proc_t*>(value.data.darray->array);
+      for (std::size_t member = 0; member < value.data.darray->size; ++member)
+        if (std::strcmp(members[member].nspace, self_.nspace) == 0 &&
+            members[member].rank < identity_.job_ranks)
+          set.ranks.push_back(members[member].rank);
+    }
+    return set;
+  }
   pmix_proc_t Everybody() const {
     pmix_proc_t all = self_;
     all.rank = PMIX_RANK_WILDCARD;
@@ -223,6 +303,8 @@ class PmixBootstrap final : public Bootstrap {
   const Library library_;
   const pmix_proc_t self_;
   Identity identity_;
+  bool sets_asked_ = false;
+  std::vector<ProcessSet> sets_;
 };
 
 }  // namespace

@@ -113,11 +113,12 @@ int SetAttribute(Holder holder, void* object, Attributes* attributes, int keyval
   }
   const int error = CallDelete(holder, object, keyval, old->second);
   if (error != MPI_SUCCESS) return error;
-  // The user's function may have changed the list.
+  // The user's function may have changed the list. What is set anew is the last one set.
   const auto entry = Position(attributes, keyval);
   if (entry == attributes->values.end())
     return SetAttribute(holder, object, attributes, keyval, value);
-  entry->second = value;
+  attributes->values.erase(entry);
+  attributes->values.emplace_back(keyval, value);
   return MPI_SUCCESS;
 }
 
@@ -165,12 +166,15 @@ int CopyAttributes(Holder holder, void* old_object, const Attributes& from, Attr
   return MPI_SUCCESS;
 }
 
-int DeleteAllAttributes(Holder holder, void* object, Attributes* attributes) {
+namespace {
+
+int DeleteAll(Holder holder, void* object, Attributes* attributes, bool stop_at_error) {
   int first_error = MPI_SUCCESS;
   while (!attributes->values.empty()) {
     const auto [keyval, value] = attributes->values.back();
     const int error = CallDelete(holder, object, keyval, value);
     if (first_error == MPI_SUCCESS) first_error = error;
+    if (error != MPI_SUCCESS && stop_at_error) break;
     const auto entry = Position(attributes, keyval);
     if (entry == attributes->values.end()) continue;
     attributes->values.erase(entry);
@@ -178,6 +182,16 @@ int DeleteAllAttributes(Holder holder, void* object, Attributes* attributes) {
     DropIfUnused(keyval);
   }
   return first_error;
+}
+
+}  // namespace
+
+int DeleteAllAttributes(Holder holder, void* object, Attributes* attributes) {
+  return DeleteAll(holder, object, attributes, false);
+}
+
+int TryDeleteAllAttributes(Holder holder, void* object, Attributes* attributes) {
+  return DeleteAll(holder, object, attributes, true);
 }
 
 }  // namespace lamina::core

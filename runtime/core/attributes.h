@@ -11,7 +11,7 @@ namespace lamina::core {
 
 enum class Holder { kComm, kDatatype, kWin };
 
-// The attributes of one object: (keyval, value) in the order they were first set. Copy and delete
+// The attributes of one object: (keyval, value) in the order they were last set. Copy and delete
 // functions run through the functions below, never by copying this struct.
 struct Attributes {
   std::vector<std::pair<int, void*>> values;
@@ -29,7 +29,11 @@ int GetAttribute(Holder holder, const Attributes& attributes, int keyval, void**
 int DeleteAttribute(Holder holder, void* object, Attributes* attributes, int keyval);
 // Runs copy functions; on failure what was copied is deleted again and the class returned.
 int CopyAttributes(Holder holder, void* old_object, const Attributes& from, Attributes* to);
-// Deletes in reverse order of setting (MPI-5.0, section 11.2.4 for MPI_COMM_SELF).
+// Deletes in reverse order of setting (MPI-5.0, section 11.2.4 for MPI_COMM_SELF), all of them
+// whatever the delete functions say; returns the first error.
 int DeleteAllAttributes(Holder holder, void* object, Attributes* attributes);
+// The same, but stops where a delete function fails: its attribute and those set before it are
+// still there.
+int TryDeleteAllAttributes(Holder holder, void* object, Attributes* attributes);
 
 }  // namespace lamina::core

@@ -121,6 +121,34 @@ TEST_F(AttributesTest, AllAreDeletedInReverseOrderOfSetting) {
   EXPECT_EQ(FreeKeyval(Holder::kComm, &second), MPI_SUCCESS);
 }
 
+TEST_F(AttributesTest, WhatIsSetAgainIsTheLastOneSet) {
+  int second;
+  EXPECT_EQ(
+      CreateKeyval(Holder::kComm, nullptr, reinterpret_cast<void (*)()>(Delete), nullptr, &second),
+      MPI_SUCCESS);
+  EXPECT_EQ(Set(1), MPI_SUCCESS);
+  EXPECT_EQ(SetAttribute(Holder::kComm, nullptr, &attributes_, second, Value(2)), MPI_SUCCESS);
+  EXPECT_EQ(Set(3), MPI_SUCCESS);
+  EXPECT_EQ(DeleteAllAttributes(Holder::kComm, nullptr, &attributes_), MPI_SUCCESS);
+  EXPECT_EQ(diary, "delete 1 delete 3 delete 2 ");
+  EXPECT_EQ(FreeKeyval(Holder::kComm, &second), MPI_SUCCESS);
+}
+
+TEST_F(AttributesTest, TryingStopsWhereADeleteFails) {
+  int second;
+  EXPECT_EQ(CreateKeyval(Holder::kComm, nullptr, nullptr, nullptr, &second), MPI_SUCCESS);
+  EXPECT_EQ(Set(1), MPI_SUCCESS);
+  EXPECT_EQ(SetAttribute(Holder::kComm, nullptr, &attributes_, second, Value(2)), MPI_SUCCESS);
+  answer = MPI_ERR_OTHER;
+  EXPECT_EQ(TryDeleteAllAttributes(Holder::kComm, nullptr, &attributes_), MPI_ERR_OTHER);
+  EXPECT_EQ(Get(attributes_, second), -1);
+  EXPECT_EQ(Get(attributes_, key_), 1);
+  answer = MPI_SUCCESS;
+  EXPECT_EQ(TryDeleteAllAttributes(Holder::kComm, nullptr, &attributes_), MPI_SUCCESS);
+  EXPECT_TRUE(attributes_.values.empty());
+  EXPECT_EQ(FreeKeyval(Holder::kComm, &second), MPI_SUCCESS);
+}
+
 TEST_F(AttributesTest, AFreedKeyvalLivesWhileItIsUsed) {
   EXPECT_EQ(Set(7), MPI_SUCCESS);
   const int old_key = key_;

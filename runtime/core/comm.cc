@@ -3,13 +3,13 @@
 
 #include "runtime/base/check.h"
 #include "runtime/core/errors.h"
-#include "runtime/core/info.h"
 #include "runtime/core/topology.h"
 
 namespace lamina::core {
 
 constinit Comm* world = nullptr;
 constinit Comm* self_comm = nullptr;
+constinit Comm* everybody = nullptr;
 void (*on_last_release)(Comm* comm) = nullptr;
 
 namespace {
@@ -43,8 +43,19 @@ Comm* MakeComm(Group* group, ContextId context, const Comm* parent) {
   comm->destinations = comm->size;
   comm->peers = group->peers.data();
   comm->handle = ToHandle<MPI_Comm>(comm);
-  comm->errhandler = parent != nullptr ? parent->errhandler : FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  comm->errhandler = parent != nullptr ? parent->errhandler : InitialErrhandler();
   Retain(comm->errhandler);
+  return comm;
+}
+
+Comm* MakeInterComm(Group* group, Group* remote, ContextId context, ContextId local_context,
+                    const Comm* parent) {
+  Comm* comm = MakeComm(group, context, parent);
+  Retain(remote);
+  comm->remote = remote;
+  comm->destinations = remote->size();
+  comm->peers = remote->peers.data();
+  comm->local = MakeComm(group, local_context, parent);
   return comm;
 }
 
@@ -55,10 +66,10 @@ int Release(Comm* comm) {
   if (--comm->references > 0) return MPI_SUCCESS;
   const int error = DeleteAllAttributes(Holder::kComm, comm->handle, &comm->attributes);
   if (on_last_release != nullptr) on_last_release(comm);
+  if (comm->local != nullptr) static_cast<void>(Release(comm->local));
   Release(comm->group);
   if (comm->remote != nullptr) Release(comm->remote);
   Release(comm->errhandler);
-  delete comm->info;
   delete comm->topology;
   *comm = Comm();
   comm->kind = Kind::kFreed;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
 #include "runtime/core/process.h"
+#include "runtime/core/session.h"
 
 namespace lamina::core {
 namespace {
@@ -88,9 +90,40 @@ constexpr const char* kClassTexts[] = {
 constexpr int kClasses = static_cast<int>(std::size(kClassTexts));
 static_assert(kClasses == MPI_ERR_ABI + 1);
 
+// Those of the tool interface, which stand apart (MPI-5.0, section 15.3.10).
+constexpr const char* kToolTexts[] = {
+    "MPI_T_ERR_CANNOT_INIT: the tool interface cannot be initialized",
+    "MPI_T_ERR_NOT_ACCESSIBLE: not accessible now",
+    "MPI_T_ERR_NOT_INITIALIZED: the tool interface is not initialized",
+    "MPI_T_ERR_NOT_SUPPORTED: not supported",
+    "MPI_T_ERR_MEMORY: out of memory",
+    "MPI_T_ERR_INVALID: invalid argument",
+    "MPI_T_ERR_INVALID_INDEX: there is nothing of that index",
+    "MPI_T_ERR_INVALID_ITEM: the enumeration has no such item",
+    "MPI_T_ERR_INVALID_SESSION: invalid performance session",
+    "MPI_T_ERR_INVALID_HANDLE: invalid handle",
+    "MPI_T_ERR_INVALID_NAME: nothing is called that",
+    "MPI_T_ERR_OUT_OF_HANDLES: no more handles",
+    "MPI_T_ERR_OUT_OF_SESSIONS: no more sessions",
+    "MPI_T_ERR_CVAR_SET_NOT_NOW: the variable cannot be set any more",
+    "MPI_T_ERR_CVAR_SET_NEVER: the variable cannot be set",
+    "MPI_T_ERR_PVAR_NO_WRITE: the variable cannot be written or reset",
+    "MPI_T_ERR_PVAR_NO_STARTSTOP: the variable cannot be started or stopped",
+    "MPI_T_ERR_PVAR_NO_ATOMIC: the variable cannot be read and reset at once",
+};
+static_assert(MPI_T_ERR_CANNOT_INIT + std::size(kToolTexts) == MPI_T_ERR_PVAR_NO_ATOMIC + 1);
+
+// Null: it is no predefined class.
+const char* PredefinedText(int error_class) {
+  if (error_class >= 0 && error_class < kClasses) return kClassTexts[error_class];
+  if (error_class >= MPI_T_ERR_CANNOT_INIT && error_class <= MPI_T_ERR_PVAR_NO_ATOMIC)
+    return kToolTexts[error_class - MPI_T_ERR_CANNOT_INIT];
+  return nullptr;
+}
+
 std::string ClassName(int error_class) {
-  if (error_class < 0 || error_class >= kClasses) return "class " + std::to_string(error_class);
-  const char* text = kClassTexts[error_class];
+  const char* text = PredefinedText(error_class);
+  if (text == nullptr) return "class " + std::to_string(error_class);
   return std::string(text, std::strchr(text, ':'));
 }
 
@@ -102,6 +135,9 @@ struct Added {
   std::string text;
 };
 constinit std::vector<Added>* added = nullptr;
+// These may be called by any thread at any time, the library lock or not.
+constinit std::mutex added_lock;
+using AddedGuard = std::lock_guard<std::mutex>;
 constexpr int kFirstAdded = MPI_ERR_LASTCODE + 1;
 
 Added* FindAdded(int error_code) {
@@ -136,36 +172,95 @@ std::string NameOf(const Comm* comm) {
   return comm->name.empty() ? "a communicator" : comm->name;
 }
 
-int Handle(Comm* comm, int error_class, const char* call, const char* text) {
+// On what an error is raised: who handles it, and how that is told.
+struct Owner {
+  Errhandler* handler;
+  void* handle;  // where the object's handle is; user functions get it
+  std::string name;
+};
+
+Owner OwnerOf(Comm* comm) {
+  if (comm == nullptr) comm = self_comm;
+  if (comm != nullptr) return {comm->errhandler, &comm->handle, NameOf(comm)};
+  static MPI_Comm none = MPI_COMM_NULL;
+  return {
+      InitialErrhandler(), &none,
+      process == nullptr ? "errors outside MPI_Init...MPI_Finalize" : "errors without an object"};
+}
+
+Owner OwnerOf(Session* session) { return {session->errhandler, &session->handle, "a session"}; }
+
+Owner NoFile() {
+  static MPI_File none = MPI_FILE_NULL;
+  return {file_errhandler != nullptr ? file_errhandler : FindErrhandler(MPI_ERRORS_RETURN), &none,
+          "MPI_FILE_NULL"};
+}
+
+void CallUser(const Errhandler& handler, void* handle, int code) {
+  switch (handler.target) {
+    case Errhandler::Target::kAny:
+    case Errhandler::Target::kComm:
+      return reinterpret_cast<MPI_Comm_errhandler_function*>(handler.function)(
+          static_cast<MPI_Comm*>(handle), &code);
+    case Errhandler::Target::kWin:
+      return reinterpret_cast<MPI_Win_errhandler_function*>(handler.function)(
+          static_cast<MPI_Win*>(handle), &code);
+    case Errhandler::Target::kFile:
+      return reinterpret_cast<MPI_File_errhandler_function*>(handler.function)(
+          static_cast<MPI_File*>(handle), &code);
+    case Errhandler::Target::kSession:
+      return reinterpret_cast<MPI_Session_errhandler_function*>(handler.function)(
+          static_cast<MPI_Session*>(handle), &code);
+  }
+}
+
+int Handle(const Owner& owner, int error_class, const char* call, const char* text) {
   last_error.error_class = error_class;
   snprintf(last_error.text, sizeof last_error.text, "%s: %s", call, text);
-  if (comm == nullptr) comm = self_comm;
-  Errhandler* handler = comm != nullptr ? comm->errhandler : FindErrhandler(MPI_ERRORS_ARE_FATAL);
-  switch (handler->action) {
+  switch (owner.handler->action) {
     case Errhandler::Action::kReturn:
       RecordEvent("%s: %s (%s), returned", call, text, ClassName(error_class).c_str());
       return error_class;
-    case Errhandler::Action::kUser: {
+    case Errhandler::Action::kUser:
       RecordEvent("%s: %s (%s), handed to the application", call, text,
                   ClassName(error_class).c_str());
-      int code = error_class;
-      reinterpret_cast<MPI_Comm_errhandler_function*>(handler->function)(&comm->handle, &code);
+      CallUser(*owner.handler, owner.handle, error_class);
       return error_class;
-    }
     case Errhandler::Action::kFatal:
     case Errhandler::Action::kAbort:
       break;
   }
-  const bool fatal = handler->action == Errhandler::Action::kFatal;
-  const std::string owner =
-      core::process == nullptr ? "errors outside MPI_Init...MPI_Finalize" : NameOf(comm);
+  const bool fatal = owner.handler->action == Errhandler::Action::kFatal;
   Log(Level::kError, call, "%s (%s); the job is ended: %s on %s", text,
       ClassName(error_class).c_str(), fatal ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT",
-      owner.c_str());
+      owner.name.c_str());
   AbortJob(error_class, call);
 }
 
+#define FORMAT_TEXT(text, format)                  \
+  char text[400];                                  \
+  va_list arguments;                               \
+  va_start(arguments, format);                     \
+  vsnprintf(text, sizeof text, format, arguments); \
+  va_end(arguments)
+
 }  // namespace
+
+constinit Errhandler* file_errhandler = nullptr;
+
+Errhandler* InitialErrhandler() {
+  static Errhandler* const initial = [] {
+    ErrorParams params;
+    const Environment environment = Environment::OfThisProcess();
+    // A bad value is reported by initialisation, with all the others.
+    if (!param::Load(param::Settings::FromEnvironment(environment), kErrorFields, &params).ok())
+      return FindErrhandler(MPI_ERRORS_ARE_FATAL);
+    return FindErrhandler(params.initial_handler == "mpi_errors_return"  ? MPI_ERRORS_RETURN
+                          : params.initial_handler == "mpi_errors_abort" ? MPI_ERRORS_ABORT
+                                                                         : MPI_ERRORS_ARE_FATAL);
+  }();
+  return initial;
+}
 
 Errhandler* FindErrhandler(MPI_Errhandler handle) {
   struct Predefined {
@@ -185,7 +280,9 @@ Errhandler* FindErrhandler(MPI_Errhandler handle) {
   return FromHandle<Errhandler>(handle);
 }
 
-void Retain(Errhandler* handler) { ++handler->references; }
+void Retain(Errhandler* handler) {
+  if (!IsPredefined(handler->handle)) ++handler->references;
+}
 
 void Release(Errhandler* handler) {
   CHECK(handler->references > 0);
@@ -195,17 +292,29 @@ void Release(Errhandler* handler) {
 }
 
 int Raise(Comm* comm, int error_class, const char* call, const char* format, ...) {
-  char text[400];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return Handle(comm, error_class, call, text);
+  FORMAT_TEXT(text, format);
+  return Handle(OwnerOf(comm), error_class, call, text);
 }
 
 int Raise(Comm* comm, const Status& status, const char* call) {
   const std::string text(status.message());
-  return Handle(comm, ClassOf(status.code()), call, text.c_str());
+  return Handle(OwnerOf(comm), ClassOf(status.code()), call, text.c_str());
+}
+
+int RaiseOn(Session* session, int error_class, const char* call, const char* format, ...) {
+  FORMAT_TEXT(text, format);
+  return Handle(OwnerOf(session), error_class, call, text);
+}
+
+int RaiseOnNoFile(int error_class, const char* call, const char* format, ...) {
+  FORMAT_TEXT(text, format);
+  return Handle(NoFile(), error_class, call, text);
+}
+
+int RaiseThrough(Errhandler* handler, int error_class, const char* call, const char* format, ...) {
+  FORMAT_TEXT(text, format);
+  static MPI_Session none = MPI_SESSION_NULL;
+  return Handle({handler, &none, "an object that could not be made"}, error_class, call, text);
 }
 
 int ClassOf(Code code) {
@@ -238,7 +347,8 @@ int ClassOf(Code code) {
 }
 
 const char* ClassText(int error_class) {
-  return error_class >= 0 && error_class < kClasses ? kClassTexts[error_class] : "";
+  const char* text = PredefinedText(error_class);
+  return text != nullptr ? text : "";
 }
 
 const char* LastErrorText(int error_class) {
@@ -246,17 +356,20 @@ const char* LastErrorText(int error_class) {
 }
 
 int AddErrorClass(int* error_class) {
+  const AddedGuard guard(added_lock);
   *error_class = Add(0, true);
   return MPI_SUCCESS;
 }
 
 int AddErrorCode(int error_class, int* error_code) {
   if (ClassOfErrorCode(error_class) != error_class) return MPI_ERR_ARG;
+  const AddedGuard guard(added_lock);
   *error_code = Add(error_class, false);
   return MPI_SUCCESS;
 }
 
 int AddErrorString(int error_code, const char* text) {
+  const AddedGuard guard(added_lock);
   Added* found = FindAdded(error_code);
   if (found == nullptr) return MPI_ERR_ARG;
   found->text.assign(text, strnlen(text, MPI_MAX_ERROR_STRING - 1));
@@ -264,6 +377,7 @@ int AddErrorString(int error_code, const char* text) {
 }
 
 int RemoveErrorClass(int error_class) {
+  const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_class);
   if (found == nullptr || found->error_class != error_class) return MPI_ERR_ARG;
   for (std::size_t index = 0; index < added->size(); ++index) {
@@ -275,12 +389,14 @@ int RemoveErrorClass(int error_class) {
 }
 
 int RemoveErrorCode(int error_code) {
+  const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_code);
   if (found == nullptr || found->error_class == error_code) return MPI_ERR_ARG;
   return Remove(error_code);
 }
 
 int RemoveErrorString(int error_code) {
+  const AddedGuard guard(added_lock);
   Added* found = FindAdded(error_code);
   if (found == nullptr || found->text.empty()) return MPI_ERR_ARG;
   found->text.clear();
@@ -288,20 +404,23 @@ int RemoveErrorString(int error_code) {
 }
 
 int ClassOfErrorCode(int error_code) {
-  if (error_code >= 0 && error_code < kClasses) return error_code;
+  if (PredefinedText(error_code) != nullptr) return error_code;
   if (error_code == MPI_ERR_LASTCODE) return error_code;
+  const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_code);
   return found != nullptr ? found->error_class : -1;
 }
 
 const char* ErrorText(int error_code) {
-  if (error_code >= 0 && error_code < kClasses) return kClassTexts[error_code];
+  if (const char* text = PredefinedText(error_code); text != nullptr) return text;
   if (error_code == MPI_ERR_LASTCODE) return "MPI_ERR_LASTCODE: the last predefined error code";
+  const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_code);
   return found != nullptr ? found->text.c_str() : nullptr;
 }
 
 int LastUsedErrorCode() {
+  const AddedGuard guard(added_lock);
   return MPI_ERR_LASTCODE + (added == nullptr ? 0 : static_cast<int>(added->size()));
 }
 

@@ -11,6 +11,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/core/comm.h"
+#include "runtime/core/session.h"
 
 namespace lamina::core {
 namespace {
@@ -67,6 +68,34 @@ TEST(Errors, AUsersHandlerIsCalledWithCommunicatorAndCode) {
   EXPECT_EQ(Raise(&comm, MPI_ERR_ROOT, "MPI_Bcast", "root is 9"), MPI_ERR_ROOT);
   EXPECT_EQ(seen_code, MPI_ERR_ROOT);
   EXPECT_EQ(seen_comm, MPI_COMM_WORLD);
+}
+
+MPI_Session seen_session = MPI_SESSION_NULL;
+void RememberSession(MPI_Session* session, int* code, ...) {
+  seen_session = *session;
+  seen_code = *code;
+}
+
+TEST(Errors, ASessionHasAHandlerOfItsOwn) {
+  Errhandler* handler = new Errhandler;
+  handler->action = Errhandler::Action::kUser;
+  handler->target = Errhandler::Target::kSession;
+  handler->function = reinterpret_cast<void (*)()>(RememberSession);
+  handler->handle = ToHandle<MPI_Errhandler>(handler);
+  Session* session = MakeSession(handler, nullptr);
+  Release(handler);  // the session holds it
+  EXPECT_EQ(FindSession(session->handle), session);
+  EXPECT_EQ(RaiseOn(session, MPI_ERR_ARG, "MPI_Session_get_info", "%s", "why"), MPI_ERR_ARG);
+  EXPECT_EQ(seen_code, MPI_ERR_ARG);
+  EXPECT_EQ(seen_session, session->handle);
+  const MPI_Session stale = session->handle;
+  Release(session);
+  EXPECT_EQ(FindSession(stale), nullptr);
+}
+
+TEST(Errors, WithoutAFileTheyAreReturned) {
+  EXPECT_EQ(RaiseOnNoFile(MPI_ERR_FILE, "MPI_File_close", "none"), MPI_ERR_FILE);
+  EXPECT_STREQ(LastErrorText(MPI_ERR_FILE), "MPI_File_close: none");
 }
 
 TEST(ErrorsDeathTest, FatalEndsTheProcessAndNamesEverything) {

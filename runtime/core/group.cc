@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/base/check.h"
+#include "runtime/core/session.h"
 
 namespace lamina::core {
 namespace {
@@ -17,8 +18,10 @@ Group* EmptyGroup() {
 
 }  // namespace
 
-Group* MakeGroup(std::vector<PeerId> peers, PeerId self) {
+Group* MakeGroup(std::vector<PeerId> peers, PeerId self, Session* session) {
   Group* group = new Group;
+  group->session = session;
+  if (session != nullptr) Retain(session);
   group->peers = std::move(peers);
   const auto found = std::find(group->peers.begin(), group->peers.end(), self);
   if (found != group->peers.end()) group->self = static_cast<Rank>(found - group->peers.begin());
@@ -31,6 +34,7 @@ void Release(Group* group) {
   CHECK(group->references > 0);
   if (group == EmptyGroup()) return;
   if (--group->references > 0) return;
+  if (group->session != nullptr) Release(group->session);
   group->kind = Kind::kFreed;
   delete group;
 }

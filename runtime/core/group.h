@@ -2,14 +2,16 @@
 // An ordered set of processes (MPI-5.0, section 7.3). Immutable once made; shared by reference.
 #pragma once
 
-#include "runtime/base/ids.h"
-#include "runtime/core/object.h"
-
 #include <mpi.h>
 
 #include <vector>
 
+#include "runtime/base/ids.h"
+#include "runtime/core/object.h"
+
 namespace lamina::core {
+
+struct Session;
 
 struct Group : Object {
   static constexpr Kind kKind = Kind::kGroup;
@@ -19,10 +21,12 @@ struct Group : Object {
   // This process's rank, or MPI_UNDEFINED.
   Rank self = MPI_UNDEFINED;
   std::vector<PeerId> peers;  // by rank
+  // The session it comes from, as do the communicators over it; held by reference. Null: the world.
+  Session* session = nullptr;
 };
 
 // The group with these members; finds its `self`. References: one, the caller's.
-Group* MakeGroup(std::vector<PeerId> peers, PeerId self);
+Group* MakeGroup(std::vector<PeerId> peers, PeerId self, Session* session = nullptr);
 void Retain(Group* group);
 void Release(Group* group);
 

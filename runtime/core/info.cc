@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.h"
 #include "runtime/core/process.h"
 
 namespace lamina::core {
@@ -26,19 +27,6 @@ std::pair<std::string, std::string> CommandLine() {
   if (!arguments.empty()) arguments.pop_back();
   std::replace(arguments.begin(), arguments.end(), '\0', ' ');
   return {text.substr(0, end), arguments};
-}
-
-const char* ThreadLevelName(int level) {
-  switch (level) {
-    case MPI_THREAD_FUNNELED:
-      return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-      return "MPI_THREAD_SERIALIZED";
-    case MPI_THREAD_MULTIPLE:
-      return "MPI_THREAD_MULTIPLE";
-    default:
-      return "MPI_THREAD_SINGLE";
-  }
 }
 
 void SetIfThere(Info* info, const char* key, std::string value) {
@@ -62,12 +50,57 @@ Info* MakeInfoEnv() {
     SetIfThere(info, "maxprocs", std::to_string(process->identity.job_ranks));
     SetIfThere(info, "thread_level", ThreadLevelName(process->thread_level));
   }
+  SetIfThere(info, "mpi_memory_alloc_kinds", SupportedMemoryKinds(""));
   return info;
 }
 
-constinit Info* info_env = nullptr;
+// A kind and its restrictors, as far as they are known here.
+std::string SupportedKind(std::string_view asked) {
+  const std::vector<std::string_view> words = Split(asked, ':');
+  if (words[0] != "mpi" && words[0] != "system") return {};
+  std::string kind(words[0]);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool known =
+        kind.starts_with("mpi") && (words[i] == "alloc_mem" || words[i] == "win_allocate" ||
+                                    words[i] == "win_allocate_shared");
+    if (!known) return {};
+    kind.append(":").append(words[i]);
+  }
+  return kind;
+}
 
 }  // namespace
+
+const char* ThreadLevelName(int level) {
+  switch (level) {
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    default:
+      return "MPI_THREAD_SINGLE";
+  }
+}
+
+int ThreadLevelNamed(const std::string& name) {
+  for (const int level :
+       {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE})
+    if (name == ThreadLevelName(level)) return level;
+  return -1;
+}
+
+std::string SupportedMemoryKinds(const std::string& asked) {
+  std::string supported = "mpi,system";
+  for (const std::string_view piece : Split(asked, ',')) {
+    const std::string kind = SupportedKind(Trim(piece));
+    if (kind.find(':') != std::string::npos) supported += "," + kind;
+  }
+  return supported;
+}
+
+constinit Info* fortran_info = nullptr;
 
 const std::string* Info::Find(const std::string& key) const {
   for (const auto& [name, value] : entries)
@@ -95,8 +128,13 @@ bool Info::Delete(const std::string& key) {
 
 Info* FindInfo(MPI_Info handle) {
   if (handle != MPI_INFO_ENV) return FromHandle<Info>(handle);
-  if (info_env == nullptr) info_env = MakeInfoEnv();
-  return info_env;
+  // Before MPI_Init less is known.
+  if (world == nullptr) {
+    static Info* const early = MakeInfoEnv();
+    return early;
+  }
+  static Info* const whole = MakeInfoEnv();
+  return whole;
 }
 
 }  // namespace lamina::core

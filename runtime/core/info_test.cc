@@ -37,5 +37,20 @@ TEST(Info, TheEnvironmentNamesThisProgram) {
   EXPECT_EQ(FindInfo(MPI_INFO_ENV), env);
 }
 
+TEST(Info, ThreadLevelsHaveTheirNames) {
+  for (const int level :
+       {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE})
+    EXPECT_EQ(ThreadLevelNamed(ThreadLevelName(level)), level);
+  EXPECT_EQ(ThreadLevelNamed("MPI_THREAD_MANY"), -1);
+}
+
+TEST(Info, MemoryKindsAreThoseThatAreSupported) {
+  EXPECT_EQ(SupportedMemoryKinds(""), "mpi,system");
+  EXPECT_EQ(SupportedMemoryKinds("system, mpi:alloc_mem,cuda:device"), "mpi,system,mpi:alloc_mem");
+  EXPECT_EQ(SupportedMemoryKinds("mpi:win_allocate:alloc_mem"),
+            "mpi,system,mpi:win_allocate:alloc_mem");
+  EXPECT_EQ(SupportedMemoryKinds("mpi:moonlight,system:fast,:,,"), "mpi,system");
+}
+
 }  // namespace
 }  // namespace lamina::core

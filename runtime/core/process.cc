@@ -4,6 +4,7 @@
 namespace lamina::core {
 
 constinit Process* process = nullptr;
+constinit std::atomic<Process*> shared_process{nullptr};
 constinit Life life = Life::kBefore;
 
 }  // namespace lamina::core

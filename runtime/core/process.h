@@ -3,6 +3,7 @@
 // argument, so there is one pointer to it; it is the only mutable global of the library.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,6 +21,41 @@ class Engine;
 
 namespace lamina::core {
 
+// Lets one thread in at a time. Recursive, because callbacks of the application may call MPI; a
+// thread that sleeps gives it up wholly, however often it holds it.
+class LibraryLock {
+ public:
+  void Lock() {
+    if (!mutex_.try_lock()) {
+      contenders_.fetch_add(1, std::memory_order_relaxed);
+      mutex_.lock();
+      contenders_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    ++depth_;
+  }
+  void Unlock() {
+    --depth_;
+    mutex_.unlock();
+  }
+  // Does another thread wait for it?
+  bool Wanted() const { return contenders_.load(std::memory_order_relaxed) != 0; }
+
+  // The answer is for RegainAll.
+  int ReleaseAll() {
+    const int depth = depth_;
+    for (int i = 0; i < depth; ++i) Unlock();
+    return depth;
+  }
+  void RegainAll(int depth) {
+    for (int i = 0; i < depth; ++i) Lock();
+  }
+
+ private:
+  std::recursive_mutex mutex_;
+  std::atomic<int> contenders_{0};
+  int depth_ = 0;  // guarded by mutex_
+};
+
 struct Process {
   param::Settings settings;
   Environment environment;
@@ -30,7 +66,9 @@ struct Process {
 
   int thread_level = MPI_THREAD_SINGLE;
   bool check_arguments = true;  // parameter api.check_arguments
-  std::recursive_mutex lock;    // taken at MPI_THREAD_MULTIPLE only: see Guard
+  LibraryLock lock;             // taken at MPI_THREAD_MULTIPLE only: see Guard
+  // What a thread does for those that sleep before it leaves the library; null while none sleeps.
+  void (*before_unlock)() = nullptr;
 };
 
 // Null before initialisation and after finalisation.
@@ -40,20 +78,27 @@ extern Process* process;
 enum class Life : int { kBefore, kInitialized, kFinalized };
 extern Life life;
 
-// The library lock, for one API call. Costs one predictable branch below MPI_THREAD_MULTIPLE.
+// The process while several threads may call at once, else null. It lives as long as the program,
+// so a thread that comes while others take MPI down finds a lock.
+extern std::atomic<Process*> shared_process;
+
+// For one API call: inside the library, alone. Costs one predictable branch below
+// MPI_THREAD_MULTIPLE.
 class Guard {
  public:
-  Guard() : held_(process != nullptr && process->thread_level == MPI_THREAD_MULTIPLE) {
-    if (held_) process->lock.lock();
+  Guard() : held_(shared_process.load(std::memory_order_acquire)) {
+    if (held_ != nullptr) held_->lock.Lock();
   }
   ~Guard() {
-    if (held_) process->lock.unlock();
+    if (held_ == nullptr) return;
+    if (held_->before_unlock != nullptr) held_->before_unlock();
+    held_->lock.Unlock();
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
  private:
-  const bool held_;
+  Process* const held_;
 };
 
 }  // namespace lamina::core

@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/topology.h"
 
+#include <algorithm>
+
 namespace lamina::core {
 namespace {
 
+// Divisors of `product`, ascending.
+std::vector<int> DivisorsOf(int product) {
+  std::vector<int> small, large;
+  for (int i = 1; i <= product / i; ++i) {
+    if (product % i != 0) continue;
+    small.push_back(i);
+    if (i != product / i) large.push_back(product / i);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+// Is base to the power of `exponent` at least `limit`?
+bool Reaches(long long base, std::size_t exponent, int limit) {
+  long long power = 1;
+  for (std::size_t i = 0; i < exponent && power < limit; ++i) power *= base;
+  return power >= limit;
+}
+
 // Fills factors[at...] with divisors of `product`, none above `limit`, none increasing; the largest
 // is as small as can be, then the next. False if there are none.
-bool Factor(std::vector<int>* factors, std::size_t at, int product, int limit) {
+bool Factor(const std::vector<int>& divisors, std::vector<int>* factors, std::size_t at,
+            int product, int limit) {
   const std::size_t left = factors->size() - at;
   if (left == 1) {
     (*factors)[at] = product;
     return product <= limit;
   }
-  for (int factor = 1; factor <= limit && factor <= product; ++factor) {
-    if (product % factor != 0) continue;
+  for (const int factor : divisors) {
+    if (factor > limit) return false;
     // The largest of `left` factors cannot be below the root.
-    long long power = 1;
-    for (std::size_t i = 0; i < left && power < product; ++i) power *= factor;
-    if (power < product) continue;
+    if (product % factor != 0 || !Reaches(factor, left, product)) continue;
     (*factors)[at] = factor;
-    if (Factor(factors, at + 1, product / factor, factor)) return true;
+    if (Factor(divisors, factors, at + 1, product / factor, factor)) return true;
   }
   return false;
 }
@@ -66,9 +86,33 @@ std::span<const int> Neighbours(const Topology& graph, Rank rank) {
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(graph.index[at] - first));
 }
 
+Neighbourhood NeighbourhoodOf(const Topology& topology, Rank rank) {
+  if (topology.kind == MPI_DIST_GRAPH) return {topology.sources, topology.destinations};
+  std::vector<Rank> both;
+  if (topology.kind == MPI_GRAPH) {
+    const std::span<const int> there = Neighbours(topology, rank);
+    both.assign(there.begin(), there.end());
+  }
+  for (std::size_t i = 0; i < topology.dims.size(); ++i)
+    for (const int direction : {-1, 1})
+      both.push_back(Shifted(topology, rank, static_cast<int>(i), direction));
+  return {both, both};
+}
+
+std::size_t SourcesOf(const Topology& topology, Rank rank) {
+  if (topology.kind == MPI_DIST_GRAPH) return topology.sources.size();
+  if (topology.kind == MPI_GRAPH) return Neighbours(topology, rank).size();
+  return 2 * topology.dims.size();
+}
+
+std::size_t DestinationsOf(const Topology& topology, Rank rank) {
+  if (topology.kind == MPI_DIST_GRAPH) return topology.destinations.size();
+  return SourcesOf(topology, rank);
+}
+
 std::vector<int> BalancedFactors(int product, int factors) {
   std::vector<int> result(static_cast<std::size_t>(factors), 1);
-  if (factors > 0) Factor(&result, 0, product, product);
+  if (factors > 0) Factor(DivisorsOf(product), &result, 0, product, product);
   return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Process topologies (MPI-5.0, chapter 8): who is whose neighbour. Pure arithmetic; ranks are those
-// of the communicator that carries the topology and are never reordered.
+// of the communicator that carries the topology.
 #pragma once
 
 #include <mpi.h>
@@ -37,7 +37,20 @@ Rank Shifted(const Topology& cart, Rank rank, int dimension, int displacement);
 // The neighbours of `rank` in a graph.
 std::span<const int> Neighbours(const Topology& graph, Rank rank);
 
-// `factors` numbers, none increasing, whose product is `product`, as close together as can be.
+// Who the neighbourhood collectives of `rank` receive from and send to, in order (section 8.6):
+// on a grid both directions of each dimension, the negative one first, MPI_PROC_NULL beyond an
+// edge. A rank may appear more than once.
+struct Neighbourhood {
+  std::vector<Rank> sources;
+  std::vector<Rank> destinations;
+};
+Neighbourhood NeighbourhoodOf(const Topology& topology, Rank rank);
+// The sizes of those lists.
+std::size_t SourcesOf(const Topology& topology, Rank rank);
+std::size_t DestinationsOf(const Topology& topology, Rank rank);
+
+// `factors` numbers, none increasing, whose product is `product`, as close together as can be: the
+// largest is as small as can be, then the next.
 std::vector<int> BalancedFactors(int product, int factors);
 
 }  // namespace lamina::core
