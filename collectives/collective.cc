@@ -27,6 +27,16 @@ const char* Name(Operation operation) {
       return "alltoallv";
     case Operation::kAlltoallw:
       return "alltoallw";
+    case Operation::kNeighborAllgather:
+      return "neighbor_allgather";
+    case Operation::kNeighborAllgatherv:
+      return "neighbor_allgatherv";
+    case Operation::kNeighborAlltoall:
+      return "neighbor_alltoall";
+    case Operation::kNeighborAlltoallv:
+      return "neighbor_alltoallv";
+    case Operation::kNeighborAlltoallw:
+      return "neighbor_alltoallw";
     case Operation::kReduce:
       return "reduce";
     case Operation::kAllreduce:
@@ -42,7 +52,5 @@ const char* Name(Operation operation) {
   }
   return "unknown";
 }
-
-bool Reduces(Operation operation) { return operation >= Operation::kReduce; }
 
 }  // namespace lamina::collective

@@ -32,6 +32,11 @@ enum class Operation : std::uint8_t {
   kAlltoall,
   kAlltoallv,
   kAlltoallw,
+  kNeighborAllgather,
+  kNeighborAllgatherv,
+  kNeighborAlltoall,
+  kNeighborAlltoallv,
+  kNeighborAlltoallw,
   kReduce,
   kAllreduce,
   kReduceScatter,
@@ -39,11 +44,24 @@ enum class Operation : std::uint8_t {
   kScan,
   kExscan,
 };
-inline constexpr std::size_t kOperations = 17;
+inline constexpr std::size_t kOperations = 22;
 // Lower case, as in parameters: "barrier", "reduce_scatter_block".
 const char* Name(Operation operation);
 // Does the operation combine data?
-bool Reduces(Operation operation);
+constexpr bool Reduces(Operation operation) { return operation >= Operation::kReduce; }
+// Does it take place between neighbours of a topology?
+constexpr bool Neighbourly(Operation operation) {
+  return operation >= Operation::kNeighborAllgather && operation <= Operation::kNeighborAlltoallw;
+}
+// Has each block a datatype of its own?
+constexpr bool Typed(Operation operation) {
+  return operation == Operation::kAlltoallw || operation == Operation::kNeighborAlltoallw;
+}
+// Is one rank the root?
+constexpr bool Rooted(Operation operation) {
+  return operation == Operation::kReduce ||
+         (operation >= Operation::kBcast && operation <= Operation::kScatterv);
+}
 
 // The three places data can be. A position in the input or output counts *elements* of that
 // buffer's datatype, so a plan knows no datatypes. A position in scratch counts elements too: of
@@ -60,6 +78,11 @@ bool Reduces(Operation operation);
 //   reduce               own vector                  at the root: the result
 //   allreduce, scans     own vector                  the result
 //   reduce_scatter(..)   own vector of all blocks    own block of the result
+//   neighbor_allgather   own block                   one block per source
+//   neighbor_alltoall    one block per destination   one block per source
+//
+// On an intercommunicator the blocks are those of the other group, and the result is the reduction
+// of the other group's vectors; reduce_scatter cuts it by the counts of the own group.
 //
 // In place: reductions find the input where the output is (same positions); gather(v), allgather(v)
 // and alltoall(v,w) find their own block(s) in the output and must not read the input; scatter(v)
@@ -68,9 +91,9 @@ enum class Where : std::uint8_t { kInput, kOutput, kScratch };
 
 struct Slice {
   Where where = Where::kInput;
-  std::int64_t first = 0;  // element; in alltoallw, byte
+  std::int64_t first = 0;  // element; in the w-forms, byte
   std::int64_t count = 0;  // elements
-  Rank type_of = -1;       // alltoallw: the datatype is the one given for this rank
+  Rank type_of = -1;       // w-forms: the datatype is the one given for this block
 };
 inline Slice Input(std::int64_t first, std::int64_t count) {
   return {Where::kInput, first, count, -1};
@@ -131,6 +154,8 @@ struct Call {
   Operation operation{};
   bool commutative = true;    // of the reduction operation
   bool all_in_place = false;  // of operations where all ranks must say so alike; 0 with a root
+  // On an intercommunicator each rank sees its own: itself at the root; in the other group the root
+  // as a peer; kNobody where the call does nothing.
   Rank root = 0;
   // Data bytes: of the buffer (bcast), of the vector (reductions; of one block in
   // reduce_scatter_block), of one block (gather, scatter, allgather, alltoall), of all blocks
@@ -141,17 +166,29 @@ struct Call {
   bool in_place = false;
   std::int64_t input_count = 0;   // elements; of one block where there are several
   std::int64_t output_count = 0;  // likewise; equal to input_count in reductions over whole vectors
-  // v-forms: by rank. Displacements count elements (bytes in alltoallw).
+  // v-forms: by rank, or by neighbour. Displacements count elements (bytes in the w-forms).
   std::span<const std::int64_t> input_counts;
   std::span<const std::int64_t> input_displacements;
   std::span<const std::int64_t> output_counts;
   std::span<const std::int64_t> output_displacements;
 };
 
-// Where the call takes place, seen from one rank. fits and cost look at everything but `rank`.
+inline constexpr Rank kNobody = -1;
+
+// Where the call takes place, seen from one rank. fits and cost look at `ranks` alone.
 struct Shape {
-  Rank ranks = 1;
+  Rank ranks = 1;  // of this rank's group
   Rank rank = 0;
+  // An intercommunicator: ranks of the other group, which steps name as peers `ranks` and up.
+  Rank remote_ranks = 0;
+  // Neighbourhood collectives: who the blocks come from and go to; kNobody: beyond an edge.
+  std::span<const Rank> sources = {};
+  std::span<const Rank> destinations = {};
+  // On a grid what goes to destination k arrives as coming from source k ^ 1, which matters where
+  // both are one rank.
+  bool grid = false;
+
+  bool inter() const { return remote_ranks > 0; }
 };
 
 // What moving and combining costs between any two ranks: a message of n bytes takes
@@ -174,8 +211,11 @@ struct Algorithm {
   bool (*fits)(const Call& call, const Shape& shape);
   // Predicted time until the last rank is done.
   double (*cost_us)(const Call& call, const Shape& shape, const LinkModel& link);
-  // Fills `schedule`, which is empty. `shape.ranks` is at least 2 and the call fits.
+  // Fills `schedule`, which is empty. The call fits; `shape.ranks` is at least 2, except between
+  // groups and neighbours.
   void (*plan)(const Call& call, const Shape& shape, Schedule* schedule);
+  // It is for intercommunicators, and only for them.
+  bool inter = false;
 };
 
 // A collective component offers algorithms, for any subset of the operations.

@@ -12,6 +12,8 @@
 #include "collectives/exscan/exscan.h"
 #include "collectives/gather/gather.h"
 #include "collectives/gatherv/gatherv.h"
+#include "collectives/inter/inter.h"
+#include "collectives/neighbor/neighbor.h"
 #include "collectives/reduce/reduce.h"
 #include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/scan/scan.h"
@@ -37,12 +39,20 @@ constexpr const Algorithm* kAlgorithms[] = {
     &kAlltoallBruck, &kAlltoallInPlace, &kAlltoallPairwise, &kAlltoallWindowed,
     &kAlltoallvInPlace, &kAlltoallvWindowed, &kAlltoallvPairwise,
     &kAlltoallwInPlace, &kAlltoallwWindowed,
+    &kNeighborAllgatherDirect, &kNeighborAllgathervDirect,
+    &kNeighborAlltoallDirect, &kNeighborAlltoallvDirect, &kNeighborAlltoallwDirect,
     &kReduceBinomial, &kReduceInOrder, &kReduceLinear,
     &kAllreduceRecursiveDoubling, &kAllreduceLinear, &kAllreduceRabenseifner,
         &kAllreduceReduceBcast, &kAllreduceRing,
     &kReduceScatterDirect, &kReduceScatterBlockDirect,
     &kScanDoubling, &kScanLinear,
     &kExscanDoubling, &kExscanLinear,
+    &kInterBarrierLeaders, &kInterBcastTree, &kInterGatherLinear, &kInterGathervLinear,
+    &kInterScatterLinear, &kInterScattervLinear,
+    &kInterAllgatherWindowed, &kInterAllgathervWindowed,
+    &kInterAlltoallWindowed, &kInterAlltoallvWindowed, &kInterAlltoallwWindowed,
+    &kInterReduceLeaders, &kInterAllreduceLeaders,
+    &kInterReduceScatterLeaders, &kInterReduceScatterBlockLeaders,
 };
 // clang-format on
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The component that is always there: every operation, on any intracommunicator, over
+// The component that is always there: every operation, on any communicator, over
 // point-to-point messages only.
 #pragma once
 

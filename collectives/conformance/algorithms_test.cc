@@ -28,16 +28,19 @@ const Collective& Basic() {
   return *made;
 }
 
+// Those within one group of ranks that all have each other for neighbours: the others have tests of
+// their own, between_test.cc and neighbor_test.cc.
+std::vector<const Algorithm*> AmongAll() {
+  std::vector<const Algorithm*> all;
+  for (const Algorithm* algorithm : Basic().Algorithms())
+    if (!algorithm->inter && !Neighbourly(algorithm->operation)) all.push_back(algorithm);
+  return all;
+}
+
 std::string CaseText(const Case& one) {
   return std::string(Name(one.operation)) + " of " + std::to_string(one.ranks) + " ranks, root " +
          std::to_string(one.root) + ", count " + std::to_string(one.count) +
          (one.in_place ? ", in place" : "") + (one.commutative ? "" : ", non-commutative");
-}
-
-bool HasRoot(Operation operation) {
-  return operation == Operation::kBcast || operation == Operation::kGather ||
-         operation == Operation::kGatherv || operation == Operation::kScatter ||
-         operation == Operation::kScatterv || operation == Operation::kReduce;
 }
 
 // May an algorithm cut its blocks into smaller ones?
@@ -103,7 +106,7 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
     const bool around_power = (ranks & (ranks - 1)) == 0 || (ranks & (ranks + 1)) == 0;
     if (Cuttable(operation) && (ranks < 18 || around_power)) counts.push_back(ranks + 1);
     for (const std::int64_t count : counts)
-      for (Rank root = 0; root < (HasRoot(operation) ? ranks : 1); ++root) {
+      for (Rank root = 0; root < (Rooted(operation) ? ranks : 1); ++root) {
         // Every root is tried. Where ranks are many, every variant only at the roots where
         // intervals are cut differently; the others take turns.
         const bool edge = root <= 2 || root + 2 >= ranks || root == ranks / 2;
@@ -119,12 +122,9 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
   EXPECT_GT(tried, 0) << "it fits nothing";
 }
 
-INSTANTIATE_TEST_SUITE_P(Basic, Algorithms,
-                         testing::ValuesIn(Basic().Algorithms().begin(),
-                                           Basic().Algorithms().end()),
-                         [](const auto& info) {
-                           return std::string(Name(info.param->operation)) + "_" + info.param->name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Basic, Algorithms, testing::ValuesIn(AmongAll()), [](const auto& info) {
+  return std::string(Name(info.param->operation)) + "_" + info.param->name;
+});
 
 // Goal:   a call that comes never finds nobody to do it.
 // Method: ask all algorithms of an operation, for every kind of call.
@@ -134,10 +134,11 @@ TEST(Coverage, EveryCallIsServed) {
       for (const bool in_place : {false, true})
         for (const bool commutative : {false, true}) {
           Case one{static_cast<Operation>(i), ranks, ranks / 2, 2, in_place, commutative};
+          if (Neighbourly(one.operation)) continue;
           const Scenario scenario(one);
           bool served = false;
           for (const Algorithm* algorithm : Basic().Algorithms())
-            served = served || (algorithm->operation == one.operation &&
+            served = served || (algorithm->operation == one.operation && !algorithm->inter &&
                                 algorithm->fits(scenario.call(0), {ranks, 0}));
           EXPECT_TRUE(served) << CaseText(one);
         }

@@ -26,12 +26,6 @@ bool Vectored(Operation operation) {
          operation == Operation::kAlltoallw;
 }
 
-bool OnlyRoot(Operation operation) {
-  return operation == Operation::kGather || operation == Operation::kGatherv ||
-         operation == Operation::kScatter || operation == Operation::kScatterv ||
-         operation == Operation::kReduce || operation == Operation::kBcast;
-}
-
 void Append(Cells* cells, Rank rank, Rank block, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) cells->push_back(Datum(rank, block, i));
 }
@@ -63,7 +57,7 @@ void Scenario::Build(Rank rank) {
   call.operation = case_.operation;
   call.commutative = case_.commutative;
   call.root = case_.root;
-  const bool rooted = OnlyRoot(case_.operation);
+  const bool rooted = Rooted(case_.operation);
   call.in_place = case_.in_place && (!rooted || AtRoot(rank));
   call.all_in_place = case_.in_place && !rooted;
   call.bytes = case_.count;

@@ -20,7 +20,7 @@ Binding::Binding(const Invocation& it)
   Place& output = places_[static_cast<std::size_t>(Where::kOutput)];
   Place& scratch = places_[kScratch];
   output = {static_cast<std::byte*>(it.output), 0, it.output_type, 1};
-  if (it.operation == Operation::kAlltoallw) {
+  if (Typed(it.operation)) {
     input = {static_cast<std::byte*>(const_cast<void*>(it.input)), 1, nullptr, 1};
     output.stride = 1;
     return;

@@ -12,7 +12,7 @@ namespace lamina::collective {
 
 class Binding {
  public:
-  // Everything but scratch. `input_types` and `output_types` (alltoallw) must stay.
+  // Everything but scratch. `input_types` and `output_types` (w-forms) must stay.
   explicit Binding(const Invocation& invocation);
 
   // How much scratch `plan` needs here; 0 for none.

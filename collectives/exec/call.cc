@@ -39,6 +39,11 @@ std::int64_t BytesOf(const Invocation& it, bool at_root) {
     case Operation::kScatterv:
     case Operation::kAlltoallv:
     case Operation::kAlltoallw:
+    case Operation::kNeighborAllgather:
+    case Operation::kNeighborAllgatherv:
+    case Operation::kNeighborAlltoall:
+    case Operation::kNeighborAlltoallv:
+    case Operation::kNeighborAlltoallw:
       return 0;
     case Operation::kGather:
       return at_root ? output : input;
@@ -52,12 +57,6 @@ std::int64_t BytesOf(const Invocation& it, bool at_root) {
     default:
       return output;
   }
-}
-
-bool Rooted(Operation operation) {
-  return operation == Operation::kGather || operation == Operation::kGatherv ||
-         operation == Operation::kScatter || operation == Operation::kScatterv ||
-         operation == Operation::kReduce || operation == Operation::kBcast;
 }
 
 }  // namespace
@@ -87,16 +86,19 @@ Call MakeCall(const Invocation& it, CountStore* store) {
   return call;
 }
 
-bool Empty(const Call& call) {
+bool Empty(const Call& call, const core::Comm& comm) {
+  // Between two groups one direction may have data and the other none, and some ranks do nothing
+  // whatever the count; elsewhere bytes of operations that not every rank knows are 0.
+  if (call.bytes > 0 || comm.is_inter() || Neighbourly(call.operation)) return false;
   switch (call.operation) {
     case Operation::kBarrier:
     case Operation::kGatherv:
     case Operation::kScatterv:
     case Operation::kAlltoallv:
     case Operation::kAlltoallw:
-      return false;  // not every rank knows
+      return false;
     default:
-      return call.bytes == 0;
+      return true;
   }
 }
 

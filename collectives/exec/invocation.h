@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective call with its real arguments, and the two ways to carry it out.
+// A collective call with its real arguments, and the three ways to carry it out.
 //
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
@@ -19,11 +19,12 @@
 namespace lamina::collective {
 
 // Which fields an operation uses is the table in collective.h. What is not significant on this rank
-// stays as it is here. The caller has checked everything; spans are read during Run and Start only.
+// stays as it is here. The caller has checked everything; spans are read during the calls below
+// only.
 struct Invocation {
   Operation operation{};
-  core::Comm* comm = nullptr;  // an intracommunicator
-  Rank root = 0;
+  core::Comm* comm = nullptr;
+  Rank root = 0;          // on an intercommunicator as in Call
   bool in_place = false;  // MPI_IN_PLACE was given on this rank
 
   const void* input = nullptr;
@@ -38,7 +39,7 @@ struct Invocation {
   std::span<const std::int64_t> output_counts;
   std::span<const std::int64_t> output_displacements;
 
-  // alltoallw: by rank. The input's are not used in place.
+  // w-forms: by block. The input's are not used in place.
   std::span<const datatype::Datatype* const> input_types;
   std::span<const datatype::Datatype* const> output_types;
 
@@ -53,20 +54,16 @@ struct CountStore {
 };
 Call MakeCall(const Invocation& invocation, CountStore* store);
 // Every rank knows that no byte moves, so that nobody needs to do anything.
-bool Empty(const Call& call);
-// The tag of the next collective on `comm`; all ranks call it in the same order.
-inline int NextTag(core::Comm* comm) {
-  return static_cast<int>(comm->collective_serial++ & 0x7fffffffu);
-}
+bool Empty(const Call& call, const core::Comm& comm);
 
 // Blocking. Returns an MPI error class.
 int Run(const Invocation& invocation);
 
-// Non-blocking: makes a request that completes in p2p::Progress once Poll is called from there.
-// MPI_SUCCESS, or an error class and no request.
+// Non-blocking: makes a request that completes in p2p::Progress. MPI_SUCCESS, or an error class and
+// no request.
 int Start(const Invocation& invocation, core::Request** request);
 
-// Moves everything that Start began; p2p::Progress calls it. True if anything happened.
-bool Poll();
+// Persistent: makes a request that is not active, planned and with all the memory it needs.
+int Init(const Invocation& invocation, core::Request** request);
 
 }  // namespace lamina::collective

@@ -5,8 +5,8 @@
 
 namespace lamina::collective {
 
-bool PackedBcast::Begin(Invocation* it) {
-  if (it->operation != Operation::kBcast) return true;
+bool PackedBcast::Prepare(Invocation* it) {
+  if (it->operation != Operation::kBcast || it->root == kNobody) return true;
   const datatype::Buffer user{it->output, it->output_count, it->output_type};
   const std::int64_t bytes = user.bytes();
   it->output_type = datatype::FindDatatype(MPI_BYTE);
@@ -15,21 +15,23 @@ bool PackedBcast::Begin(Invocation* it) {
     it->output = bytes > 0 ? user.data() : nullptr;
     return true;
   }
+  if (it->comm->size == 1 && !it->comm->is_inter()) return true;  // nothing is going to move
   bytes_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(bytes)]);
   if (bytes_ == nullptr) return false;
   user_ = user;
   type_.reset(const_cast<datatype::Datatype*>(user.type));
   datatype::Retain(type_.get());
   receives_ = it->comm->rank != it->root;
-  if (!receives_) datatype::Pack(user, 0, {bytes_.get(), static_cast<std::size_t>(bytes)});
   it->output = bytes_.get();
   return true;
 }
 
-void PackedBcast::End() {
-  if (bytes_ == nullptr || !receives_) return;
-  const auto bytes = static_cast<std::size_t>(user_.bytes());
-  datatype::Unpack({bytes_.get(), bytes}, 0, user_);
+void PackedBcast::Pack() {
+  datatype::Pack(user_, 0, {bytes_.get(), static_cast<std::size_t>(user_.bytes())});
+}
+
+void PackedBcast::Unpack() {
+  datatype::Unpack({bytes_.get(), static_cast<std::size_t>(user_.bytes())}, 0, user_);
 }
 
 }  // namespace lamina::collective

@@ -2,12 +2,11 @@
 // The blocking executor. It is what barrier, allreduce and bcast of a few bytes spend their time
 // in, so a round of one receive and one send, by far the commonest, takes the shortest way: post
 // the receive, send, wait. Nothing is allocated for a plan that was run before.
-#include "collectives/exec/alone.h"
 #include "collectives/exec/binding.h"
 #include "collectives/exec/invocation.h"
 #include "collectives/exec/packed_bcast.h"
+#include "collectives/exec/route.h"
 #include "collectives/select/table.h"
-#include "runtime/base/check.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::collective {
@@ -21,12 +20,7 @@ constexpr auto kStandard = Request::Mode::kStandard;
 class Runner {
  public:
   Runner(core::Comm* comm, const Plan& plan, const Binding& binding, Request* transfers)
-      : comm_(comm),
-        plan_(plan),
-        binding_(binding),
-        transfers_(transfers),
-        context_(comm->CollectiveContext()),
-        tag_(NextTag(comm)) {}
+      : plan_(plan), binding_(binding), transfers_(transfers), route_(comm) {}
 
   int RunAll() {
     for (const Plan::Round& round : plan_.rounds) {
@@ -37,17 +31,17 @@ class Runner {
   }
 
  private:
-  Envelope To(const Step& step) const { return {comm_, context_, step.peer, tag_}; }
-
   void Note(int error) {
     if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = error;
   }
 
   void Post(Request* request, const Step& step) {
+    const Envelope envelope = route_.To(step.peer);
+    request->comm = envelope.comm;
     if (step.verb == Verb::kReceive)
-      p2p::PrepareReceive(request, To(step), binding_.At(step.to));
+      p2p::PrepareReceive(request, envelope, binding_.At(step.to));
     else
-      p2p::PrepareSend(request, To(step), binding_.At(step.from), kStandard);
+      p2p::PrepareSend(request, envelope, binding_.At(step.from), kStandard);
     p2p::Start(request);
   }
 
@@ -65,7 +59,7 @@ class Runner {
       // Blocking, which costs no request when the message is short; the receives are posted, so
       // waiting here cannot keep a peer from sending.
       const Step& step = plan_.steps[round.sends];
-      Note(p2p::Send(To(step), binding_.At(step.from), kStandard));
+      Note(p2p::Send(route_.To(step.peer), binding_.At(step.from), kStandard));
     } else {
       for (std::uint32_t i = 0; i < sends; ++i)
         Post(&transfers_[receives + i], plan_.steps[round.sends + i]);
@@ -74,12 +68,10 @@ class Runner {
     for (std::uint32_t i = 0; i < posted; ++i) Wait(&transfers_[i]);
   }
 
-  core::Comm* const comm_;
   const Plan& plan_;
   const Binding& binding_;
   Request* const transfers_;
-  const ContextId context_;
-  const int tag_;
+  const Route route_;
   int error_ = MPI_SUCCESS;
 };
 
@@ -98,7 +90,7 @@ int RunPlan(Table& table, const Invocation& invocation, const Plan& plan) {
 }
 
 int RunCall(const Invocation& invocation, const Call& call) {
-  if (Empty(call)) return MPI_SUCCESS;
+  if (Empty(call, *invocation.comm)) return MPI_SUCCESS;
   Table& table = *invocation.comm->collectives;
   Plan* plan = table.Find(call);
   if (plan == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -115,7 +107,8 @@ int RunCall(const Invocation& invocation, const Call& call) {
 [[gnu::noinline]] int RunBcast(const Invocation& invocation) {
   Invocation bytes = invocation;
   PackedBcast packed;
-  if (!packed.Begin(&bytes)) return MPI_ERR_NO_MEM;
+  if (!packed.Prepare(&bytes)) return MPI_ERR_NO_MEM;
+  packed.Begin();
   const int error = RunCall(bytes, MakeCall(bytes, nullptr));
   packed.End();
   return error;
@@ -125,10 +118,6 @@ int RunCall(const Invocation& invocation, const Call& call) {
 
 int Run(const Invocation& invocation) {
   core::Comm* comm = invocation.comm;
-  if (comm->size == 1) {
-    RunAlone(invocation);
-    return MPI_SUCCESS;
-  }
   if (comm->collectives == nullptr) Attach(comm);
   if (invocation.operation == Operation::kBcast) return RunBcast(invocation);
   if (!invocation.input_counts.empty() || !invocation.output_counts.empty())

@@ -8,12 +8,28 @@ namespace lamina::collective {
 namespace {
 
 constexpr std::string Params::*kForced[kOperations] = {
-    &Params::barrier,   &Params::bcast,          &Params::gather,
-    &Params::gatherv,   &Params::scatter,        &Params::scatterv,
-    &Params::allgather, &Params::allgatherv,     &Params::alltoall,
-    &Params::alltoallv, &Params::alltoallw,      &Params::reduce,
-    &Params::allreduce, &Params::reduce_scatter, &Params::reduce_scatter_block,
-    &Params::scan,      &Params::exscan,
+    &Params::barrier,
+    &Params::bcast,
+    &Params::gather,
+    &Params::gatherv,
+    &Params::scatter,
+    &Params::scatterv,
+    &Params::allgather,
+    &Params::allgatherv,
+    &Params::alltoall,
+    &Params::alltoallv,
+    &Params::alltoallw,
+    &Params::neighbor_allgather,
+    &Params::neighbor_allgatherv,
+    &Params::neighbor_alltoall,
+    &Params::neighbor_alltoallv,
+    &Params::neighbor_alltoallw,
+    &Params::reduce,
+    &Params::allreduce,
+    &Params::reduce_scatter,
+    &Params::reduce_scatter_block,
+    &Params::scan,
+    &Params::exscan,
 };
 
 std::size_t Index(Operation operation) { return static_cast<std::size_t>(operation); }
@@ -56,6 +72,7 @@ Status Library::Force(Operation operation, const std::string& name) {
   if (name.empty()) return {};
   std::string known;
   for (const Algorithm* algorithm : Offered(operation)) {
+    if (algorithm->inter) continue;
     if (name == algorithm->name) {
       forced_[Index(operation)] = algorithm;
       return {};
@@ -88,13 +105,16 @@ LinkModel Library::Link(Rank ranks) const {
 
 const Algorithm* Library::Choose(const Call& call, const Shape& shape,
                                  const LinkModel& link) const {
+  const auto fits = [&](const Algorithm* algorithm) {
+    return algorithm->inter == shape.inter() && algorithm->fits(call, shape);
+  };
   const Algorithm* forced = forced_[Index(call.operation)];
-  if (forced != nullptr && forced->fits(call, shape)) return forced;
+  if (forced != nullptr && fits(forced)) return forced;
   for (const Group& group : groups_[Index(call.operation)]) {
     const Algorithm* best = nullptr;
     double best_us = 0;
     for (const Algorithm* algorithm : group) {
-      if (!algorithm->fits(call, shape)) continue;
+      if (!fits(algorithm)) continue;
       const double cost_us = algorithm->cost_us(call, shape, link);
       if (best != nullptr && cost_us >= best_us) continue;
       best = algorithm;

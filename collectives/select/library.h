@@ -7,7 +7,8 @@
 // call the choice is made as if nothing had been named.
 //
 // Every rank must choose alike, so a choice depends only on values that are the same on all ranks:
-// those of Call marked so, the number of ranks, and parameters, which the launcher makes equal.
+// those of Call marked so, the number of ranks, and parameters, which the launcher makes equal. On
+// an intercommunicator only algorithms for those are looked at, and nowhere else.
 #pragma once
 
 #include <array>
@@ -33,8 +34,10 @@ struct Params {
   std::uint64_t scratch_bytes_max = 4 << 20;
 
   std::string barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv;
-  std::string alltoall, alltoallv, alltoallw, reduce, allreduce, reduce_scatter;
-  std::string reduce_scatter_block, scan, exscan;
+  std::string alltoall, alltoallv, alltoallw;
+  std::string neighbor_allgather, neighbor_allgatherv;
+  std::string neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw;
+  std::string reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan;
 };
 
 inline constexpr const char* kAlgorithmHelp =
@@ -72,6 +75,16 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.alltoall.algorithm", &Params::alltoall, "", kAlgorithmHelp),
     param::Describe("collective.alltoallv.algorithm", &Params::alltoallv, "", kAlgorithmHelp),
     param::Describe("collective.alltoallw.algorithm", &Params::alltoallw, "", kAlgorithmHelp),
+    param::Describe("collective.neighbor_allgather.algorithm", &Params::neighbor_allgather, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.neighbor_allgatherv.algorithm", &Params::neighbor_allgatherv, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.neighbor_alltoall.algorithm", &Params::neighbor_alltoall, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.neighbor_alltoallv.algorithm", &Params::neighbor_alltoallv, "",
+                    kAlgorithmHelp),
+    param::Describe("collective.neighbor_alltoallw.algorithm", &Params::neighbor_alltoallw, "",
+                    kAlgorithmHelp),
     param::Describe("collective.reduce.algorithm", &Params::reduce, "", kAlgorithmHelp),
     param::Describe("collective.allreduce.algorithm", &Params::allreduce, "", kAlgorithmHelp),
     param::Describe("collective.reduce_scatter.algorithm", &Params::reduce_scatter, "",

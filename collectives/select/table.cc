@@ -4,7 +4,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "collectives/select/alone.h"
 #include "runtime/base/check.h"
+#include "runtime/core/topology.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::collective {
 namespace {
@@ -30,18 +33,42 @@ void Uninstall() {
 
 const Library* Installed() { return installed; }
 
-Table::Table(const Library& from, const core::Comm& comm)
+Table::Table(const Library& from, const core::Comm& of)
     : library(from),
-      shape{comm.size, comm.rank},
-      link(from.Link(comm.size)),
-      plans(from.params().plans_max, from.params().plan_steps_max) {}
+      comm(of),
+      link(from.Link(of.size)),
+      plans(from.params().plans_max, from.params().plan_steps_max) {
+  shape.ranks = of.size;
+  shape.rank = of.rank;
+  if (of.is_inter()) shape.remote_ranks = of.remote->size();
+}
+
+// The topology is hung on a communicator after its table, so this is done when planning.
+void Table::ListNeighbours() {
+  core::Neighbourhood all = core::NeighbourhoodOf(*comm.topology, comm.rank);
+  sources_ = std::move(all.sources);
+  destinations_ = std::move(all.destinations);
+  shape.sources = sources_;
+  shape.destinations = destinations_;
+  shape.grid = comm.topology->kind == MPI_CART;
+}
+
+const Algorithm* Table::Choose(const Call& call) {
+  if (Neighbourly(call.operation))
+    ListNeighbours();
+  else if (shape.ranks == 1 && !shape.inter())
+    return &kAlone;
+  return library.Choose(call, shape, link);
+}
 
 Plan* Table::Find(const Call& call) {
   if (Plan* plan = plans.Find(call); plan != nullptr) [[likely]] {
+    trace::Count(trace::Counter::kPlanHits);
     Retain(plan);
     return plan;
   }
-  const Algorithm* algorithm = library.Choose(call, shape, link);
+  trace::Count(trace::Counter::kPlanMisses);
+  const Algorithm* algorithm = Choose(call);
   if (algorithm == nullptr) return nullptr;
   schedule.Clear();
   algorithm->plan(call, shape, &schedule);
@@ -69,7 +96,7 @@ void Table::Trim() {
 }
 
 void Attach(core::Comm* comm) {
-  if (installed == nullptr || comm->is_inter() || comm->collectives != nullptr) return;
+  if (installed == nullptr || comm->collectives != nullptr) return;
   comm->collectives = new Table(*installed, *comm);
 }
 

@@ -36,21 +36,28 @@ struct Table {
   void Trim();
 
   const Library& library;
-  const Shape shape;
+  const core::Comm& comm;
+  Shape shape;  // its neighbours are listed when they are first asked for
   const LinkModel link;
   PlanCache plans;
   Schedule schedule;                    // work space of planning
   std::vector<core::Request> requests;  // of the blocking collective that runs, if any
+  std::uint32_t persistent_serial = 0;  // how many persistent collectives were made
 
  private:
+  const Algorithm* Choose(const Call& call);
+  void ListNeighbours();
+
   struct Unmap {
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte, Unmap> scratch_;
   std::size_t scratch_bytes_ = 0;
+  std::vector<Rank> sources_;  // what `shape` refers to
+  std::vector<Rank> destinations_;
 };
 
-// Gives `comm` its table. No communication. Does nothing on an intercommunicator.
+// Gives `comm` its table. No communication.
 void Attach(core::Comm* comm);
 // Takes it down; harmless without one.
 void Free(core::Comm* comm);

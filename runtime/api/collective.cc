@@ -1,416 +1,126 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blocking collective operations (MPI-5.0, sections 6.3 to 6.11).
+// Collective operations that move data (MPI-5.0, sections 6.3 to 6.8, 6.12 and 6.13).
 //
-// Each function says which arguments there are; CollectiveArguments checks them and calls
-// collectives/exec.
-#include "runtime/api/collective_arguments.h"
+// Each operation is written once; collective_forms.h makes six functions of it.
+#include "runtime/api/collective_forms.h"
 
-using lamina::Call;
-using lamina::api::BlockArguments;
-using lamina::api::CollectiveArguments;
-using lamina::api::Entry;
-using lamina::collective::Operation;
+// clang-format off
+#define NOTHING(Count, Displacement)
+#define BUFFER(Count, Displacement) \
+  void *buffer, Count count, MPI_Datatype datatype, int root,
+#define ROOTED_BLOCK(Count, Displacement) \
+  BLOCK(Count, Displacement) int root,
+#define ROOTED_COLLECTED(Count, Displacement) \
+  COLLECTED(Count, Displacement) int root,
+#define DEALT(Count, Displacement) \
+  const void *sendbuf, const Count sendcounts[], const Displacement displs[], \
+  MPI_Datatype sendtype, void *recvbuf, Count recvcount, MPI_Datatype recvtype, int root,
+#define TYPED(Count, Displacement) \
+  const void *sendbuf, const Count sendcounts[], const Displacement sdispls[], \
+  const MPI_Datatype sendtypes[], void *recvbuf, const Count recvcounts[], \
+  const Displacement rdispls[], const MPI_Datatype recvtypes[],
+// clang-format on
 
-int PMPI_Barrier(MPI_Comm comm) {
-  Entry entry(Call::MPI_Barrier);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kBarrier, comm);
-  return arguments.Run();
-}
+// A barrier has no counts, so half the functions.
+COLLECTIVE_WITH(int, int, MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init, kBarrier,
+                CollectiveArguments, NOTHING, static_cast<void>(0))
 PROFILED(MPI_Barrier);
+PROFILED(MPI_Ibarrier);
+PROFILED(MPI_Barrier_init);
 
-int PMPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Bcast);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kBcast, comm);
-  arguments.Root(root);
-  arguments.Buffer(buffer, count, datatype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Bcast, MPI_Ibcast, MPI_Bcast_init, kBcast, CollectiveArguments, BUFFER,
+           it.Root(root), it.Buffer(buffer, count, datatype))
 PROFILED(MPI_Bcast);
-
-int PMPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Bcast_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kBcast, comm);
-  arguments.Root(root);
-  arguments.Buffer(buffer, count, datatype);
-  return arguments.Run();
-}
 PROFILED(MPI_Bcast_c);
+PROFILED(MPI_Ibcast);
+PROFILED(MPI_Ibcast_c);
+PROFILED(MPI_Bcast_init);
+PROFILED(MPI_Bcast_init_c);
 
-int PMPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Gather);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kGather, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Gather, MPI_Igather, MPI_Gather_init, kGather, CollectiveArguments, ROOTED_BLOCK,
+           it.Root(root), it.Send(sendbuf, sendcount, sendtype),
+           it.Receive(recvbuf, recvcount, recvtype))
 PROFILED(MPI_Gather);
-
-int PMPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Gather_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kGather, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Gather_c);
+PROFILED(MPI_Igather);
+PROFILED(MPI_Igather_c);
+PROFILED(MPI_Gather_init);
+PROFILED(MPI_Gather_init_c);
 
-int PMPI_Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                 MPI_Comm comm) {
-  Entry entry(Call::MPI_Gatherv);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kGatherv, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Gatherv, MPI_Igatherv, MPI_Gatherv_init, kGatherv, BlockArguments, ROOTED_COLLECTED,
+           it.Root(root), it.Send(sendbuf, sendcount, sendtype),
+           it.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype))
 PROFILED(MPI_Gatherv);
-
-int PMPI_Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                   int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Gatherv_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kGatherv, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Gatherv_c);
+PROFILED(MPI_Igatherv);
+PROFILED(MPI_Igatherv_c);
+PROFILED(MPI_Gatherv_init);
+PROFILED(MPI_Gatherv_init_c);
 
-int PMPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Scatter);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kScatter, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Scatter, MPI_Iscatter, MPI_Scatter_init, kScatter, CollectiveArguments, ROOTED_BLOCK,
+           it.Root(root), it.Send(sendbuf, sendcount, sendtype),
+           it.Receive(recvbuf, recvcount, recvtype))
 PROFILED(MPI_Scatter);
-
-int PMPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Scatter_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kScatter, comm);
-  arguments.Root(root);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Scatter_c);
+PROFILED(MPI_Iscatter);
+PROFILED(MPI_Iscatter_c);
+PROFILED(MPI_Scatter_init);
+PROFILED(MPI_Scatter_init_c);
 
-int PMPI_Scatterv(const void* sendbuf, const int sendcounts[], const int displs[],
-                  MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                  int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Scatterv);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kScatterv, comm);
-  arguments.Root(root);
-  arguments.SendBlocks(sendbuf, sendcounts, displs, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Scatterv, MPI_Iscatterv, MPI_Scatterv_init, kScatterv, BlockArguments, DEALT,
+           it.Root(root), it.SendBlocks(sendbuf, sendcounts, displs, sendtype),
+           it.Receive(recvbuf, recvcount, recvtype))
 PROFILED(MPI_Scatterv);
-
-int PMPI_Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Scatterv_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kScatterv, comm);
-  arguments.Root(root);
-  arguments.SendBlocks(sendbuf, sendcounts, displs, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Scatterv_c);
+PROFILED(MPI_Iscatterv);
+PROFILED(MPI_Iscatterv_c);
+PROFILED(MPI_Scatterv_init);
+PROFILED(MPI_Scatterv_init_c);
 
-int PMPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Allgather);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAllgather, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Allgather, MPI_Iallgather, MPI_Allgather_init, kAllgather, CollectiveArguments,
+           BLOCK, it.Send(sendbuf, sendcount, sendtype), it.Receive(recvbuf, recvcount, recvtype))
 PROFILED(MPI_Allgather);
-
-int PMPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Allgather_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAllgather, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Allgather_c);
+PROFILED(MPI_Iallgather);
+PROFILED(MPI_Iallgather_c);
+PROFILED(MPI_Allgather_init);
+PROFILED(MPI_Allgather_init_c);
 
-int PMPI_Allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
-                    MPI_Comm comm) {
-  Entry entry(Call::MPI_Allgatherv);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAllgatherv, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv, MPI_Allgatherv_init, kAllgatherv, BlockArguments,
+           COLLECTED, it.Send(sendbuf, sendcount, sendtype),
+           it.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype))
 PROFILED(MPI_Allgatherv);
-
-int PMPI_Allgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                      void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
-                      MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Allgatherv_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAllgatherv, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, displs, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Allgatherv_c);
+PROFILED(MPI_Iallgatherv);
+PROFILED(MPI_Iallgatherv_c);
+PROFILED(MPI_Allgatherv_init);
+PROFILED(MPI_Allgatherv_init_c);
 
-int PMPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoall);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAlltoall, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Alltoall, MPI_Ialltoall, MPI_Alltoall_init, kAlltoall, CollectiveArguments, BLOCK,
+           it.Send(sendbuf, sendcount, sendtype), it.Receive(recvbuf, recvcount, recvtype))
 PROFILED(MPI_Alltoall);
-
-int PMPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoall_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAlltoall, comm);
-  arguments.Send(sendbuf, sendcount, sendtype);
-  arguments.Receive(recvbuf, recvcount, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Alltoall_c);
+PROFILED(MPI_Ialltoall);
+PROFILED(MPI_Ialltoall_c);
+PROFILED(MPI_Alltoall_init);
+PROFILED(MPI_Alltoall_init_c);
 
-int PMPI_Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
-                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoallv);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAlltoallv, comm);
-  arguments.SendBlocks(sendbuf, sendcounts, sdispls, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, rdispls, recvtype);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Alltoallv, MPI_Ialltoallv, MPI_Alltoallv_init, kAlltoallv, BlockArguments, EXCHANGED,
+           it.SendBlocks(sendbuf, sendcounts, sdispls, sendtype),
+           it.ReceiveBlocks(recvbuf, recvcounts, rdispls, recvtype))
 PROFILED(MPI_Alltoallv);
-
-int PMPI_Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoallv_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAlltoallv, comm);
-  arguments.SendBlocks(sendbuf, sendcounts, sdispls, sendtype);
-  arguments.ReceiveBlocks(recvbuf, recvcounts, rdispls, recvtype);
-  return arguments.Run();
-}
 PROFILED(MPI_Alltoallv_c);
+PROFILED(MPI_Ialltoallv);
+PROFILED(MPI_Ialltoallv_c);
+PROFILED(MPI_Alltoallv_init);
+PROFILED(MPI_Alltoallv_init_c);
 
-int PMPI_Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
-                   const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoallw);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAlltoallw, comm);
-  arguments.SendTyped(sendbuf, sendcounts, sdispls, sendtypes);
-  arguments.ReceiveTyped(recvbuf, recvcounts, rdispls, recvtypes);
-  return arguments.Run();
-}
+COLLECTIVE(MPI_Alltoallw, MPI_Ialltoallw, MPI_Alltoallw_init, kAlltoallw, BlockArguments, TYPED,
+           it.SendBlocks(sendbuf, sendcounts, sdispls, sendtypes),
+           it.ReceiveBlocks(recvbuf, recvcounts, rdispls, recvtypes))
 PROFILED(MPI_Alltoallw);
-
-int PMPI_Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
-                     const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
-                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
-  Entry entry(Call::MPI_Alltoallw_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kAlltoallw, comm);
-  arguments.SendTyped(sendbuf, sendcounts, sdispls, sendtypes);
-  arguments.ReceiveTyped(recvbuf, recvcounts, rdispls, recvtypes);
-  return arguments.Run();
-}
 PROFILED(MPI_Alltoallw_c);
-
-int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kReduce, comm);
-  arguments.Root(root);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce);
-
-int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, int root, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kReduce, comm);
-  arguments.Root(root);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce_c);
-
-int PMPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                   MPI_Comm comm) {
-  Entry entry(Call::MPI_Allreduce);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAllreduce, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Allreduce);
-
-int PMPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Allreduce_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kAllreduce, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Allreduce_c);
-
-int PMPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce_scatter_block);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kReduceScatterBlock, comm);
-  arguments.Reduction(sendbuf, recvbuf, recvcount, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce_scatter_block);
-
-int PMPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce_scatter_block_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kReduceScatterBlock, comm);
-  arguments.Reduction(sendbuf, recvbuf, recvcount, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce_scatter_block_c);
-
-int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
-                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce_scatter);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kReduceScatter, comm);
-  arguments.ScatteredReduction(sendbuf, recvbuf, recvcounts, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce_scatter);
-
-int PMPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
-                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Reduce_scatter_c);
-  REQUIRE_INITIALIZED(entry);
-  BlockArguments arguments(entry, Operation::kReduceScatter, comm);
-  arguments.ScatteredReduction(sendbuf, recvbuf, recvcounts, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Reduce_scatter_c);
-
-int PMPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-              MPI_Comm comm) {
-  Entry entry(Call::MPI_Scan);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kScan, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Scan);
-
-int PMPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Scan_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kScan, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Scan_c);
-
-int PMPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                MPI_Comm comm) {
-  Entry entry(Call::MPI_Exscan);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kExscan, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Exscan);
-
-int PMPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Op op, MPI_Comm comm) {
-  Entry entry(Call::MPI_Exscan_c);
-  REQUIRE_INITIALIZED(entry);
-  CollectiveArguments arguments(entry, Operation::kExscan, comm);
-  arguments.Reduction(sendbuf, recvbuf, count, datatype, op);
-  return arguments.Run();
-}
-PROFILED(MPI_Exscan_c);
-
-namespace {
-
-int ReduceLocal(const Entry& entry, const void* inbuf, void* inoutbuf, MPI_Count count,
-                MPI_Datatype datatype, MPI_Op op) {
-  const lamina::datatype::Datatype* type = lamina::datatype::FindDatatype(datatype);
-  const lamina::datatype::Op* operation = lamina::datatype::FindOp(op);
-  if (type == nullptr) return BadDatatype(entry, datatype);
-  if (operation == nullptr) return BadOp(entry, op);
-  REQUIRE(count >= 0, nullptr, MPI_ERR_COUNT, "count is %lld, must not be negative",
-          static_cast<long long>(count));
-  REQUIRE(lamina::datatype::Fits(*operation, *type), nullptr, MPI_ERR_OP,
-          "op %s cannot be used with this datatype", operation->name);
-  REQUIRE(count == 0 || !type->predefined || (inbuf != nullptr && inoutbuf != nullptr), nullptr,
-          MPI_ERR_BUFFER, "a buffer is null, but count is %lld", static_cast<long long>(count));
-  REQUIRE(inbuf != MPI_IN_PLACE && inoutbuf != MPI_IN_PLACE, nullptr, MPI_ERR_BUFFER,
-          "MPI_IN_PLACE is not allowed here");
-  if (count > 0) lamina::datatype::Reduce(*operation, inbuf, inoutbuf, count, *type);
-  return MPI_SUCCESS;
-}
-
-}  // namespace
-
-int PMPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op) {
-  Entry entry(Call::MPI_Reduce_local);
-  REQUIRE_INITIALIZED(entry);
-  return ReduceLocal(entry, inbuf, inoutbuf, count, datatype, op);
-}
-PROFILED(MPI_Reduce_local);
-
-int PMPI_Reduce_local_c(const void* inbuf, void* inoutbuf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Op op) {
-  Entry entry(Call::MPI_Reduce_local_c);
-  REQUIRE_INITIALIZED(entry);
-  return ReduceLocal(entry, inbuf, inoutbuf, count, datatype, op);
-}
-PROFILED(MPI_Reduce_local_c);
+PROFILED(MPI_Ialltoallw);
+PROFILED(MPI_Ialltoallw_c);
+PROFILED(MPI_Alltoallw_init);
+PROFILED(MPI_Alltoallw_init_c);

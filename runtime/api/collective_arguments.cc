@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "runtime/core/topology.h"
+
 namespace lamina::api {
 
 using collective::Operation;
@@ -25,8 +27,11 @@ CollectiveArguments::CollectiveArguments(const Entry& entry, Operation operation
   if (it_.comm == nullptr) [[unlikely]] {
     error_ = BadComm(entry, comm);
   } else if (it_.comm->is_inter()) [[unlikely]] {
-    Fail(MPI_ERR_COMM, "comm",
-         "is an intercommunicator; collectives on those are not written yet in this version");
+    if (collective::Neighbourly(operation) || operation == Operation::kScan ||
+        operation == Operation::kExscan)
+      Fail(MPI_ERR_COMM, "comm", "is an intercommunicator, which this operation is not for");
+  } else if (collective::Neighbourly(operation) && it_.comm->topology == nullptr) [[unlikely]] {
+    Fail(MPI_ERR_TOPOLOGY, "comm", "has no topology, so nobody has neighbours");
   }
 }
 
@@ -37,10 +42,22 @@ void CollectiveArguments::Fail(int error_class, const char* argument, const char
 void CollectiveArguments::Root(int root) {
   if (error_ != MPI_SUCCESS) return;
   it_.root = root;
-  if (static_cast<unsigned>(root) < static_cast<unsigned>(it_.comm->size)) [[likely]]
-    return;
-  error_ = core::Raise(it_.comm, MPI_ERR_ROOT, entry_.name(), "root is %d, must be 0..%d", root,
-                       it_.comm->size - 1);
+  if (!it_.comm->is_inter()) [[likely]] {
+    if (static_cast<unsigned>(root) < static_cast<unsigned>(it_.comm->size)) [[likely]]
+      return;
+    error_ = core::Raise(it_.comm, MPI_ERR_ROOT, entry_.name(), "root is %d, must be 0..%d", root,
+                         it_.comm->size - 1);
+  } else if (root == MPI_ROOT) {
+    it_.root = it_.comm->rank;
+  } else if (root == MPI_PROC_NULL) {
+    it_.root = collective::kNobody;
+  } else if (root >= 0 && root < it_.comm->destinations) {
+    it_.root = it_.comm->size + root;
+  } else {
+    error_ = core::Raise(it_.comm, MPI_ERR_ROOT, entry_.name(),
+                         "root is %d, must be 0..%d, MPI_ROOT or MPI_PROC_NULL", root,
+                         it_.comm->destinations - 1);
+  }
 }
 
 const Datatype* CollectiveArguments::FindType(MPI_Datatype datatype, const char* argument) {
@@ -82,7 +99,7 @@ void CollectiveArguments::CheckBuffer(const void* buffer, const Datatype* type, 
 }
 
 void CollectiveArguments::Buffer(void* buffer, MPI_Count count, MPI_Datatype datatype) {
-  if (error_ != MPI_SUCCESS) return;
+  if (error_ != MPI_SUCCESS || it_.root == collective::kNobody) return;
   it_.output = buffer;
   it_.output_count = count;
   it_.output_type = FindType(datatype, "datatype");
@@ -90,17 +107,39 @@ void CollectiveArguments::Buffer(void* buffer, MPI_Count count, MPI_Datatype dat
   CheckBuffer(buffer, it_.output_type, count == 0, "buffer");
 }
 
+namespace {
+
+bool Gathers(Operation operation) {
+  return operation == Operation::kGather || operation == Operation::kGatherv ||
+         operation == Operation::kReduce;
+}
+
+}  // namespace
+
+std::size_t CollectiveArguments::Blocks(Side side) const {
+  const core::Comm& comm = *it_.comm;
+  if (!collective::Neighbourly(it_.operation)) return static_cast<std::size_t>(comm.destinations);
+  return side == Side::kSend ? core::DestinationsOf(*comm.topology, comm.rank)
+                             : core::SourcesOf(*comm.topology, comm.rank);
+}
+
+// The root has the side where all blocks or the result are, everybody else the other one. In an
+// intracommunicator the root has both, being one of the others as well.
+bool CollectiveArguments::Significant(Side side) const {
+  if (!collective::Rooted(it_.operation)) return true;
+  if (it_.root == collective::kNobody) return false;
+  const bool roots = Gathers(it_.operation) == (side == Side::kReceive);
+  return AtRoot() == roots || (AtRoot() && !it_.comm->is_inter());
+}
+
 bool CollectiveArguments::Looks(Side side, const void* buffer) {
-  if (error_ != MPI_SUCCESS) return false;
-  const Operation operation = it_.operation;
-  const bool gathers = operation == Operation::kGather || operation == Operation::kGatherv;
-  const bool scatters = operation == Operation::kScatter || operation == Operation::kScatterv;
-  const bool everywhere = !gathers && !scatters;
-  const bool significant = everywhere || AtRoot() || scatters == (side == Side::kReceive);
-  if (!significant) return false;
-  const bool allowed =
-      side == Side::kReceive ? scatters && AtRoot() : everywhere || (gathers && AtRoot());
-  if (buffer != MPI_IN_PLACE || !allowed) return true;
+  if (error_ != MPI_SUCCESS || !Significant(side)) return false;
+  if (buffer != MPI_IN_PLACE) [[likely]]
+    return true;
+  const bool rooted = collective::Rooted(it_.operation);
+  const bool allowed = side == Side::kSend ? !rooted || (Gathers(it_.operation) && AtRoot())
+                                           : rooted && !Gathers(it_.operation) && AtRoot();
+  if (!allowed || it_.comm->is_inter() || collective::Neighbourly(it_.operation)) return true;
   it_.in_place = true;
   return false;
 }
@@ -131,48 +170,44 @@ bool AllZero(Counts counts) {
 
 }  // namespace
 
-void BlockArguments::Blocks(Side side, const void* buffer, Counts counts, Counts displacements,
-                            MPI_Datatype datatype) {
-  const bool sends = side == Side::kSend;
-  const Datatype* type = FindType(datatype, sends ? "sendtype" : "recvtype");
-  CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
-  if (error_ != MPI_SUCCESS) return;
-  CheckBuffer(buffer, type, buffer != nullptr || AllZero(counts), sends ? "sendbuf" : "recvbuf");
-  if (sends) {
+void BlockArguments::Keep(Side side, const void* buffer, Counts counts, Counts displacements) {
+  if (side == Side::kSend) {
     it_.input = buffer;
-    it_.input_type = type;
     it_.input_counts = counts;
     it_.input_displacements = displacements;
   } else {
     it_.output = const_cast<void*>(buffer);
-    it_.output_type = type;
     it_.output_counts = counts;
     it_.output_displacements = displacements;
   }
 }
 
-void BlockArguments::Typed(Side side, const void* buffer, Counts counts, Counts displacements,
-                           const MPI_Datatype* datatypes) {
+void BlockArguments::Take(Side side, const void* buffer, Counts counts, Counts displacements,
+                          MPI_Datatype datatype) {
   const bool sends = side == Side::kSend;
-  std::vector<const Datatype*>& types = sends ? send_types_ : receive_types_;
-  for (std::size_t rank = 0; rank < counts.size(); ++rank)
-    types.push_back(
-        FindType(datatypes[rank], sends ? "an entry of sendtypes" : "an entry of recvtypes"));
+  const Datatype* type = FindType(datatype, sends ? "sendtype" : "recvtype");
   CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
   if (error_ != MPI_SUCCESS) return;
-  CheckBuffer(buffer, types[0], buffer != nullptr || AllZero(counts),
-              sends ? "sendbuf" : "recvbuf");
-  if (sends) {
-    it_.input = buffer;
-    it_.input_types = types;
-    it_.input_counts = counts;
-    it_.input_displacements = displacements;
-  } else {
-    it_.output = const_cast<void*>(buffer);
-    it_.output_types = types;
-    it_.output_counts = counts;
-    it_.output_displacements = displacements;
-  }
+  CheckBuffer(buffer, type, buffer != nullptr || AllZero(counts), sends ? "sendbuf" : "recvbuf");
+  Keep(side, buffer, counts, displacements);
+  (sends ? it_.input_type : it_.output_type) = type;
+}
+
+void BlockArguments::Take(Side side, const void* buffer, Counts counts, Counts displacements,
+                          const MPI_Datatype* datatypes) {
+  const bool sends = side == Side::kSend;
+  if (Missing(datatypes, counts.size(), sends ? "sendtypes" : "recvtypes")) return;
+  std::vector<const Datatype*>& types = sends ? send_types_ : receive_types_;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    types.push_back(
+        FindType(datatypes[i], sends ? "an entry of sendtypes" : "an entry of recvtypes"));
+  CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
+  if (error_ != MPI_SUCCESS) return;
+  if (!types.empty())
+    CheckBuffer(buffer, types[0], buffer != nullptr || AllZero(counts),
+                sends ? "sendbuf" : "recvbuf");
+  Keep(side, buffer, counts, displacements);
+  (sends ? it_.input_types : it_.output_types) = types;
 }
 
 void CollectiveArguments::FindOperation(MPI_Op op, MPI_Datatype datatype) {
@@ -189,23 +224,23 @@ void CollectiveArguments::FindOperation(MPI_Op op, MPI_Datatype datatype) {
 
 void CollectiveArguments::ReductionBuffers(const void* send, void* receive, bool empty) {
   if (error_ != MPI_SUCCESS) return;
-  const bool rooted = it_.operation == Operation::kReduce;
-  const bool receives = !rooted || AtRoot();
-  it_.in_place = send == MPI_IN_PLACE && receives;
-  if (!it_.in_place) {
+  const bool receives = Significant(Side::kReceive);
+  it_.in_place = send == MPI_IN_PLACE && receives && !it_.comm->is_inter();
+  if (!it_.in_place && Significant(Side::kSend)) {
     it_.input = send;
     CheckBuffer(send, it_.output_type, empty, "sendbuf");
   }
   if (!receives) return;
   it_.output = receive;
   CheckBuffer(receive, it_.output_type, empty, "recvbuf");
-  if (error_ == MPI_SUCCESS && send == receive && !empty && send != nullptr) [[unlikely]]
+  if (error_ == MPI_SUCCESS && send == receive && !empty && send != nullptr &&
+      Significant(Side::kSend)) [[unlikely]]
     Fail(MPI_ERR_BUFFER, "sendbuf", "is recvbuf; give MPI_IN_PLACE to reduce in place");
 }
 
 void CollectiveArguments::Reduction(const void* send, void* receive, MPI_Count count,
                                     MPI_Datatype datatype, MPI_Op op) {
-  if (error_ != MPI_SUCCESS) return;
+  if (error_ != MPI_SUCCESS || it_.root == collective::kNobody) return;
   it_.input_count = it_.output_count = count;
   FindOperation(op, datatype);
   CheckCount(count, it_.operation == Operation::kReduceScatterBlock ? "recvcount" : "count");
@@ -241,15 +276,24 @@ int CollectiveArguments::Run() {
   return Failed(error);
 }
 
-int CollectiveArguments::Start(MPI_Request* request) {
+int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::Request**),
+                              MPI_Request* request) {
   if (error_ == MPI_SUCCESS && request == nullptr)
     Fail(MPI_ERR_ARG, "request", "is a null pointer");
   if (error_ != MPI_SUCCESS) return error_;
-  core::Request* started = nullptr;
-  const int error = collective::Start(it_, &started);
+  core::Request* made = nullptr;
+  const int error = make(it_, &made);
   if (error != MPI_SUCCESS) return Failed(error);
-  *request = core::ToHandle<MPI_Request>(started);
+  *request = core::ToHandle<MPI_Request>(made);
   return MPI_SUCCESS;
+}
+
+int CollectiveArguments::Start(MPI_Request* request) { return Make(collective::Start, request); }
+
+int CollectiveArguments::Init(MPI_Info info, MPI_Request* request) {
+  if (error_ == MPI_SUCCESS && info != MPI_INFO_NULL && core::FindInfo(info) == nullptr)
+    Fail(MPI_ERR_INFO, "info", "is freed, or no info object");
+  return Make(collective::Init, request);
 }
 
 }  // namespace lamina::api

@@ -28,20 +28,25 @@ class CollectiveArguments {
   // Reductions of `count` elements; of `count` for each rank in reduce_scatter_block.
   void Reduction(const void* send, void* receive, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op);
-  // Carries the call out; or gives the error that was raised.
+  // Carries the call out, blocking, non-blocking or persistent; or gives the error that was raised.
   int Run();
   int Start(MPI_Request* request);
+  int Init(MPI_Info info, MPI_Request* request);
 
  protected:
   enum class Side { kSend, kReceive };
 
-  std::size_t Ranks() const { return static_cast<std::size_t>(it_.comm->size); }
+  // How many blocks this side has: one per rank, per rank of the other group, or per neighbour.
+  std::size_t Blocks(Side side) const;
   bool AtRoot() const { return it_.comm->rank == it_.root; }
+  // Does this side mean anything on this rank?
+  bool Significant(Side side) const;
   // Is this side to be looked at: significant here and not MPI_IN_PLACE?
   bool Looks(Side side, const void* buffer);
+  int Make(int (*make)(const collective::Invocation&, core::Request**), MPI_Request* request);
   template <class T>
-  bool Missing(const T* values, const char* what) {
-    if (values != nullptr) return false;
+  bool Missing(const T* values, std::size_t size, const char* what) {
+    if (values != nullptr || size == 0) return false;
     Fail(MPI_ERR_ARG, what, "is a null pointer");
     return true;
   }
@@ -74,65 +79,51 @@ class Widened {
   std::vector<std::int64_t> many_;
 };
 
-// The operations whose blocks are given by arrays.
+// The operations whose blocks are given by arrays: counts and displacements, and a datatype for all
+// or, in the w-forms, an array of them.
 class BlockArguments : public CollectiveArguments {
  public:
   using CollectiveArguments::CollectiveArguments;
 
-  template <class Count, class Displacement>
+  template <class Count, class Displacement, class Types>
   void SendBlocks(const void* buffer, const Count* counts, const Displacement* displacements,
-                  MPI_Datatype datatype) {
+                  Types types) {
     if (!Looks(Side::kSend, buffer)) return;
-    if (Missing(counts, "sendcounts") || Missing(displacements, "displacements of sendbuf")) return;
-    const std::size_t size = Ranks();
-    Blocks(Side::kSend, buffer, send_counts_.From(counts, size),
-           send_displacements_.From(displacements, size), datatype);
+    const std::size_t size = Blocks(Side::kSend);
+    if (Missing(counts, size, "sendcounts") ||
+        Missing(displacements, size, "displacements of sendbuf"))
+      return;
+    Take(Side::kSend, buffer, send_counts_.From(counts, size),
+         send_displacements_.From(displacements, size), types);
   }
-  template <class Count, class Displacement>
+  template <class Count, class Displacement, class Types>
   void ReceiveBlocks(void* buffer, const Count* counts, const Displacement* displacements,
-                     MPI_Datatype datatype) {
+                     Types types) {
     if (!Looks(Side::kReceive, buffer)) return;
-    if (Missing(counts, "recvcounts") || Missing(displacements, "displacements of recvbuf")) return;
-    const std::size_t size = Ranks();
-    Blocks(Side::kReceive, buffer, receive_counts_.From(counts, size),
-           receive_displacements_.From(displacements, size), datatype);
-  }
-  // alltoallw.
-  template <class Count, class Displacement>
-  void SendTyped(const void* buffer, const Count* counts, const Displacement* displacements,
-                 const MPI_Datatype* datatypes) {
-    if (!Looks(Side::kSend, buffer)) return;
-    if (Missing(counts, "sendcounts") || Missing(displacements, "sdispls") ||
-        Missing(datatypes, "sendtypes"))
+    const std::size_t size = Blocks(Side::kReceive);
+    if (Missing(counts, size, "recvcounts") ||
+        Missing(displacements, size, "displacements of recvbuf"))
       return;
-    const std::size_t size = Ranks();
-    Typed(Side::kSend, buffer, send_counts_.From(counts, size),
-          send_displacements_.From(displacements, size), datatypes);
+    Take(Side::kReceive, buffer, receive_counts_.From(counts, size),
+         receive_displacements_.From(displacements, size), types);
   }
-  template <class Count, class Displacement>
-  void ReceiveTyped(void* buffer, const Count* counts, const Displacement* displacements,
-                    const MPI_Datatype* datatypes) {
-    if (!Looks(Side::kReceive, buffer)) return;
-    if (Missing(counts, "recvcounts") || Missing(displacements, "rdispls") ||
-        Missing(datatypes, "recvtypes"))
-      return;
-    const std::size_t size = Ranks();
-    Typed(Side::kReceive, buffer, receive_counts_.From(counts, size),
-          receive_displacements_.From(displacements, size), datatypes);
-  }
-  // reduce_scatter.
+  // reduce_scatter: a block of the result for each rank of the own group.
   template <class Count>
   void ScatteredReduction(const void* send, void* receive, const Count* counts,
                           MPI_Datatype datatype, MPI_Op op) {
-    if (error_ != MPI_SUCCESS || Missing(counts, "recvcounts")) return;
-    Scattered(send, receive, receive_counts_.From(counts, Ranks()), datatype, op);
+    if (error_ != MPI_SUCCESS) return;
+    const std::size_t size = static_cast<std::size_t>(it_.comm->size);
+    if (Missing(counts, size, "recvcounts")) return;
+    Scattered(send, receive, receive_counts_.From(counts, size), datatype, op);
   }
 
  private:
-  void Blocks(Side side, const void* buffer, std::span<const std::int64_t> counts,
-              std::span<const std::int64_t> displacements, MPI_Datatype datatype);
-  void Typed(Side side, const void* buffer, std::span<const std::int64_t> counts,
-             std::span<const std::int64_t> displacements, const MPI_Datatype* datatypes);
+  void Take(Side side, const void* buffer, std::span<const std::int64_t> counts,
+            std::span<const std::int64_t> displacements, MPI_Datatype datatype);
+  void Take(Side side, const void* buffer, std::span<const std::int64_t> counts,
+            std::span<const std::int64_t> displacements, const MPI_Datatype* datatypes);
+  void Keep(Side side, const void* buffer, std::span<const std::int64_t> counts,
+            std::span<const std::int64_t> displacements);
   void Scattered(const void* send, void* receive, std::span<const std::int64_t> counts,
                  MPI_Datatype datatype, MPI_Op op);
 

@@ -4,12 +4,58 @@
  * Method: every rank makes the same mistake, with errors returned; then a collective that
  *         must work.
  */
-#include "test/mpi/check.h"
+#include "test/mpi/collective/calls.h"
 
 #define EXPECT_CLASS(error_class, call) EXPECT(ClassOf(call) == (error_class))
 
+static int rank, size, in[4 * kRanksMax], out[4 * kRanksMax], counts[kRanksMax], places[kRanksMax];
+
+/* One mistake or more for each operation, in the form that is set. */
+static void EachOperation(void) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  MPI_Datatype types[kRanksMax];
+  int i;
+  for (i = 0; i < size; ++i) types[i] = MPI_INT;
+  EXPECT_CLASS(MPI_ERR_COMM, Barrier(MPI_COMM_NULL));
+  EXPECT_CLASS(MPI_ERR_COUNT, Bcast(in, -1, MPI_INT, 0, comm));
+  EXPECT_CLASS(MPI_ERR_ROOT, Bcast(in, 1, MPI_INT, size, comm));
+  EXPECT_CLASS(MPI_ERR_ROOT, Bcast(in, 1, MPI_INT, MPI_ROOT, comm));
+  EXPECT_CLASS(MPI_ERR_ROOT, Gather(in, 1, MPI_INT, out, 1, MPI_INT, -1, comm));
+  EXPECT_CLASS(MPI_ERR_COUNT, Gather(in, -1, MPI_INT, out, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_ARG, Gatherv(in, 1, MPI_INT, out, NULL, places, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_TYPE, Scatter(in, 1, MPI_DATATYPE_NULL, out, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_ARG, Scatterv(in, counts, NULL, MPI_INT, out, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Allgather(in, 1, MPI_INT, NULL, 1, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_ARG, Allgatherv(in, 1, MPI_INT, out, NULL, places, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_TYPE, Alltoall(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Reduce(in, in, 1, MPI_INT, MPI_SUM, rank, comm));
+  EXPECT_CLASS(MPI_ERR_OP, Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
+  EXPECT_CLASS(MPI_ERR_OP, Scan(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
+  EXPECT_CLASS(MPI_ERR_COUNT, Exscan(in, out, -5, MPI_INT, MPI_SUM, comm));
+  EXPECT_CLASS(MPI_ERR_COUNT, ReduceScatterBlock(in, out, -1, MPI_INT, MPI_SUM, comm));
+  EXPECT_CLASS(MPI_ERR_ARG, ReduceScatter(in, out, NULL, MPI_INT, MPI_SUM, comm));
+  counts[size - 1] = -2;
+  EXPECT_CLASS(MPI_ERR_COUNT, Allgatherv(in, 1, MPI_INT, out, counts, places, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_COUNT,
+               Alltoallv(in, counts, places, MPI_INT, out, counts, places, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_COUNT,
+               Alltoallw(in, counts, places, types, out, counts, places, types, comm));
+  counts[size - 1] = 1;
+  types[size - 1] = MPI_DATATYPE_NULL;
+  EXPECT_CLASS(MPI_ERR_TYPE,
+               Alltoallw(in, counts, places, types, out, counts, places, types, comm));
+}
+
+/* MPI_Reduce_local belongs to no communicator. */
+static void Local(void) {
+  EXPECT_CLASS(MPI_ERR_COUNT, MPI_Reduce_local(in, out, -1, MPI_INT, MPI_SUM));
+  EXPECT_CLASS(MPI_ERR_TYPE, MPI_Reduce_local(in, out, 1, MPI_DATATYPE_NULL, MPI_SUM));
+  EXPECT_CLASS(MPI_ERR_OP, MPI_Reduce_local_c(in, out, 1, MPI_INT, MPI_OP_NULL));
+  EXPECT_CLASS(MPI_ERR_BUFFER, MPI_Reduce_local_c(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM));
+}
+
 int main(int argc, char** argv) {
-  int rank, size, in[4] = {1, 2, 3, 4}, out[64] = {0}, counts[64], places[64], i, sum = 0;
+  int i, sum = 0;
   double real = 1;
   MPI_Datatype uncommitted;
   MPI_Init(&argc, &argv);
@@ -22,6 +68,8 @@ int main(int argc, char** argv) {
     places[i] = i;
   }
   MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+  for (form = kBlocking; form < kForms; ++form) EachOperation();
+  Local();
 
   EXPECT_CLASS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
   EXPECT_CLASS(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, MPI_COMM_WORLD));

@@ -116,6 +116,101 @@ static void DistributedGraph(void) {
   MPI_Comm_free(&graph);
 }
 
+/* A grid without dimensions has one process, which needs no coordinates (section 8.5.1). */
+static void NoDimensions(void) {
+  MPI_Comm point, row, all, none;
+  int n, source, dims[1], drop[1] = {0}, periods[1] = {0}, kind;
+  MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &point);
+  EXPECT((point == MPI_COMM_NULL) == (rank != 0));
+  if (point != MPI_COMM_NULL) {
+    MPI_Comm_size(point, &n);
+    EXPECT(n == 1);
+    MPI_Topo_test(point, &kind);
+    EXPECT(kind == MPI_CART);
+    MPI_Cartdim_get(point, &n);
+    EXPECT(n == 0);
+    source = -1;
+    MPI_Cart_rank(point, NULL, &source);
+    EXPECT(source == 0);
+    MPI_Cart_coords(point, 0, 0, NULL);
+    MPI_Cart_get(point, 0, NULL, NULL, NULL);
+    MPI_Cart_sub(point, NULL, &row);
+    MPI_Cartdim_get(row, &n);
+    EXPECT(n == 0);
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&point);
+  }
+  /* All dimensions dropped. */
+  dims[0] = size;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &all);
+  MPI_Cart_sub(all, drop, &row);
+  MPI_Comm_size(row, &n);
+  EXPECT(n == 1);
+  MPI_Cartdim_get(row, &n);
+  EXPECT(n == 0);
+  MPI_Comm_free(&row);
+  MPI_Comm_free(&all);
+  MPI_Graph_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &none);
+  EXPECT(none == MPI_COMM_NULL);
+}
+
+/* Reordered, everybody still has one place, and MPI_Cart_map and MPI_Graph_map say which. */
+static void Reordered(void) {
+  MPI_Comm made;
+  int dims[2] = {0, 0}, periods[2] = {1, 0}, place, new_rank, seen[64] = {0}, all[64], i;
+  int index[64], edges[64];
+  MPI_Dims_create(size, 2, dims);
+  MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &place);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &made);
+  MPI_Comm_rank(made, &new_rank);
+  EXPECT(new_rank == place);
+  MPI_Allgather(&new_rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD);
+  for (i = 0; i < size; ++i) ++seen[all[i]];
+  for (i = 0; i < size; ++i) EXPECT(seen[i] == 1);
+  MPI_Comm_free(&made);
+  for (i = 0; i < size; ++i) {
+    index[i] = i + 1;
+    edges[i] = (i + 2) % size;
+  }
+  MPI_Graph_map(MPI_COMM_WORLD, size, index, edges, &place);
+  MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 1, &made);
+  MPI_Comm_rank(made, &new_rank);
+  EXPECT(new_rank == place);
+  MPI_Comm_free(&made);
+  dims[0] = dims[1] = 1; /* one place only */
+  MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &place);
+  EXPECT(place == (rank == 0 ? 0 : MPI_UNDEFINED));
+}
+
+/* Weights come back in the order of the edges; fewer than there are may be asked for. */
+static void Weights(void) {
+  MPI_Comm graph;
+  int in, out, weighted, i, n, peers[3], weights[3], got[3], got_weights[3];
+  for (i = 0; i < 3; ++i) {
+    peers[i] = (rank + i) % size;
+    weights[i] = 10 * i + 1;
+  }
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, peers, weights, 0, NULL, MPI_WEIGHTS_EMPTY,
+                                 MPI_INFO_NULL, 0, &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  EXPECT(in == 3 && out == 0 && weighted);
+  for (n = 0; n <= 3; ++n) {
+    for (i = 0; i < 3; ++i) got[i] = got_weights[i] = -1;
+    MPI_Dist_graph_neighbors(graph, n, got, got_weights, 0, NULL, MPI_WEIGHTS_EMPTY);
+    for (i = 0; i < 3; ++i) {
+      EXPECT(got[i] == (i < n ? peers[i] : -1));
+      EXPECT(got_weights[i] == (i < n ? weights[i] : -1));
+    }
+  }
+  MPI_Comm_free(&graph);
+  /* Nobody declares an edge. */
+  MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 1,
+                        &graph);
+  MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+  EXPECT(in == 0 && out == 0 && weighted);
+  MPI_Comm_free(&graph);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -124,5 +219,8 @@ int main(int argc, char** argv) {
   Grid();
   Graph();
   DistributedGraph();
+  NoDimensions();
+  Reordered();
+  Weights();
   return Passed();
 }

@@ -2,10 +2,11 @@
 // Collectives on a communicator of one: at most a copy.
 #pragma once
 
-#include "collectives/exec/invocation.h"
+#include "collectives/collective.h"
 
 namespace lamina::collective {
 
-void RunAlone(const Invocation& invocation);
+// Serves every operation but those among neighbours; never offered, since nobody can do better.
+extern const Algorithm kAlone;
 
 }  // namespace lamina::collective
