@@ -22,7 +22,7 @@ TIME_LIMIT_S = 30
 def variables(extra=None):
     kept = {
         name: value for name, value in os.environ.items()
-        if name not in ("CC", "CXX") and not name.startswith(("PMIX_", "LAMINA_", "MPI", "LD_"))
+        if name not in ("CC", "CXX", "FC") and not name.startswith(("PMIX_", "LAMINA_", "MPI", "LD_"))
     }
     kept["PATH"] = "/usr/local/bin:/usr/bin:/bin"
     kept["HOME"] = SCRATCH
@@ -60,7 +60,10 @@ class Installation(unittest.TestCase):
 
     def test_layout(self):
         for name in ("bin/mpiexec", "bin/mpirun", "bin/lamina", "bin/mpicc", "bin/mpicxx",
-                     "bin/mpic++", "bin/mpicc_abi", "bin/mpicxx_abi", "include/mpi.h",
+                     "bin/mpic++", "bin/mpicc_abi", "bin/mpicxx_abi", "bin/mpifort",
+                     "bin/mpif77", "bin/mpif90", "bin/mpifort_abi", "include/mpi.h", "include/mpif.h",
+                     "include/mpi.mod", "include/mpi_f08.mod", "lib/libmpifort_abi.so.1",
+                     "lib/libmpifort_abi.so", "lib/libmpifort.so", "lib/pkgconfig/mpifort.pc",
                      "lib/libmpi_abi.so.1", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so",
                      "lib/libmpi.so", "lib/pkgconfig/mpi.pc", "share/man/man1/mpiexec.1",
                      "share/man/man1/mpicc.1", "share/bash-completion/completions/mpiexec"):
@@ -99,6 +102,22 @@ class Installation(unittest.TestCase):
             program = os.path.join(SCRATCH, "version." + name)
             self.good(tool(name), "-o", program, os.path.join(SOURCES, "version.cc"))
             self.assertRegex(self.good(program), r"^MPI \d\.\d\n$")
+
+    def test_mpifort(self):
+        program = os.path.join(SCRATCH, "ring_fortran")
+        for name in ("mpifort", "mpif90", "mpifort_abi"):
+            self.good(tool(name), "-O1", "-o", program, os.path.join(SOURCES, "ring.f90"))
+            self.builds_and_runs(program)
+        needed = self.good("readelf", "-d", program)
+        self.assertIn("[libmpifort_abi.so.1]", needed)
+        self.assertIn("RUNPATH", needed)
+        self.good(tool("mpif77"), "-o", program, os.path.join(SOURCES, "version.f"))
+        self.assertRegex(self.good(program), r"^MPI \d\.\d\n$")
+        shown = self.good(tool("mpifort"), "-show", "x.o", extra={"FC": "my-fortran"})
+        self.assertTrue(shown.startswith("my-fortran "), shown)
+        shown = self.good(tool("mpifort"), "-show", "x.o", extra={"FC": "mpif90"})
+        self.assertTrue(shown.startswith("gfortran "), shown)
+        self.assertEqual(self.good(tool("mpifort"), "-showme:libs"), "mpifort mpi\n")
 
     def test_found_in_path_and_through_links(self):
         elsewhere = os.path.join(SCRATCH, "links")
@@ -165,20 +184,29 @@ class Installation(unittest.TestCase):
         flags = shlex.split(self.good("pkg-config", "--cflags", "--libs", "mpi", extra=extra))
         program = os.path.join(SCRATCH, "ring_pkg")
         self.good("cc", os.path.join(SOURCES, "ring.c"), "-o", program, *flags)
-        result = self.good(tool("mpiexec"), "-n", "2", "-x",
-                           "LD_LIBRARY_PATH=" + os.path.join(PREFIX, "lib"), program)
-        self.assertEqual(result, "2 ranks counted\n")
+        run_it = [tool("mpiexec"), "-n", "2", "-x",
+                  "LD_LIBRARY_PATH=" + os.path.join(PREFIX, "lib"), program]
+        self.assertEqual(self.good(*run_it), "2 ranks counted\n")
+        flags = shlex.split(self.good("pkg-config", "--cflags", "--libs", "mpifort", extra=extra))
+        self.good("gfortran", os.path.join(SOURCES, "ring.f90"), "-o", program, *flags)
+        self.assertEqual(self.good(*run_it), "2 ranks counted\n")
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
     def test_cmake_finds_mpi(self):
         project = os.path.join(SCRATCH, "project")
         os.makedirs(project, exist_ok=True)
-        for name in ("ring.c", "version.cc"):
+        for name in ("ring.c", "ring.f90", "version.cc", "version.f"):
             shutil.copy(os.path.join(SOURCES, name), project)
         with open(os.path.join(project, "CMakeLists.txt"), "w", encoding="utf-8") as file:
             file.write("cmake_minimum_required(VERSION 3.16)\n"
-                       "project(stranger C CXX)\n"
-                       "find_package(MPI REQUIRED COMPONENTS C CXX)\n"
+                       "project(stranger C CXX Fortran)\n"
+                       "find_package(MPI REQUIRED COMPONENTS C CXX Fortran)\n"
+                       "message(STATUS \"Fortran ${MPI_Fortran_HAVE_F77_HEADER} \"\n"
+                       "        \"${MPI_Fortran_HAVE_F90_MODULE} ${MPI_Fortran_HAVE_F08_MODULE}\")\n"
+                       "add_executable(ring_fortran ring.f90)\n"
+                       "target_link_libraries(ring_fortran MPI::MPI_Fortran)\n"
+                       "add_executable(version_fortran version.f)\n"
+                       "target_link_libraries(version_fortran MPI::MPI_Fortran)\n"
                        "message(STATUS \"version ${MPI_C_VERSION} run ${MPIEXEC_EXECUTABLE}\")\n"
                        "add_executable(ring ring.c)\n"
                        "target_link_libraries(ring MPI::MPI_C)\n"
@@ -191,7 +219,10 @@ class Installation(unittest.TestCase):
             text = self.good("cmake", "-S", project, "-B", build, *words, extra=extra)
             self.assertRegex(text, r"version [345]\.\d run " + PREFIX + "/bin/mpiexec")
             self.good("cmake", "--build", build, extra=extra)
+            self.assertIn("-- Fortran TRUE TRUE TRUE\n", text)
             self.builds_and_runs(os.path.join(build, "ring"))
+            self.builds_and_runs(os.path.join(build, "ring_fortran"))
+            self.assertRegex(self.good(os.path.join(build, "version_fortran")), r"^MPI \d\.\d\n$")
             self.assertRegex(self.good(os.path.join(build, "version")), r"^MPI \d\.\d\n$")
 
     def test_info_knows_the_installation(self):
