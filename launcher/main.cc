@@ -7,8 +7,15 @@
 #include <vector>
 
 #include "launcher/cli/mpiexec.h"
+#include "launcher/shepherd/shepherd.h"
+#include "launcher/shepherd/shepherd_word.h"
+#include "launcher/spawn/bproc/bproc.h"
+#include "launcher/spawn/exec/exec.h"
 #include "launcher/spawn/fake/fake.h"
 #include "launcher/spawn/local/local.h"
+#include "launcher/spawn/pbs/pbs.h"
+#include "launcher/spawn/slurm/slurm.h"
+#include "launcher/spawn/ssh/ssh.h"
 #include "runtime/base/check.h"
 
 namespace {
@@ -17,7 +24,10 @@ namespace launcher = lamina::launcher;
 
 launcher::SpawnerRegistry ShippedSpawners() {
   launcher::SpawnerRegistry spawners;
-  for (const auto describe : {launcher::local::Describe, launcher::fake::Describe})
+  for (const auto describe :
+       {launcher::slurm::Describe, launcher::pbs::Describe, launcher::bproc::Describe,
+        launcher::local::Describe, launcher::ssh::Describe, launcher::exec::Describe,
+        launcher::fake::Describe})
     CHECK(spawners.Add(describe()).ok());
   return spawners;
 }
@@ -29,8 +39,10 @@ std::string_view FileName(std::string_view path) { return path.substr(path.find_
 int main(int argc, char** argv) {
   const lamina::Environment environment = lamina::Environment::OfThisProcess();
   const launcher::SpawnerRegistry spawners = ShippedSpawners();
-  const launcher::CommandContext context{environment, spawners, "local"};
+  const launcher::CommandContext context{environment, spawners, "local", "ssh", "exec"};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (!arguments.empty() && arguments.front() == launcher::kShepherdWord)
+    return launcher::RunShepherd({environment, spawners, context.local_spawner});
   const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";
   return name == "lamina" ? launcher::Lamina(arguments, context)
                           : launcher::Mpiexec(arguments, context);

@@ -31,6 +31,7 @@ struct Invocation {
 
   Request request;                    // host_file still empty: the caller reads host_file_path
   std::string host_file_path;         // "": none
+  std::string rank_file_path;         // "": none; request.rankfile still empty too
   RunOptions options;                 // spawner still empty
   std::vector<std::string> settings;  // --param, in order
   std::vector<std::string> job_environment;  // -genv, for all programs: "NAME=value" or "NAME"

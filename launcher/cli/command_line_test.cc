@@ -119,15 +119,43 @@ TEST(CommandLine, HostsAndFiles) {
 }
 
 TEST(CommandLine, Choices) {
-  EXPECT_EQ(Parse({"--map-by", "numa", "a"}).request.map_by, MapBy::kNuma);
-  EXPECT_EQ(Parse({"-map-by=node", "a"}).request.map_by, MapBy::kNode);
-  EXPECT_EQ(Parse({"--bind-to", "hwthread", "a"}).request.bind_to, BindTo::kHwthread);
+  EXPECT_EQ(Parse({"--map-by", "numa", "a"}).request.mapping.map_by, MapBy::kNuma);
+  EXPECT_EQ(Parse({"-map-by=node", "a"}).request.mapping.map_by, MapBy::kNode);
+  EXPECT_EQ(Parse({"--bind-to", "hwthread", "a"}).request.mapping.bind_to, BindTo::kHwthread);
   EXPECT_EQ(ErrorOf({"--bind-to", "cor", "a"}),
-            "--bind-to cor: did you mean \"core\"? One of: none, core, socket, numa, hwthread, "
-            "package, default");
-  EXPECT_EQ(ErrorOf({"--map-by", "ppr:1:node", "a"}),
-            "--map-by ppr:1:node: not one of: slot, node, numa, socket, package, core, host, "
-            "hwthread");
+            "--bind-to cor: did you mean \"core\"? One of: none, core, socket, numa, l3cache, "
+            "hwthread, package, default");
+  EXPECT_EQ(ErrorOf({"--map-by", "nmua", "a"}),
+            "--map-by nmua: did you mean \"numa\"? One of: slot, node, numa, socket, core, "
+            "hwthread, l3cache, seq, host, package");
+}
+
+TEST(CommandLine, Mapping) {
+  const auto mapping = [](const Words& words) { return Parse(words).request.mapping; };
+  EXPECT_EQ(mapping({"--map-by", "ppr:2:l3cache", "a"}).map_by, MapBy::kL3cache);
+  EXPECT_EQ(mapping({"--map-by", "ppr:2:l3cache", "a"}).ranks_per_object, 2u);
+  EXPECT_EQ(mapping({"--map-by", "numa:PE=4", "a"}).cpus_per_rank, 4u);
+  EXPECT_EQ(mapping({"--map-by", "ppr:1:node:pe=3", "a"}).cpus_per_rank, 3u);
+  EXPECT_TRUE(Parse({"--map-by", "slot:OVERSUBSCRIBE", "a"}).request.oversubscribe);
+  EXPECT_EQ(mapping({"--cpus-per-rank", "8", "a"}).cpus_per_rank, 8u);
+  EXPECT_EQ(mapping({"--rank-by", "node", "a"}).rank_by, MapBy::kNode);
+  EXPECT_EQ(mapping({"--rank-by", "fill", "a"}).rank_by, MapBy::kSlot);
+  EXPECT_FALSE(mapping({"a"}).rank_by.has_value());
+  EXPECT_EQ(mapping({"--map-by", "seq", "a"}).map_by, MapBy::kSeq);
+  for (const Words& words :
+       {Words{"--map-by", "rankfile=r", "a"}, Words{"--map-by", "rankfile:file=r", "a"},
+        Words{"--rankfile", "r", "a"}, Words{"-rf", "r", "a"}}) {
+    EXPECT_EQ(mapping(words).map_by, MapBy::kRankfile);
+    EXPECT_EQ(Parse(words).rank_file_path, "r");
+  }
+  const std::string per_object = ": expected ppr:N:OBJECT, N ranks for each OBJECT of a host";
+  EXPECT_EQ(ErrorOf({"--map-by", "ppr:2", "a"}), "--map-by ppr:2" + per_object);
+  EXPECT_EQ(ErrorOf({"--map-by", "ppr:0:numa", "a"}), "--map-by ppr:0:numa" + per_object);
+  EXPECT_EQ(ErrorOf({"--map-by", "core:pe=0", "a"}),
+            "--map-by core:pe=0: not a number of CPUs for each rank (1 to 1048576)");
+  EXPECT_EQ(ErrorOf({"--map-by", "core:span", "a"}),
+            "--map-by core:span: \"span\" is neither pe=N nor oversubscribe");
+  EXPECT_EQ(ErrorOf({"-rf", "a", "-rf", "b", "p"}), "-rf b: a rank file was given before (a)");
 }
 
 TEST(CommandLine, Times) {
@@ -202,7 +230,7 @@ TEST(OptionTable, NoNameIsTakenTwice) {
 }
 
 TEST(OptionTable, AForeignOptionIsNotOurs) {
-  for (const char* name : {"--mca", "-genvall", "--rankfile", "-launcher"}) {
+  for (const char* name : {"--mca", "-genvall", "--prefix", "-launcher"}) {
     EXPECT_FALSE(ForeignAdvice(name).empty()) << name;
     EXPECT_EQ(FindOption(name), nullptr) << name;
   }

@@ -50,7 +50,8 @@ Host file: one host a line, "#" begins a comment.
   node03          user=ada prefix=/opt/lamina
   login           schedule=no          # no rank goes here
 
-"cpu" and "cpus" mean the same as "slots"; "node02:4" too. A host listed k times
+"cpu" and "cpus" mean the same as "slots"; "node02:4" too. node[01-16,20] stands
+for 17 hosts, here and after -H. "port=2222" is the ssh port. A host listed k times
 without a number has k slots. Names are taken as written and never shortened. A
 file that is not found as given is looked for in ~/.config/lamina and in
 PREFIX/etc/lamina.
@@ -64,12 +65,25 @@ on a machine with several NUMA domains, when every domain gets at least one rank
 and no CPU more than one, each rank is kept within one domain, all its cores, in
 blocks of neighbouring ranks: memory stays near and threads still have room.
 
---bind-to asks for more. --map-by numa, socket, core or hwthread deals the ranks
-of a host out to these in turn, and binds to them unless --bind-to says
-otherwise. Only CPUs that this process may use are ever given away.
---display bindings shows the result, and with --dry-run nothing else happens.
+--bind-to asks for more. --map-by numa, socket, l3cache, core or hwthread deals
+the ranks of a host out to these in turn, and binds to them unless --bind-to says
+otherwise; ppr:2:numa fills them two by two. Only CPUs that this process may use
+are ever given away. --display bindings shows the result, and with --dry-run
+nothing else happens.
+
+Ranks with threads: --cpus-per-rank 8 gives each rank 8 neighbouring cores, within
+one cache or NUMA domain where the ranks fit like that, and 8 hardware threads
+where there are not enough cores. The number of threads is the program's own
+affair: OMP_NUM_THREADS is compared and never set.
+
+A rank file says where each rank goes; cores are counted as hwloc counts them:
+
+  rank 0=node01 slot=0-3      # four cores
+  rank 1=node02 slot=1:0-1    # cores 0 and 1 of socket 1
+  rank 2=+n1 slot=*           # the second host of the job, unbound
 
   mpiexec -n 4 --bind-to core --display bindings ./solver
+  mpiexec -n 2 --cpus-per-rank 8 -x OMP_NUM_THREADS=8 ./hybrid
 )"},
     {"output", "output and input", Topic::kOutput,
      R"(What ranks write appears here line by line: a line of one rank is never torn by

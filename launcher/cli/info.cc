@@ -8,8 +8,8 @@
 #include "launcher/cli/installation.h"
 #include "launcher/cli/library.h"
 #include "launcher/cli/settings.h"
-#include "runtime/base/version.h"
 #include "runtime/base/text.h"
+#include "runtime/base/version.h"
 #include "runtime/component/listing.h"
 
 namespace lamina::launcher {
@@ -32,8 +32,9 @@ struct InfoRequest {
 
 constexpr const char* kUsage =
     "usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]\n\n"
-    "  --params  also the parameters: value, unit, range, origin, help\n"
-    "  --param   as for mpiexec: shows what it would change\n";
+    "  --spawners  only the ways to start processes, the best first, and why\n"
+    "  --params    also the parameters: value, unit, range, origin, help\n"
+    "  --param     as for mpiexec: shows what it would change\n";
 
 Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
   InfoRequest request;
@@ -41,6 +42,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     const std::string& word = arguments[i];
     if (word == "--params" || word == "-params" || word == "--all" || word == "-a") {
       request.params = true;
+    } else if (word == "--spawners" && request.words.empty()) {
+      request.words.push_back("spawner");
     } else if (word == "--help" || word == "-h") {
       request.help = true;
     } else if (word == "--param") {
@@ -50,7 +53,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     } else if (word.starts_with("--param=")) {
       request.settings.push_back(word.substr(8));
     } else if (word.starts_with('-')) {
-      const std::string near = Nearest(word, {"--params", "--param", "--help", "--all"});
+      const std::string near =
+          Nearest(word, {"--params", "--param", "--spawners", "--help", "--all"});
       return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
                    near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
     } else if (request.words.size() == 2) {

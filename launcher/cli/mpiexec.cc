@@ -2,6 +2,7 @@
 #include "launcher/cli/mpiexec.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +18,7 @@
 #include "launcher/cli/installation.h"
 #include "launcher/cli/program_path.h"
 #include "launcher/cli/settings.h"
-#include "runtime/base/version.h"
+#include "launcher/plan/advice.h"
 #include "launcher/plan/bind.h"
 #include "launcher/plan/display.h"
 #include "launcher/plan/place.h"
@@ -25,6 +26,7 @@
 #include "launcher/supervise/run.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
+#include "runtime/base/version.h"
 
 namespace lamina::launcher {
 namespace {
@@ -59,6 +61,25 @@ Result<std::string> ReadWholeFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return SystemError(Code::kDenied, errno, "%s", path.c_str());
   return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// ppr needs to know how many objects a host has: this machine's count stands for all.
+Status CountMappedObjects(Request* request) {
+  const BindTo kind = ObjectOf(request->mapping.map_by);
+  if (request->mapping.ranks_per_object == 0 || kind == BindTo::kNone) return {};
+  Result<Topology> topology = LoadTopology();
+  if (!topology.ok()) return std::move(topology).status();
+  request->objects_per_host = CountObjects(topology->get(), AllowedCpus(topology->get()), kind);
+  return {};
+}
+
+Status ReadRankFile(const std::string& path, Request* request) {
+  Result<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) return std::move(text).status().Within("cannot read the rank file");
+  Result<std::vector<RankfileEntry>> entries = ParseRankfile(*text, path);
+  if (!entries.ok()) return std::move(entries).status();
+  request->rankfile = std::move(*entries);
+  return {};
 }
 
 Result<std::vector<HostEntry>> ReadHostFile(const std::string& path,
@@ -163,25 +184,49 @@ Result<std::string> ChooseSpawner(const param::Settings& settings, const Command
                near.empty() ? "" : "\"?");
 }
 
-// Hosts of another spawner than local, when the user named none: what it was given to run on.
+// Where the local spawner would do, but other hosts than this machine are named: another one.
+std::string_view SpawnerForHosts(const Request& request, const Machine& machine,
+                                 const param::Settings& settings, const CommandContext& context) {
+  const auto elsewhere = [&machine](const HostEntry& host) {
+    return host.schedule && !IsThisMachine(host.name, machine);
+  };
+  bool other = std::any_of(request.host_file.begin(), request.host_file.end(), elsewhere);
+  for (const ProgramRequest& program : request.programs)
+    other = other || std::any_of(program.hosts.begin(), program.hosts.end(), elsewhere);
+  for (const RankfileEntry& rank : request.rankfile)
+    other = other || (!rank.host.starts_with('+') && !IsThisMachine(rank.host, machine));
+  if (!other) return context.local_spawner;
+  const param::Found* agent = settings.Find("spawner.exec.agent");
+  return agent != nullptr && !agent->value.empty() ? context.agent_spawner : context.remote_spawner;
+}
+
+// Hosts of another spawner than local: what it was given to run on.
 Status AskForHosts(const std::string& name, const param::Settings& settings,
                    const CommandContext& context, Request* request) {
-  if (name == context.local_spawner || !request->host_file.empty()) return {};
-  for (const ProgramRequest& program : request->programs)
-    if (!program.hosts.empty()) return {};
+  if (name == context.local_spawner) return {};
+  bool named = !request->host_file.empty();
+  for (const ProgramRequest& program : request->programs) named = named || !program.hosts.empty();
   Result<std::unique_ptr<Spawner>> spawner =
       context.spawners.Find(name)->make({context.environment, settings});
   if (!spawner.ok()) return std::move(spawner).status();
   Result<Allocation> allocation = (*spawner)->Query(context.environment);
   if (!allocation.ok()) return std::move(allocation).status();
+  if (named && !allocation->managed) return {};
+  request->allocation_name = allocation->source;
   for (const Host& host : allocation->hosts) {
     HostEntry entry;
     entry.name = host.name;
     entry.slots = host.slots;
     entry.schedule = host.schedulable;
+    entry.slots_are_a_promise = !allocation->managed;
+    entry.cpus = host.cpus;
     entry.where = name;
-    request->host_file.push_back(std::move(entry));
+    request->allocation.push_back(std::move(entry));
   }
+  if (allocation->in_sequence && !named && request->mapping.map_by == MapBy::kSlot)
+    request->mapping.map_by = MapBy::kSeq;
+  if (request->mapping.cpus_per_rank == 0)
+    request->mapping.cpus_per_rank = allocation->cpus_per_rank;
   return {};
 }
 
@@ -201,6 +246,8 @@ Result<Plan> Decide(const Invocation& line, Request request, const Machine& mach
                     const param::Settings& settings, const CommandContext& context) {
   Result<std::string> spawner = ChooseSpawner(settings, context);
   if (!spawner.ok()) return std::move(spawner).status();
+  if (*spawner == context.local_spawner && settings.Find("launcher.spawner.use") == nullptr)
+    *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
   if (Status status = AskForHosts(*spawner, settings, context, &request); !status.ok())
     return status;
   for (ProgramRequest& program : request.programs)
@@ -226,8 +273,13 @@ std::uint32_t HostHere(const Plan& plan, const Machine& machine) {
 void NoteSharing(const Machine& machine, Plan* plan) {
   for (const RankPlan& rank : plan->ranks) {
     if (rank.wait_mode != WaitMode::kOversubscribed) continue;
-    plan->notes.push_back(Format("more ranks than CPUs on %s (%s): waiting ranks sleep",
-                                 plan->hosts[rank.host].name.c_str(), machine.cpus_why.c_str()));
+    const Host& host = plan->hosts[rank.host];
+    const bool here = IsThisMachine(host.name, machine);
+    plan->notes.push_back(Format("more ranks than CPUs on %s%s: waiting ranks sleep",
+                                 host.name.c_str(),
+                                 here ? (" (" + machine.cpus_why + ")").c_str() : ""));
+    // Announced where a person reads it; a script gets what it asks for (-v, --display plan).
+    if (isatty(STDERR_FILENO) != 0) plan->warnings.push_back(plan->notes.back());
     return;
   }
 }
@@ -240,7 +292,7 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
   NoteSharing(machine, plan);
   const bool is_here = host < plan->hosts.size();
   if (is_here) {
-    const Binding binding = ChooseBinding(line.request, *plan, host, machine);
+    const Binding binding = ChooseBinding(*plan, host, machine);
     CpuSet allowed;
     if (binding.to != BindTo::kNone || line.display.bindings) {
       Result<Topology> loaded = LoadTopology();
@@ -251,6 +303,7 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
     if (Status status = BindRanks(binding, host, topology.get(), allowed, plan); !status.ok())
       return status;
   }
+  Advise(plan);
   // On standard output only if the program's own output cannot be meant.
   FILE* stream = line.dry_run ? stdout : stderr;
   const bool by_default = line.dry_run && !line.display.environment && !line.display.bindings;
@@ -258,6 +311,7 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
   if (line.display.environment) fputs(ShowEnvironment(*plan, environment).c_str(), stream);
   if (line.display.bindings && is_here)
     fputs(ShowBindings(*plan, host, topology.get(), AllowedCpus(topology.get())).c_str(), stream);
+  if (line.display.bindings) fputs(ShowBindingsElsewhere(*plan, host).c_str(), stream);
   return topology;
 }
 
@@ -271,7 +325,8 @@ int Mpiexec(std::span<const std::string> arguments, const CommandContext& outer)
   if (line.action == Invocation::Action::kVersion) return PrintVersion();
 
   const Environment environment = OutsideOfJobs(outer.environment);
-  const CommandContext context{environment, outer.spawners, outer.local_spawner};
+  const CommandContext context{environment, outer.spawners, outer.local_spawner,
+                               outer.remote_spawner, outer.agent_spawner};
   const Installation installation = ThisInstallation();
   const Result<param::Settings> settings = CheckedSettings(line, installation, context);
   if (!settings.ok()) return Refuse(settings.status());
@@ -281,6 +336,10 @@ int Mpiexec(std::span<const std::string> arguments, const CommandContext& outer)
     if (!hosts.ok()) return Refuse(hosts.status());
     line.request.host_file = std::move(*hosts);
   }
+  if (!line.rank_file_path.empty())
+    if (Status status = ReadRankFile(line.rank_file_path, &line.request); !status.ok())
+      return Refuse(status);
+  if (Status status = CountMappedObjects(&line.request); !status.ok()) return Refuse(status);
   const Machine machine = ThisMachine(NeedsAddresses(line.request));
   Result<Plan> plan = Decide(line, line.request, machine, *settings, context);
   if (!plan.ok()) return Refuse(plan.status());
@@ -288,6 +347,7 @@ int Mpiexec(std::span<const std::string> arguments, const CommandContext& outer)
     if (const int status = CheckPrograms(*plan); status != 0) return status;
   const Result<Topology> topology = BindAndShow(line, machine, context.environment, &*plan);
   if (!topology.ok()) return Refuse(topology.status());
+  for (const std::string& warning : plan->warnings) Say("warning: " + warning);
   if (line.dry_run) return 0;
   if (plan->options.verbosity > 0)
     for (const std::string& note : plan->notes) Say(note);

@@ -17,6 +17,10 @@ struct CommandContext {
   // The one of them that starts ranks on this machine only, so that its plans are checked against
   // what is here.
   std::string_view local_spawner;
+  // Taken in its place when other hosts are named: the usual one, and the one for an agent of the
+  // user's.
+  std::string_view remote_spawner;
+  std::string_view agent_spawner;
 };
 
 // mpiexec, mpirun, `lamina run`: returns the exit status for the shell.

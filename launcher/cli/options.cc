@@ -27,6 +27,12 @@ Status Ranks(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status Agent(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no command given");
+  draft.line.settings.push_back("spawner.exec.agent=" + std::string(value));
+  return {};
+}
+
 Status PerHost(Draft& draft, std::string_view value) {
   const std::optional<std::int64_t> ranks = ParseInteger(value);
   if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
@@ -93,22 +99,103 @@ Status Choose(const Word<Enum> (&words)[count], std::string_view value, Enum* ch
 }
 
 constexpr Word<MapBy> kMapWords[] = {
-    {"slot", MapBy::kSlot},     {"node", MapBy::kNode},         {"numa", MapBy::kNuma},
-    {"socket", MapBy::kSocket}, {"package", MapBy::kSocket},    {"core", MapBy::kCore},
-    {"host", MapBy::kNode},     {"hwthread", MapBy::kHwthread},
+    {"slot", MapBy::kSlot},       {"node", MapBy::kNode}, {"numa", MapBy::kNuma},
+    {"socket", MapBy::kSocket},   {"core", MapBy::kCore}, {"hwthread", MapBy::kHwthread},
+    {"l3cache", MapBy::kL3cache}, {"seq", MapBy::kSeq},   {"host", MapBy::kNode},
+    {"package", MapBy::kSocket},
+};
+constexpr Word<MapBy> kObjectWords[] = {
+    {"node", MapBy::kNode},       {"numa", MapBy::kNuma}, {"socket", MapBy::kSocket},
+    {"l3cache", MapBy::kL3cache}, {"core", MapBy::kCore}, {"hwthread", MapBy::kHwthread},
+    {"package", MapBy::kSocket},
+};
+constexpr Word<MapBy> kRankWords[] = {
+    {"slot", MapBy::kSlot},         {"node", MapBy::kNode},       {"numa", MapBy::kNuma},
+    {"socket", MapBy::kSocket},     {"l3cache", MapBy::kL3cache}, {"core", MapBy::kCore},
+    {"hwthread", MapBy::kHwthread}, {"fill", MapBy::kSlot},       {"package", MapBy::kSocket},
 };
 constexpr Word<BindTo> kBindWords[] = {
-    {"none", BindTo::kNone},       {"core", BindTo::kCore},         {"socket", BindTo::kSocket},
-    {"numa", BindTo::kNuma},       {"hwthread", BindTo::kHwthread}, {"package", BindTo::kSocket},
-    {"default", BindTo::kDefault},
+    {"none", BindTo::kNone},      {"core", BindTo::kCore},       {"socket", BindTo::kSocket},
+    {"numa", BindTo::kNuma},      {"l3cache", BindTo::kL3cache}, {"hwthread", BindTo::kHwthread},
+    {"package", BindTo::kSocket}, {"default", BindTo::kDefault},
 };
 
+Status RankFile(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no file named");
+  if (!draft.line.rank_file_path.empty())
+    return Error(Code::kInvalid, "a rank file was given before (%s)",
+                 draft.line.rank_file_path.c_str());
+  draft.line.rank_file_path = value;
+  draft.line.request.mapping.map_by = MapBy::kRankfile;
+  return {};
+}
+
+Status CpusPerRank(Draft& draft, std::string_view value) {
+  const std::optional<std::int64_t> cpus = ParseInteger(value);
+  if (!cpus || *cpus < 1 || *cpus > kSlotsMax)
+    return Error(Code::kInvalid, "not a number of CPUs for each rank (1 to %u)", kSlotsMax);
+  draft.line.request.mapping.cpus_per_rank = static_cast<std::uint32_t>(*cpus);
+  return {};
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return lower;
+}
+
+// "N:OBJECT" of ppr:N:OBJECT.
+Status MapPerObject(Draft& draft, std::string_view number, std::string_view object) {
+  const std::optional<std::int64_t> ranks = ParseInteger(number);
+  if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
+    return Error(Code::kInvalid, "expected ppr:N:OBJECT, N ranks for each OBJECT of a host");
+  MapBy map_by = MapBy::kNode;
+  if (Status status = Choose(kObjectWords, object, &map_by); !status.ok()) return status;
+  Mapping& mapping = draft.line.request.mapping;
+  mapping.map_by = map_by;
+  mapping.ranks_per_object = static_cast<std::uint32_t>(*ranks);
+  return {};
+}
+
+// What may follow after a colon: pe=N and oversubscribe, as other launchers have it.
+Status MapModifier(Draft& draft, std::string_view modifier) {
+  const std::string word = LowerCase(modifier);
+  if (word == "oversubscribe") {
+    draft.line.request.oversubscribe = true;
+    return {};
+  }
+  if (word.starts_with("pe=")) return CpusPerRank(draft, modifier.substr(3));
+  return Error(Code::kInvalid, "\"%s\" is neither pe=N nor oversubscribe", word.c_str());
+}
+
 Status Map(Draft& draft, std::string_view value) {
-  return Choose(kMapWords, value, &draft.line.request.map_by);
+  if (value.starts_with("rankfile=")) return RankFile(draft, value.substr(9));
+  if (value.starts_with("rankfile:file=")) return RankFile(draft, value.substr(14));
+  std::vector<std::string_view> words = Split(value, ':');
+  std::size_t next = 1;
+  Status status;
+  if (words[0] == "ppr") {
+    next = 3;
+    status = words.size() < 3
+                 ? Error(Code::kInvalid, "expected ppr:N:OBJECT, N ranks for each OBJECT of a host")
+                 : MapPerObject(draft, words[1], words[2]);
+  } else {
+    status = Choose(kMapWords, words[0], &draft.line.request.mapping.map_by);
+  }
+  for (; status.ok() && next < words.size(); ++next) status = MapModifier(draft, words[next]);
+  return status;
+}
+
+Status RankBy(Draft& draft, std::string_view value) {
+  MapBy rank_by = MapBy::kSlot;
+  Status status = Choose(kRankWords, value, &rank_by);
+  if (status.ok()) draft.line.request.mapping.rank_by = rank_by;
+  return status;
 }
 
 Status Bind(Draft& draft, std::string_view value) {
-  return Choose(kBindWords, value, &draft.line.request.bind_to);
+  return Choose(kBindWords, value, &draft.line.request.mapping.bind_to);
 }
 
 Status Oversubscribe(Draft& draft, std::string_view) {
@@ -250,6 +337,12 @@ constexpr Option kOptions[] = {
      Topic::kHosts,
      "Read the hosts from FILE: one a line, with slots=N and more (--help hosts).",
      HostFile},
+    {{"--agent"},
+     "COMMAND",
+     Topic::kHosts,
+     "Reach hosts by COMMAND instead of ssh: \"ip netns exec {host}\", \"kubectl exec -i {host} "
+     "--\". What has to run there is appended, or put in the place of {command}.",
+     Agent},
     {{"--ppn", "--npernode", "-N", "--ntasks-per-node"},
      "N",
      Topic::kHosts,
@@ -263,13 +356,30 @@ constexpr Option kOptions[] = {
     {{"--map-by"},
      "WHAT",
      Topic::kBinding,
-     "Order of places: slot (default), node, numa, socket, core or hwthread.",
+     "Order of places: slot (default), node, numa, socket, l3cache, core, hwthread; seq; "
+     "rankfile=FILE; ppr:N:OBJECT for N ranks on each. \":pe=N\" may follow.",
      Map},
+    {{"--rank-by"},
+     "WHAT",
+     Topic::kBinding,
+     "Number the ranks over these places by slot, node, numa, socket, l3cache, core or hwthread "
+     "instead of in the order of mapping.",
+     RankBy},
     {{"--bind-to"},
      "WHAT",
      Topic::kBinding,
-     "Keep each rank on one: none, core, socket, numa or hwthread.",
+     "Keep each rank on one: none, core, socket, numa, l3cache or hwthread.",
      Bind},
+    {{"--cpus-per-rank", "--cpus-per-proc", "--cpus-per-task"},
+     "N",
+     Topic::kBinding,
+     "Give each rank N cores for its threads; hardware threads where cores do not suffice.",
+     CpusPerRank},
+    {{"--rankfile", "-rf"},
+     "FILE",
+     Topic::kBinding,
+     "The same as --map-by rankfile=FILE: lines \"rank 0=host slot=0-3\".",
+     RankFile},
     {{"--report-bindings"}, "", Topic::kBinding, "The same as --display bindings.", ShowBindings},
     {{"--tag-output", "-l"},
      "",
@@ -351,7 +461,6 @@ constexpr Advice kForeign[] = {
     {"envall", "all variables are passed on anyway; leave it out"},
     {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
     {"output-filename", "use --output DIR: files DIR/rank.N.out and DIR/rank.N.err"},
-    {"rankfile", "rank files are not there; see --map-by and --bind-to"},
     {"launcher", "the spawner is chosen by --param launcher.spawner.use=NAME"},
     {"bootstrap", "the spawner is chosen by --param launcher.spawner.use=NAME"},
     {"prefix", "the installation finds itself; for other hosts write prefix= in the host file"},

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <random>
 
 namespace lamina::launcher {
 namespace {
@@ -45,7 +46,13 @@ std::string Lists(const char* machine, std::uint32_t ranks, Binding binding,
   return lists;
 }
 
-Binding To(BindTo to, MapBy map_by = MapBy::kSlot) { return {to, map_by, true, "asked"}; }
+Mapping By(MapBy map_by) {
+  Mapping mapping;
+  mapping.map_by = map_by;
+  return mapping;
+}
+
+Binding To(BindTo to, MapBy map_by = MapBy::kSlot) { return {to, By(map_by), true, "asked"}; }
 constexpr BindTo kCore = BindTo::kCore;
 constexpr BindTo kNuma = BindTo::kNuma;
 constexpr BindTo kSocket = BindTo::kSocket;
@@ -100,7 +107,7 @@ TEST(BindRanks, SeveralMemoriesBesideTheSameCores) {
 }
 
 TEST(BindRanks, DefaultStaysOutOfTheWay) {
-  const Binding by_default{BindTo::kNuma, MapBy::kSlot, false, "default"};
+  const Binding by_default{BindTo::kNuma, {}, false, "default"};
   EXPECT_EQ(Lists(kServer, 4, by_default), "0-7 0-7 8-15 8-15");
   EXPECT_EQ(Lists(kServer, 1, by_default), "-");
   EXPECT_EQ(Lists(kLaptop, 4, by_default), "- - - -");
@@ -124,6 +131,130 @@ TEST(BindRanks, OtherHostsAreLeftAlone) {
   EXPECT_EQ(plan.ranks[3].cpuset, "");
 }
 
+TEST(BindRanks, CachesAreAPlace) {
+  constexpr const char* kCaches = "pack:2 [numa] l3:2 core:2 pu:1";
+  EXPECT_EQ(Lists(kCaches, 4, To(BindTo::kL3cache, MapBy::kL3cache)), "0-1 2-3 4-5 6-7");
+  EXPECT_EQ(Lists(kCaches, 4, To(kCore, MapBy::kL3cache)), "0 2 4 6");
+  EXPECT_EQ(Lists(kCaches, 4, To(BindTo::kL3cache)), "0-1 2-3 4-5 6-7");
+  // Where there are none, the NUMA domain stands for it.
+  EXPECT_EQ(Lists("pack:2 [numa] core:2 pu:1", 2, To(BindTo::kL3cache)), "0-1 2-3");
+}
+
+Binding Threads(std::uint32_t cpus, MapBy map_by = MapBy::kSlot, BindTo to = kCore) {
+  Binding binding = To(to, map_by);
+  binding.mapping.cpus_per_rank = cpus;
+  return binding;
+}
+
+TEST(BindRanks, SeveralCoresARank) {
+  EXPECT_EQ(Lists(kServer, 2, Threads(2)), "0-3 4-7");
+  EXPECT_EQ(Lists(kServer, 2, Threads(2, MapBy::kSocket)), "0-3 8-11");
+  EXPECT_EQ(Lists(kServer, 2, Threads(4)), "0-7 8-15");
+  // Within one domain while the ranks fit like that, across domains if not.
+  EXPECT_EQ(Lists(kServer, 2, Threads(3)), "0-5 8-13");
+  EXPECT_EQ(Lists("pack:3 [numa] core:4 pu:1", 4, Threads(3)), "0-2 3-5 6-8 9-11");
+  EXPECT_EQ(Lists(kServer, 1, Threads(8)), "0-15");
+  EXPECT_EQ(Lists(kServer, 2, Threads(2, MapBy::kSlot, kNuma)), "0-7 8-15");
+}
+
+TEST(BindRanks, HardwareThreadsWhereCoresDoNotSuffice) {
+  EXPECT_EQ(Lists(kServer, 4, Threads(4)), "0-3 4-7 8-11 12-15");
+  EXPECT_EQ(Lists(kServer, 8, Threads(2)), "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15");
+  EXPECT_EQ(Lists(kServer, 2, Threads(2, MapBy::kSlot, kHwthread)), "0-1 2-3");
+  // More than there is: everybody has a part, and they share.
+  EXPECT_EQ(Lists(kLaptop, 3, Threads(2)), "0-1 0-1 2-3");
+  EXPECT_EQ(Lists(kLaptop, 2, Threads(9)), "0-3 0-3");
+}
+
+TEST(BindRanks, AsManyOnEachObject) {
+  Binding binding = To(kNuma, MapBy::kNuma);
+  binding.mapping.ranks_per_object = 2;
+  EXPECT_EQ(Lists(kServer, 4, binding), "0-7 0-7 8-15 8-15");
+  binding.to = kCore;
+  EXPECT_EQ(Lists(kServer, 4, binding), "0-1 2-3 8-9 10-11");
+  binding.mapping.cpus_per_rank = 2;
+  EXPECT_EQ(Lists(kServer, 4, binding), "0-3 4-7 8-11 12-15");
+  EXPECT_EQ(Lists(kServer, 3, binding), "0-3 4-7 8-11");
+}
+
+TEST(BindRanks, NumberedOverThePlaces) {
+  Binding binding = To(kCore, MapBy::kNuma);
+  binding.mapping.rank_by = MapBy::kSlot;
+  EXPECT_EQ(Lists(kServer, 4, binding), "0-1 2-3 8-9 10-11");
+  binding = To(kCore);
+  binding.mapping.rank_by = MapBy::kSocket;
+  EXPECT_EQ(Lists(kServer, 8, binding), "0-1 8-9 2-3 10-11 4-5 12-13 6-7 14-15");
+}
+
+std::string ByFile(const std::vector<std::string>& places, const std::string& allowed = "0-15") {
+  Result<Topology> topology = SyntheticTopology(kServer);
+  EXPECT_TRUE(topology.ok());
+  Plan plan = Ranks(static_cast<std::uint32_t>(places.size()));
+  plan.mapping.map_by = MapBy::kRankfile;
+  for (std::size_t i = 0; i < places.size(); ++i) plan.ranks[i].place = places[i];
+  const Binding binding = ChooseBinding(plan, 0, Machine{});
+  Status status = BindRanks(binding, 0, topology->get(), CpuSetOf(allowed), &plan);
+  if (!status.ok()) return std::string(status.message());
+  std::string lists;
+  for (const RankPlan& rank : plan.ranks)
+    lists += (lists.empty() ? "" : " ") + (rank.cpuset.empty() ? "-" : rank.cpuset);
+  return lists;
+}
+
+TEST(BindRanks, ByRankfile) {
+  EXPECT_EQ(ByFile({"0", "1-2", "1:0-1", "1:*", "*", "", "0:0,1:3"}),
+            "0-1 2-5 8-11 8-15 - - 0-1,14-15");
+  EXPECT_EQ(ByFile({"0"}, "1-15"), "1");
+  EXPECT_EQ(ByFile({"0", "8"}), "rank 1 on here: slot=8: the machine has no such core");
+  EXPECT_EQ(ByFile({"2:0"}), "rank 0 on here: slot=2:0: the machine has no such core");
+  EXPECT_EQ(ByFile({"0"}, "2-15"),
+            "rank 0 on here: slot=0: none of these cores is allowed to this process");
+}
+
+TEST(CountObjects, OnlyWhatIsAllowed) {
+  Result<Topology> topology = SyntheticTopology(kServer);
+  ASSERT_TRUE(topology.ok());
+  EXPECT_EQ(CountObjects(topology->get(), CpuSetOf("0-15"), kSocket), 2u);
+  EXPECT_EQ(CountObjects(topology->get(), CpuSetOf("0-7"), kSocket), 1u);
+  EXPECT_EQ(CountObjects(topology->get(), CpuSetOf("1-4"), kCore), 3u);
+  EXPECT_EQ(CountObjects(topology->get(), CpuSetOf("0-15"), BindTo::kNone), 1u);
+}
+
+// Whatever the machine, also with holes in it: ranks of several CPUs do not overlap while there are
+// CPUs for all, each has as many as asked, and none that is not allowed.
+TEST(BindRanks, RanksWithThreadsDoNotOverlap) {
+  std::mt19937 random(64);
+  for (const char* machine : {kServer, kLaptop, "pack:2 [numa] l3:8 core:8 pu:2",
+                              "pack:3 [numa] core:5 pu:1", "[numa] pack:4 [numa] core:3 pu:4"}) {
+    Result<Topology> topology = SyntheticTopology(machine);
+    ASSERT_TRUE(topology.ok()) << machine;
+    const int cpus = hwloc_get_nbobjs_by_type(topology->get(), HWLOC_OBJ_PU);
+    for (int round = 0; round < 40; ++round) {
+      CpuSet allowed = AllowedCpus(topology->get());
+      for (int hole = 0; hole < round % 4; ++hole)
+        hwloc_bitmap_clr(allowed.get(), random() % static_cast<unsigned>(cpus));
+      const auto usable = static_cast<std::uint32_t>(hwloc_bitmap_weight(allowed.get()));
+      const std::uint32_t each = 1 + random() % 6;
+      const std::uint32_t ranks = 1 + random() % (2 * usable / each + 1);
+      Binding binding = Threads(each);
+      Plan plan = Ranks(ranks);
+      ASSERT_TRUE(BindRanks(binding, 0, topology->get(), allowed, &plan).ok());
+      const CpuSet seen(hwloc_bitmap_alloc());
+      for (const RankPlan& rank : plan.ranks) {
+        const CpuSet set = CpuSetOf(rank.cpuset);
+        const std::string what = std::string(machine) + ": " + std::to_string(ranks) + " x " +
+                                 std::to_string(each) + " of " + std::to_string(usable);
+        EXPECT_TRUE(hwloc_bitmap_isincluded(set.get(), allowed.get())) << what;
+        EXPECT_FALSE(hwloc_bitmap_iszero(set.get())) << what;
+        if (ranks * each > usable) continue;
+        EXPECT_GE(hwloc_bitmap_weight(set.get()), static_cast<int>(each)) << what;
+        EXPECT_FALSE(hwloc_bitmap_intersects(set.get(), seen.get())) << what;
+        hwloc_bitmap_or(seen.get(), seen.get(), set.get());
+      }
+    }
+  }
+}
+
 // No core is given to a second rank before every core has one, whatever the order; ranks of a
 // domain never differ by more than one in number for even machines.
 TEST(BindRanks, NobodySharesWhileOthersIdle) {
@@ -135,8 +266,8 @@ TEST(BindRanks, NobodySharesWhileOthersIdle) {
     const int cores = hwloc_get_nbobjs_by_type(topology->get(), HWLOC_OBJ_CORE);
     const auto places = static_cast<std::uint32_t>(
         cores > 0 ? cores : hwloc_get_nbobjs_by_type(topology->get(), HWLOC_OBJ_PU));
-    for (const MapBy map_by :
-         {MapBy::kSlot, MapBy::kNode, MapBy::kNuma, MapBy::kSocket, MapBy::kCore}) {
+    for (const MapBy map_by : {MapBy::kSlot, MapBy::kNode, MapBy::kNuma, MapBy::kSocket,
+                               MapBy::kL3cache, MapBy::kCore}) {
       for (std::uint32_t ranks = 1; ranks <= 3 * places; ++ranks) {
         Plan plan = Ranks(ranks);
         ASSERT_TRUE(BindRanks(To(kCore, map_by), 0, topology->get(), allowed, &plan).ok());
@@ -163,24 +294,28 @@ Machine Cpus(std::uint32_t cpus, std::uint32_t domains) {
   return machine;
 }
 
+BindTo Chosen(const Mapping& mapping, std::uint32_t ranks, const Machine& machine) {
+  Plan plan = Ranks(ranks);
+  plan.mapping = mapping;
+  return ChooseBinding(plan, 0, machine).to;
+}
+
 TEST(ChooseBinding, DefaultByMachine) {
-  const Request request;
-  EXPECT_EQ(ChooseBinding(request, Ranks(4), 0, Cpus(8, 1)).to, BindTo::kNone);
-  EXPECT_EQ(ChooseBinding(request, Ranks(4), 0, Cpus(8, 2)).to, BindTo::kNuma);
-  EXPECT_EQ(ChooseBinding(request, Ranks(1), 0, Cpus(8, 2)).to, BindTo::kNone);
-  EXPECT_EQ(ChooseBinding(request, Ranks(9), 0, Cpus(8, 2)).to, BindTo::kNone);
-  EXPECT_FALSE(ChooseBinding(request, Ranks(4), 0, Cpus(8, 2)).asked);
+  EXPECT_EQ(Chosen({}, 4, Cpus(8, 1)), BindTo::kNone);
+  EXPECT_EQ(Chosen({}, 4, Cpus(8, 2)), BindTo::kNuma);
+  EXPECT_EQ(Chosen({}, 1, Cpus(8, 2)), BindTo::kNone);
+  EXPECT_EQ(Chosen({}, 9, Cpus(8, 2)), BindTo::kNone);
+  EXPECT_FALSE(ChooseBinding(Ranks(4), 0, Cpus(8, 2)).asked);
 }
 
 TEST(ChooseBinding, MappingBindsUnlessToldOtherwise) {
-  Request request;
-  request.map_by = MapBy::kSocket;
-  EXPECT_EQ(ChooseBinding(request, Ranks(4), 0, Cpus(8, 2)).to, BindTo::kSocket);
-  request.bind_to = BindTo::kNone;
-  EXPECT_EQ(ChooseBinding(request, Ranks(4), 0, Cpus(8, 2)).to, BindTo::kNone);
-  request.map_by = MapBy::kNode;
-  request.bind_to = BindTo::kDefault;
-  EXPECT_EQ(ChooseBinding(request, Ranks(4), 0, Cpus(8, 1)).to, BindTo::kNone);
+  Mapping mapping = By(MapBy::kSocket);
+  EXPECT_EQ(Chosen(mapping, 4, Cpus(8, 2)), BindTo::kSocket);
+  mapping.cpus_per_rank = 2;
+  EXPECT_EQ(Chosen(mapping, 4, Cpus(8, 2)), BindTo::kCore);
+  mapping.bind_to = BindTo::kNone;
+  EXPECT_EQ(Chosen(mapping, 4, Cpus(8, 2)), BindTo::kNone);
+  EXPECT_EQ(Chosen(By(MapBy::kNode), 4, Cpus(8, 1)), BindTo::kNone);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "launcher/plan/hostlist.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -52,39 +53,81 @@ std::string OutputSentence(const RunOptions& options) {
   return sentence;
 }
 
-// Brackets, bars, blanks and letters of the machine for one rank's set.
-std::string Draw(hwloc_topology_t topology, const CpuSet& allowed, const CpuSet& set) {
-  std::string drawing;
-  hwloc_obj_t last_package = nullptr;
+// One letter of a drawing: a hardware thread, or several neighbours where the machine is wide.
+struct Letter {
+  CpuSet cpus;
+  hwloc_obj_t package = nullptr;
+  hwloc_obj_t numa = nullptr;
+  hwloc_obj_t core = nullptr;  // null: one letter is a core or more, and no blanks part them
+};
+
+hwloc_obj_t NumaOf(hwloc_topology_t topology, hwloc_obj_t pu) {
+  for (hwloc_obj_t domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, nullptr);
+       domain != nullptr; domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, domain))
+    if (hwloc_bitmap_isset(domain->cpuset, pu->os_index) != 0) return domain;
+  return nullptr;
+}
+
+// `cores_each` 0: a letter for every hardware thread.
+std::vector<Letter> Letters(hwloc_topology_t topology, std::uint32_t cores_each) {
+  std::vector<Letter> letters;
   hwloc_obj_t last_core = nullptr;
-  hwloc_obj_t last_numa = nullptr;
+  std::uint32_t cores = 0;  // in the last letter
   for (hwloc_obj_t pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, nullptr); pu != nullptr;
        pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) {
-    hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+    Letter letter;
+    letter.package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+    letter.numa = NumaOf(topology, pu);
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
     if (core == nullptr) core = pu;
-    hwloc_obj_t numa = nullptr;  // the first domain beside this thread
-    for (hwloc_obj_t domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, nullptr);
-         domain != nullptr && numa == nullptr;
-         domain = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, domain))
-      if (hwloc_bitmap_isset(domain->cpuset, pu->os_index) != 0) numa = domain;
-    if (drawing.empty()) {
-      drawing = "[";
-    } else if (package != last_package) {
-      drawing += "] [";
-    } else if (numa != last_numa) {
-      drawing += "|";
-    } else if (core != last_core) {
-      drawing += " ";
-    }
-    const bool is_allowed = hwloc_bitmap_isset(allowed.get(), pu->os_index) != 0;
-    const bool is_in = hwloc_bitmap_isset(set.get(), pu->os_index) != 0;
-    drawing += is_in ? '#' : is_allowed ? '.' : '-';
-    last_package = package;
+    if (cores_each == 0) letter.core = core;
+    const bool same_domain = !letters.empty() && letters.back().package == letter.package &&
+                             letters.back().numa == letter.numa;
+    if (core != last_core) ++cores;
     last_core = core;
-    last_numa = numa;
+    if (cores_each == 0 || !same_domain || cores > cores_each) {
+      letter.cpus = CpuSet(hwloc_bitmap_alloc());
+      letters.push_back(std::move(letter));
+      cores = 1;
+    }
+    hwloc_bitmap_set(letters.back().cpus.get(), pu->os_index);
+  }
+  return letters;
+}
+
+std::string Draw(const std::vector<Letter>& letters, const CpuSet& allowed, const CpuSet& set) {
+  std::string drawing;
+  const Letter* last = nullptr;
+  const CpuSet inside(hwloc_bitmap_alloc());
+  for (const Letter& letter : letters) {
+    if (last == nullptr)
+      drawing = "[";
+    else if (letter.package != last->package)
+      drawing += "] [";
+    else if (letter.numa != last->numa)
+      drawing += "|";
+    else if (letter.core != last->core)
+      drawing += " ";
+    last = &letter;
+    hwloc_bitmap_and(inside.get(), letter.cpus.get(), allowed.get());
+    if (hwloc_bitmap_iszero(inside.get()) != 0)
+      drawing += '-';
+    else if (hwloc_bitmap_isincluded(inside.get(), set.get()) != 0)
+      drawing += '#';
+    else
+      drawing += hwloc_bitmap_intersects(inside.get(), set.get()) != 0 ? '+' : '.';
   }
   return drawing + "]";
+}
+
+// The finest drawing that fits a line; how many cores a letter is (0: a hardware thread).
+std::vector<Letter> Fitting(hwloc_topology_t topology, const CpuSet& allowed,
+                            std::uint32_t* cores_each) {
+  for (*cores_each = 0;; *cores_each = std::max(1u, 2 * *cores_each)) {
+    std::vector<Letter> letters = Letters(topology, *cores_each);
+    if (Draw(letters, allowed, allowed).size() <= kDrawingColumnsMax) return letters;
+    if (*cores_each > 1u << 16) return {};  // so many sockets are not drawn
+  }
 }
 
 // "NUMA 0" or "sockets 0-1" for the objects of one kind that make up `set` exactly, or "".
@@ -109,7 +152,7 @@ std::string WhereOf(hwloc_topology_t topology, const CpuSet& allowed, const CpuS
   std::string where;
   for (const auto& [type, name] :
        {std::pair(HWLOC_OBJ_PACKAGE, "socket"), std::pair(HWLOC_OBJ_NUMANODE, "NUMA domain"),
-        std::pair(HWLOC_OBJ_CORE, "core")}) {
+        std::pair(HWLOC_OBJ_L3CACHE, "L3 cache"), std::pair(HWLOC_OBJ_CORE, "core")}) {
     if (hwloc_get_nbobjs_by_type(topology, type) <= 1) continue;
     where = ExactName(topology, type, name, allowed, set);
     if (!where.empty()) break;
@@ -203,6 +246,11 @@ std::string ShowBindings(const Plan& plan, std::uint32_t host, hwloc_topology_t 
              cores, PluralOf(cores), cpus, PluralOf(cpus));
   const auto usable = static_cast<std::size_t>(std::max(0, hwloc_bitmap_weight(allowed.get())));
   text += usable < cpus ? Format(", %zu of them allowed\n", usable) : "\n";
+  std::uint32_t cores_each = 0;
+  const std::vector<Letter> letters = Fitting(topology, allowed, &cores_each);
+  if (cores_each == 1) text += "  one letter is a core: # all of it, + a part\n";
+  if (cores_each > 1 && !letters.empty())
+    text += Format("  one letter is %u cores: # all of them, + some\n", cores_each);
 
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> groups;  // cpuset, ranks
   for (const RankPlan& rank : plan.ranks) {
@@ -216,12 +264,38 @@ std::string ShowBindings(const Plan& plan, std::uint32_t host, hwloc_topology_t 
   }
   for (const auto& [list, ranks] : groups) {
     const CpuSet set = list.empty() ? CpuSet(hwloc_bitmap_dup(allowed.get())) : CpuSetOf(list);
-    const std::string drawing = Draw(topology, allowed, set);
     text += Format("  %-11s ", RankWord(ranks).c_str());
-    if (drawing.size() <= kDrawingColumnsMax) text += drawing + "  ";
+    if (!letters.empty()) text += Draw(letters, allowed, set) + "  ";
     text += list.empty() ? "not bound\n" : WhereOf(topology, allowed, set) + "\n";
   }
   return text;
+}
+
+std::string ShowBindingsElsewhere(const Plan& plan, std::uint32_t here) {
+  std::vector<std::string> names;
+  std::uint32_t last = here;
+  for (const RankPlan& rank : plan.ranks) {
+    if (rank.host == here || rank.host == last) continue;
+    last = rank.host;
+    const std::string& name = plan.hosts[rank.host].name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (names.empty()) return {};
+  const Mapping& mapping = plan.mapping;
+  const BindTo kind =
+      mapping.bind_to == BindTo::kDefault ? ObjectOf(mapping.map_by) : mapping.bind_to;
+  std::string how;
+  if (mapping.bind_to == BindTo::kNone)
+    how = "not bound";
+  else if (mapping.map_by == MapBy::kRankfile)
+    how = "as the rank file says";
+  else if (mapping.cpus_per_rank != 0)
+    how = Format("%u CPUs for each rank", mapping.cpus_per_rank);
+  else if (kind != BindTo::kNone)
+    how = Format("each rank to one %s", Name(kind));
+  else
+    how = "within a NUMA domain where there are several, otherwise not bound";
+  return "bindings on " + FoldHostNames(names) + ": " + how + "\n";
 }
 
 }  // namespace lamina::launcher

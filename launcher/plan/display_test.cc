@@ -32,7 +32,9 @@ std::string Bindings(const char* machine, std::uint32_t ranks, BindTo to,
   EXPECT_TRUE(topology.ok());
   const CpuSet set = allowed.empty() ? AllowedCpus(topology->get()) : CpuSetOf(allowed);
   Plan plan = Ranks(ranks);
-  EXPECT_TRUE(BindRanks({to, map_by, true, ""}, 0, topology->get(), set, &plan).ok());
+  Mapping mapping;
+  mapping.map_by = map_by;
+  EXPECT_TRUE(BindRanks({to, mapping, true, ""}, 0, topology->get(), set, &plan).ok());
   return ShowBindings(plan, 0, topology->get(), set);
 }
 
@@ -64,11 +66,46 @@ TEST(ShowBindings, NotBound) {
             "  ranks 0-2   [# #]  not bound\n");
 }
 
-TEST(ShowBindings, ALargeMachineIsNotDrawn) {
+TEST(ShowBindings, AWideMachineInLettersOfCores) {
+  const std::string half(32, '#');
+  const std::string none(32, '.');
   EXPECT_EQ(Bindings("pack:2 [numa] core:64 pu:2", 2, BindTo::kSocket),
             "bindings on node07: 2 sockets, 2 NUMA domains, 128 cores, 256 CPUs\n"
-            "  rank 0      socket 0 (CPUs 0-127)\n"
-            "  rank 1      socket 1 (CPUs 128-255)\n");
+            "  one letter is 2 cores: # all of them, + some\n"
+            "  rank 0      [" +
+                half + "] [" + none +
+                "]  socket 0 (CPUs 0-127)\n"
+                "  rank 1      [" +
+                none + "] [" + half + "]  socket 1 (CPUs 128-255)\n");
+  EXPECT_EQ(Bindings("pack:2 [numa] core:16 pu:2", 1, BindTo::kHwthread),
+            "bindings on node07: 2 sockets, 2 NUMA domains, 32 cores, 64 CPUs\n"
+            "  one letter is a core: # all of it, + a part\n"
+            "  rank 0      [+...............] [................]  CPU 0\n");
+}
+
+TEST(ShowBindings, CachesHaveNames) {
+  EXPECT_EQ(Bindings("pack:1 [numa] l3:2 core:2 pu:1", 2, BindTo::kL3cache),
+            "bindings on node07: 1 socket, 1 NUMA domain, 4 cores, 4 CPUs\n"
+            "  rank 0      [# # . .]  L3 cache 0 (CPUs 0-1)\n"
+            "  rank 1      [. . # #]  L3 cache 1 (CPUs 2-3)\n");
+}
+
+TEST(ShowBindingsElsewhere, WhatWillBeDone) {
+  Plan plan = Ranks(3);
+  EXPECT_EQ(ShowBindingsElsewhere(plan, 0), "");
+  for (const char* name : {"node08", "node09"}) {
+    plan.hosts.push_back({});
+    plan.hosts.back().name = name;
+  }
+  plan.ranks[1].host = 1;
+  plan.ranks[2].host = 2;
+  EXPECT_EQ(ShowBindingsElsewhere(plan, 0),
+            "bindings on node[08-09]: within a NUMA domain where there are several, otherwise not "
+            "bound\n");
+  plan.mapping.map_by = MapBy::kL3cache;
+  EXPECT_EQ(ShowBindingsElsewhere(plan, 1), "bindings on node[07,09]: each rank to one l3cache\n");
+  plan.mapping.cpus_per_rank = 4;
+  EXPECT_EQ(ShowBindingsElsewhere(plan, 9), "bindings on node[07-09]: 4 CPUs for each rank\n");
 }
 
 TEST(ShowPlan, Everything) {

@@ -4,20 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "launcher/plan/hostlist.h"
+#include "launcher/plan/words.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::size_t kQuoteMax = 60;
-
-// For messages: what was written, made printable and short.
-std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char letter : text.substr(0, kQuoteMax))
-    quoted += letter >= ' ' && letter != 127 ? letter : '?';
-  return quoted + (text.size() > kQuoteMax ? "...\"" : "\"");
-}
 
 bool IsHostLetter(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
@@ -44,43 +36,56 @@ Result<std::uint32_t> ParseSlots(std::string_view key, std::string_view text) {
   return static_cast<std::uint32_t>(*slots);
 }
 
-// "[user@]name[:slots]", "[user@][address][:slots]"
-Result<HostEntry> ParseHost(std::string_view text) {
+// "name", "rack[1-2]n[01-16]", "fe80::1", "[fe80::1]"; what follows a colon is left in `slots`.
+Result<std::vector<std::string>> ParseNames(std::string_view text,
+                                            std::optional<std::string_view>* slots) {
+  const std::size_t close = text.find(']');
+  if (text.starts_with('[') && text.substr(0, close).find(':') != text.npos) {
+    if (close == text.npos || !AllOf(text.substr(1, close - 1), IsAddressLetter) ||
+        (close + 1 < text.size() && text[close + 1] != ':'))
+      return Error(Code::kInvalid, "%s is not [address] or [address]:slots", Quote(text).c_str());
+    if (close + 1 < text.size()) *slots = text.substr(close + 2);
+    return std::vector<std::string>{std::string(text.substr(1, close - 1))};
+  }
+  if (std::count(text.begin(), text.end(), ':') > 1) {
+    // Two colons or more: an IPv6 address that nobody put into brackets.
+    if (AllOf(text, IsAddressLetter)) return std::vector<std::string>{std::string(text)};
+    return Error(Code::kInvalid, "%s is not a host name", Quote(text).c_str());
+  }
+  if (const std::size_t colon = text.find(':'); colon != text.npos) {
+    *slots = text.substr(colon + 1);
+    text = text.substr(0, colon);
+  }
+  Result<std::vector<std::string>> names = ExpandHostName(text);
+  if (!names.ok()) return names;
+  for (const std::string& name : *names)
+    if (!AllOf(name, IsHostLetter))
+      return Error(Code::kInvalid, "%s is not a host name", Quote(text).c_str());
+  return names;
+}
+
+// "[user@]names[:slots]": one entry a name.
+Result<std::vector<HostEntry>> ParseHosts(std::string_view text) {
   HostEntry host;
   std::string_view rest = text;
-  if (const std::size_t at = rest.find('@'); at != std::string_view::npos) {
+  if (const std::size_t at = rest.find('@'); at != rest.npos) {
     if (!AllOf(rest.substr(0, at), IsUserLetter))
       return Error(Code::kInvalid, "%s has no user name before the @", Quote(text).c_str());
     host.user = rest.substr(0, at);
     rest.remove_prefix(at + 1);
   }
   std::optional<std::string_view> slots;
-  if (!rest.empty() && rest.front() == '[') {
-    const std::size_t end = rest.find(']');
-    if (end == std::string_view::npos || !AllOf(rest.substr(1, end - 1), IsAddressLetter) ||
-        (end + 1 < rest.size() && rest[end + 1] != ':'))
-      return Error(Code::kInvalid, "%s is not [address] or [address]:slots", Quote(text).c_str());
-    host.name = rest.substr(1, end - 1);
-    if (end + 1 < rest.size()) slots = rest.substr(end + 2);
-  } else if (std::count(rest.begin(), rest.end(), ':') > 1) {
-    // Two colons or more: an IPv6 address that nobody put into brackets.
-    if (!AllOf(rest, IsAddressLetter))
-      return Error(Code::kInvalid, "%s is not a host name", Quote(text).c_str());
-    host.name = rest;
-  } else {
-    const std::size_t colon = rest.find(':');
-    if (colon != std::string_view::npos) slots = rest.substr(colon + 1);
-    rest = rest.substr(0, colon);
-    if (!AllOf(rest, IsHostLetter))
-      return Error(Code::kInvalid, "%s is not a host name", Quote(text).c_str());
-    host.name = rest;
-  }
+  Result<std::vector<std::string>> names = ParseNames(rest, &slots);
+  if (!names.ok()) return std::move(names).status();
   if (slots) {
-    Result<std::uint32_t> count = ParseSlots(std::string(host.name) + ":", *slots);
+    const std::size_t before = rest.size() - slots->size();
+    Result<std::uint32_t> count = ParseSlots(rest.substr(0, before), *slots);
     if (!count.ok()) return std::move(count).status();
     host.slots = *count;
   }
-  return host;
+  std::vector<HostEntry> hosts(names->size(), host);
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].name = std::move((*names)[i]);
+  return hosts;
 }
 
 Status ApplyKey(std::string_view word, HostEntry* host) {
@@ -109,34 +114,26 @@ Status ApplyKey(std::string_view word, HostEntry* host) {
     if (value.empty() || value.front() != '/')
       return Error(Code::kInvalid, "%s is not an absolute path", Quote(word).c_str());
     host->prefix = value;
+  } else if (const auto port = ParseInteger(value);
+             key == "port" && (!port || *port < 1 || *port > 65535)) {
+    return Error(Code::kInvalid, "%s is not a port (1 to 65535)", Quote(word).c_str());
   } else {
     host->extra[std::string(key)] = value;
   }
   return {};
 }
 
-std::vector<std::string_view> Words(std::string_view line) {
-  std::vector<std::string_view> words;
-  constexpr std::string_view kBlanks = " \t\r\f\v";
-  while (true) {
-    const std::size_t first = line.find_first_not_of(kBlanks);
-    if (first == std::string_view::npos) return words;
-    line.remove_prefix(first);
-    const std::size_t end = std::min(line.find_first_of(kBlanks), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
+Result<std::vector<HostEntry>> ParseLine(const std::vector<std::string_view>& words) {
+  Result<std::vector<HostEntry>> hosts = ParseHosts(words.front());
+  if (!hosts.ok()) return hosts;
+  for (HostEntry& host : *hosts) {
+    for (std::size_t i = 1; i < words.size(); ++i)
+      if (Status status = ApplyKey(words[i], &host); !status.ok()) return status;
+    if (host.slots && host.slots_max && *host.slots > *host.slots_max)
+      return Error(Code::kInvalid, "slots=%u is more than max_slots=%u", *host.slots,
+                   *host.slots_max);
   }
-}
-
-Result<HostEntry> ParseLine(const std::vector<std::string_view>& words) {
-  Result<HostEntry> host = ParseHost(words.front());
-  if (!host.ok()) return host;
-  for (std::size_t i = 1; i < words.size(); ++i)
-    if (Status status = ApplyKey(words[i], &*host); !status.ok()) return status;
-  if (host->slots && host->slots_max && *host->slots > *host->slots_max)
-    return Error(Code::kInvalid, "slots=%u is more than max_slots=%u", *host->slots,
-                 *host->slots_max);
-  return host;
+  return hosts;
 }
 
 void Merge(const HostEntry& more, HostEntry* into) {
@@ -154,11 +151,13 @@ void Merge(const HostEntry& more, HostEntry* into) {
 
 Result<std::vector<HostEntry>> ParseHostList(std::string_view text) {
   std::vector<HostEntry> hosts;
-  for (const std::string_view piece : Split(text, ',')) {
-    Result<HostEntry> host = ParseHost(Trim(piece));
-    if (!host.ok()) return std::move(host).status();
-    host->where = "-H";
-    hosts.push_back(std::move(*host));
+  for (const std::string_view piece : SplitOutsideBrackets(text)) {
+    Result<std::vector<HostEntry>> parsed = ParseHosts(Trim(piece));
+    if (!parsed.ok()) return parsed;
+    for (HostEntry& host : *parsed) {
+      host.where = "-H";
+      hosts.push_back(std::move(host));
+    }
   }
   return hosts;
 }
@@ -171,10 +170,12 @@ Result<std::vector<HostEntry>> ParseHostFile(std::string_view text, std::string_
     const std::vector<std::string_view> words = Words(line.substr(0, line.find('#')));
     if (words.empty()) continue;
     const std::string where = Format("%s:%u", std::string(path).c_str(), line_number);
-    Result<HostEntry> host = ParseLine(words);
-    if (!host.ok()) return std::move(host).status().Within(where);
-    host->where = where;
-    hosts.push_back(std::move(*host));
+    Result<std::vector<HostEntry>> parsed = ParseLine(words);
+    if (!parsed.ok()) return std::move(parsed).status().Within(where);
+    for (HostEntry& host : *parsed) {
+      host.where = where;
+      hosts.push_back(std::move(host));
+    }
   }
   if (hosts.empty()) return Error(Code::kInvalid, "%s names no host", std::string(path).c_str());
   return hosts;

@@ -5,7 +5,8 @@
 // Host file: one host a line, '#' starts a comment, the first word is the host, then key=value:
 //   node01.cluster  slots=4                 # four ranks
 //   node02          cpu=2 max_slots=8       # cpu, cpus and slots are the same word
-//   node03:4        user=ada prefix=/opt/lamina
+//   node03:4        user=ada prefix=/opt/lamina port=2222
+//   node[05-08,12]  slots=4                 # five hosts
 //   login           schedule=no             # known, but no rank goes there
 // Any further key=value is kept for the spawner. A host mentioned k times without a number has k
 // slots (as a batch system's node file says it); mentioned once, it has as many as it can run.
@@ -31,11 +32,14 @@ struct HostEntry {
   std::optional<std::uint32_t> slots;
   std::optional<std::uint32_t> slots_max;
   bool schedule = true;
+  // What a resource manager counted is a default: more ranks than slots simply share.
+  bool slots_are_a_promise = true;
+  std::uint32_t cpus = 0;  // CPUs the job may use there, as the resource manager says; 0: unknown
   std::map<std::string, std::string> extra;
   std::string where;  // "-H", "hosts.txt:3"; for messages
 };
 
-// "a:2,b,ada@c:4,[fe80::1]:2". kInvalid names the piece that is wrong.
+// "a:2,b,ada@c:4,[fe80::1]:2,node[01-16]:8". kInvalid names the piece that is wrong.
 Result<std::vector<HostEntry>> ParseHostList(std::string_view text);
 
 // The contents of a host file; `path` is for messages only, which begin "path:line: ".

@@ -51,6 +51,18 @@ TEST(HostList, AddressesWithColons) {
   EXPECT_FALSE(One("fe80::1").slots.has_value());
 }
 
+TEST(HostList, Ranges) {
+  Result<std::vector<HostEntry>> hosts = ParseHostList("ada@rack[1-2]n[01,03]-ib:4,[7-8],[::1]:2");
+  ASSERT_TRUE(hosts.ok()) << hosts.status().message();
+  ASSERT_EQ(hosts->size(), 7u);
+  EXPECT_EQ((*hosts)[3].name, "rack2n03-ib");
+  EXPECT_EQ((*hosts)[3].user, "ada");
+  EXPECT_EQ((*hosts)[3].slots, 4u);
+  EXPECT_EQ((*hosts)[5].name, "8");
+  EXPECT_EQ((*hosts)[6].name, "::1");
+  EXPECT_EQ(ListError("n[1-"), "\"n[1-\": a [ without its ]");
+}
+
 TEST(HostList, MentionsAddUp) {
   Result<std::vector<HostEntry>> hosts = ParseHostList("a,b,a:3,a");
   ASSERT_TRUE(hosts.ok());
@@ -120,6 +132,8 @@ TEST(HostFile, MistakesNameFileAndLine) {
   EXPECT_EQ(FileError("a slots=9 max_slots=8\n"), "hosts:1: slots=9 is more than max_slots=8");
   EXPECT_EQ(FileError("a prefix=lamina\n"), "hosts:1: \"prefix=lamina\" is not an absolute path");
   EXPECT_EQ(FileError("\n\na user=-x\n"), "hosts:3: \"user=-x\" is not a user name");
+  EXPECT_EQ(FileError("a port=0\n"), "hosts:1: \"port=0\" is not a port (1 to 65535)");
+  EXPECT_EQ(FileError("a port=ssh\n"), "hosts:1: \"port=ssh\" is not a port (1 to 65535)");
   EXPECT_EQ(FileError("# nothing\n"), "hosts names no host");
   EXPECT_EQ(FileError(""), "hosts names no host");
 }

@@ -10,26 +10,12 @@
 
 #include "launcher/plan/hosts.h"
 #include "launcher/plan/machine.h"
+#include "launcher/plan/mapping.h"
 #include "launcher/plan/plan.h"
+#include "launcher/plan/rankfile.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
-
-// The order in which ranks are given their places.
-enum class MapBy : std::uint8_t {
-  kSlot,      // fill a host's slots, then the next host
-  kNode,      // one rank a host, round and round
-  kNuma,      // as kSlot over hosts; on a host one rank a NUMA domain, round and round
-  kSocket,    // the same with processor packages
-  kCore,      // the same with cores
-  kHwthread,  // the same with hardware threads
-};
-
-// What a rank may run on.
-enum class BindTo : std::uint8_t { kDefault, kNone, kHwthread, kCore, kNuma, kSocket };
-
-const char* Name(MapBy map_by);
-const char* Name(BindTo bind_to);
 
 struct ProgramRequest {
   std::vector<std::string> argv;
@@ -41,17 +27,23 @@ struct ProgramRequest {
 
 struct Request {
   std::vector<ProgramRequest> programs;  // at least one
-  std::vector<HostEntry> host_file;      // --hostfile; empty: none
-  MapBy map_by = MapBy::kSlot;
-  BindTo bind_to = BindTo::kDefault;
+  // What a resource manager has given to this job; hosts named by the user choose among these.
+  std::vector<HostEntry> allocation;
+  std::string allocation_name;          // for messages: "Slurm job 77"
+  std::vector<HostEntry> host_file;     // --hostfile; empty: none
+  std::vector<RankfileEntry> rankfile;  // with MapBy::kRankfile
+  Mapping mapping;
+  // With Mapping::ranks_per_object: how many of these objects a host has. What is counted on this
+  // machine stands for all.
+  std::uint32_t objects_per_host = 1;
   bool oversubscribe = false;
   std::uint32_t ranks_per_host_max = 0;  // 0: as many as fit
 };
 
 // Places every rank. Plan::environment and Plan::options are left to the caller.
 // Slots: a count the user wrote is a promise, and more ranks than that is kInvalid unless
-// `oversubscribe`; a count we found ourselves (CPUs of this machine) is a default, and more ranks
-// just share them, waiting politely.
+// `oversubscribe`; a count we found ourselves (CPUs of this machine, tasks of an allocation) is a
+// default, and more ranks take free CPUs first and then just share them, waiting politely.
 // kInvalid: the request cannot be met; the message says what would help.
 // kUnsupported: a rank would go to another host than `machine` and `other_hosts` is false.
 Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_hosts);

@@ -107,7 +107,7 @@ TEST(MakePlan, MaxSlotsHoldsEvenWhenSharing) {
 TEST(MakePlan, BySlotFillsAHostByNodeGoesRound) {
   Request request = Of({Program(5)}, "a slots=3\nb slots=3\n");
   EXPECT_EQ(HostsByRank(request), "a a a b b");
-  request.map_by = MapBy::kNode;
+  request.mapping.map_by = MapBy::kNode;
   EXPECT_EQ(HostsByRank(request), "a b a b a");
   request.programs[0].ranks = 6;
   EXPECT_EQ(HostsByRank(request), "a b a b a b");
@@ -115,7 +115,7 @@ TEST(MakePlan, BySlotFillsAHostByNodeGoesRound) {
 
 TEST(MakePlan, ByNodePassesOverFullHosts) {
   Request request = Of({Program(5)}, "a slots=1\nb slots=3\nc slots=1\n");
-  request.map_by = MapBy::kNode;
+  request.mapping.map_by = MapBy::kNode;
   EXPECT_EQ(HostsByRank(request), "a b c b b");
 }
 
@@ -209,6 +209,125 @@ TEST(MakePlan, LongNamesStayApart) {
   EXPECT_EQ(HostsByRank(Of({Program(2)}, "n1.east slots=1\nn1.west slots=1\n")), "n1.east n1.west");
 }
 
+TEST(MakePlan, RangesOfHosts) {
+  EXPECT_EQ(HostsByRank(Of({Program({}, "n[1-2]:2,n[05]")})), "n1 n1 n2 n2 n05");
+  EXPECT_EQ(HostsByRank(Of({Program({})}, "n[08-10] slots=1\n")), "n08 n09 n10");
+}
+
+TEST(MakePlan, ANumberPerHostMakesSlots) {
+  Request request = Of({Program({}, "a,b")});
+  request.ranks_per_host_max = 2;
+  EXPECT_EQ(HostsByRank(request), "a a b b");
+  request.programs[0].ranks = 3;
+  EXPECT_EQ(HostsByRank(request), "a a b");
+}
+
+TEST(MakePlan, PerObject) {
+  Request request = Of({Program({}, "a,b")});
+  request.mapping.map_by = MapBy::kNode;
+  request.mapping.ranks_per_object = 2;
+  EXPECT_EQ(HostsByRank(request), "a a b b");
+  request.mapping.map_by = MapBy::kNuma;
+  request.mapping.ranks_per_object = 1;
+  request.objects_per_host = 2;
+  EXPECT_EQ(HostsByRank(request), "a a b b");
+  request.programs[0].ranks = 3;
+  EXPECT_EQ(HostsByRank(request), "a a b");
+  request.programs[0].ranks = 5;
+  EXPECT_EQ(ErrorOf(request).substr(0, 50), "5 ranks of ./prog, but 4 free slots on 2 hosts; no");
+}
+
+TEST(MakePlan, CpusPerRankMakeFewerSlots) {
+  Request request = Of({Program({})});
+  request.mapping.cpus_per_rank = 2;
+  EXPECT_EQ(HostsByRank(request), "laptop laptop");
+  request.mapping.cpus_per_rank = 8;
+  EXPECT_EQ(HostsByRank(request), "laptop");
+}
+
+TEST(MakePlan, InSequence) {
+  Request request = Of({Program({})}, "a\nb\na slots=2\nc\n");
+  request.mapping.map_by = MapBy::kSeq;
+  EXPECT_EQ(HostsByRank(request), "a b a a c");
+  request.programs[0].ranks = 2;
+  EXPECT_EQ(HostsByRank(request), "a b");
+  request.programs.push_back(Program({}));
+  EXPECT_EQ(HostsByRank(request), "a b a a c");
+  request.programs[1].ranks = 4;
+  EXPECT_EQ(ErrorOf(request),
+            "4 ranks of ./prog, but 3 places are left in the list of hosts (--map-by seq)");
+  Request listed = Of({Program({}, "b,a,b")});
+  listed.mapping.map_by = MapBy::kSeq;
+  EXPECT_EQ(HostsByRank(listed), "b a b");
+}
+
+TEST(MakePlan, ByRankfile) {
+  Request request = Of({Program({})});
+  request.mapping.map_by = MapBy::kRankfile;
+  request.rankfile = *ParseRankfile("rank 0=b slot=0\nrank 1=a slot=1:0\nrank 2=+n0\n", "ranks");
+  Result<Plan> plan = MakePlan(request, Laptop(), true);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(HostsByRank(*plan), "b a b");
+  EXPECT_EQ(plan->ranks[1].place, "1:0");
+  EXPECT_EQ(plan->ranks[2].local_rank, 1u);
+  request.programs[0].ranks = 4;
+  EXPECT_EQ(ErrorOf(request), "the rank file has no line for rank 3");
+  request.programs[0].ranks = 2;
+  request.host_file = *ParseHostFile("a\n", "hosts");
+  EXPECT_EQ(ErrorOf(request), "ranks:1: host b is none of the job's");
+}
+
+TEST(MakePlan, NumberedOverThePlaces) {
+  Request request = Of({Program(6)}, "a slots=4\nb slots=2\n");
+  request.mapping.rank_by = MapBy::kNode;
+  EXPECT_EQ(HostsByRank(request), "a b a b a a");
+  request.mapping.map_by = MapBy::kNode;
+  request.mapping.rank_by = MapBy::kSlot;
+  EXPECT_EQ(HostsByRank(request), "a a a a b b");
+}
+
+Request Allocated(const std::string& hosts, std::uint32_t cpus, ProgramRequest program) {
+  Request request = Of({std::move(program)});
+  request.allocation = *ParseHostList(hosts);
+  request.allocation_name = "Slurm job 77";
+  for (HostEntry& host : request.allocation) {
+    host.slots_are_a_promise = false;
+    host.cpus = cpus;
+  }
+  return request;
+}
+
+TEST(MakePlan, AnAllocationIsADefault) {
+  EXPECT_EQ(HostsByRank(Allocated("n1:1,n2:1", 2, Program({}))), "n1 n2");
+  // More ranks than tasks: free CPUs first, in blocks; then sharing, evenly.
+  EXPECT_EQ(HostsByRank(Allocated("n1:1,n2:1", 2, Program(4))), "n1 n1 n2 n2");
+  Result<Plan> plan = MakePlan(Allocated("n1:1,n2:1", 2, Program(5)), Laptop(), true);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(HostsByRank(*plan), "n1 n1 n1 n2 n2");
+  EXPECT_EQ(plan->ranks[0].wait_mode, WaitMode::kOversubscribed);
+  EXPECT_EQ(plan->ranks[4].wait_mode, WaitMode::kExclusive);
+}
+
+TEST(MakePlan, NamesAreChosenWithinAnAllocation) {
+  EXPECT_EQ(HostsByRank(Allocated("n1.east:2,n2.east:2", 2, Program({}, "n2"))), "n2.east n2.east");
+  EXPECT_EQ(ErrorOf(Allocated("n1:2", 2, Program(1, "n9"))),
+            "host n9 (-H) does not belong to Slurm job 77");
+  Request request = Allocated("n1:2,n2:2", 2, Program({}));
+  request.host_file = *ParseHostFile("n2 slots=1\n", "hosts");
+  EXPECT_EQ(HostsByRank(request), "n2");
+  request.host_file = *ParseHostFile("n2\nn3\n", "hosts");
+  EXPECT_EQ(ErrorOf(request), "host n3 (hosts:2) does not belong to Slurm job 77");
+}
+
+TEST(MakePlan, TenThousandHostsAreNoWork) {
+  Request request = Of({Program({}, "n[00001-10000]:4")});
+  request.mapping.rank_by = MapBy::kNode;
+  Result<Plan> plan = MakePlan(request, Laptop(), true);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->ranks.size(), 40000u);
+  EXPECT_EQ(plan->hosts[plan->ranks[9999].host].name, "n10000");
+}
+
 // Whatever is asked: a plan has all ranks in order, no host beyond its slots unless sharing was
 // allowed, never beyond max_slots; a refusal means that the slots do not suffice.
 TEST(MakePlan, RequestsAtRandom) {
@@ -235,7 +354,7 @@ TEST(MakePlan, RequestsAtRandom) {
       ranks += *request.programs.back().ranks;
     }
     request.oversubscribe = random() % 2 == 0;
-    request.map_by = random() % 2 == 0 ? MapBy::kSlot : MapBy::kNode;
+    request.mapping.map_by = random() % 2 == 0 ? MapBy::kSlot : MapBy::kNode;
     Result<Plan> plan = MakePlan(request, Laptop(), true);
     EXPECT_EQ(plan.ok(), ranks <= (request.oversubscribe ? most : slots)) << file;
     if (!plan.ok()) continue;

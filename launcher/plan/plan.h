@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/plan/mapping.h"
+
 namespace lamina::launcher {
 
 struct Host {
@@ -19,6 +21,7 @@ struct Host {
   std::uint16_t port = 0;       // 0: the mechanism's own
   std::string prefix;           // where Lamina lives on that host; "": as here
   bool schedulable = true;      // false: known, but placement skips it
+  std::uint32_t cpus = 0;       // the job may use there; 0: unknown
 
   friend bool operator==(const Host&, const Host&) = default;
 };
@@ -42,6 +45,7 @@ struct RankPlan {
   std::uint32_t host = 0;  // index into Plan::hosts
   std::uint32_t local_rank = 0;
   std::string cpuset;  // hwloc list form, "0-3,8"; "": unbound
+  std::string place;   // from a rank file, "1:0-3"; its host makes a cpuset of it. "": none
   WaitMode wait_mode = WaitMode::kExclusive;
 
   friend bool operator==(const RankPlan&, const RankPlan&) = default;
@@ -66,6 +70,7 @@ struct Plan {
   std::vector<Host> hosts;  // those that were offered, whether they got ranks or not
   std::vector<App> apps;
   std::vector<RankPlan> ranks;       // ascending; ranks[i].rank == i
+  Mapping mapping;                   // what each host needs to bind its ranks, see bind.h
   std::uint32_t universe_slots = 0;  // MPI_UNIVERSE_SIZE: slots of all schedulable hosts
 
   // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
@@ -76,6 +81,8 @@ struct Plan {
 
   // Why it came out like this, one sentence each, for `--display plan` and -v.
   std::vector<std::string> notes;
+  // What the user will hardly have meant, one sentence each; said once before the start.
+  std::vector<std::string> warnings;
 
   friend bool operator==(const Plan&, const Plan&) = default;
 };

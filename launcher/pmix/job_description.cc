@@ -33,7 +33,7 @@ void DescribeRank(const Plan& plan, const RankPlan& rank, std::uint16_t node_ran
 
 }  // namespace
 
-void DescribeJob(const Plan& plan, const std::string& name, InfoList* job) {
+void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t own_host, InfoList* job) {
   std::vector<std::vector<std::uint32_t>> ranks_of(plan.hosts.size());
   for (const RankPlan& rank : plan.ranks) ranks_of[rank.host].push_back(rank.rank);
   std::string nodes;
@@ -55,7 +55,7 @@ void DescribeJob(const Plan& plan, const std::string& name, InfoList* job) {
   free(process_map);
 
   const auto ranks = static_cast<std::uint32_t>(plan.ranks.size());
-  const auto& local = ranks_of[plan.ranks.front().host];
+  const auto& local = ranks_of[own_host];
   job->AddText(PMIX_JOBID, name);
   job->AddUint32(PMIX_JOB_SIZE, ranks);
   job->AddUint32(PMIX_UNIV_SIZE, std::max(plan.universe_slots, ranks));

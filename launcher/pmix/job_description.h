@@ -38,7 +38,8 @@ class InfoList {
   std::vector<pmix_info_t> infos_;
 };
 
-// Node and process maps, sizes, and for each rank its place. `name`: the namespace.
-void DescribeJob(const Plan& plan, const std::string& name, InfoList* job);
+// Node and process maps, sizes, and for each rank its place, as told to ranks on `host`. `name`:
+// the namespace.
+void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t host, InfoList* job);
 
 }  // namespace lamina::launcher::pmix

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "launcher/pmix/door.h"
+#include "launcher/pmix/hub.h"
 #include "launcher/pmix/job_description.h"
 #include "launcher/pmix/mailbox.h"
 #include "launcher/pmix/upcalls.h"
@@ -90,9 +91,15 @@ class Answers {
 
 class LibpmixServer final : public Server {
  public:
-  LibpmixServer(event_base* loop, const Plan& plan, const Params& params, void* topology,
+  LibpmixServer(Seat seat, event_base* loop, const Plan& plan, const Params& params, void* topology,
                 Hearings hearings)
-      : loop_(loop), plan_(plan), params_(params), hearings_(std::move(hearings)) {
+      : seat_(std::move(seat)),
+        loop_(loop),
+        plan_(plan),
+        params_(params),
+        hearings_(std::move(hearings)) {
+    for (const RankPlan& rank : plan_.ranks)
+      if (rank.host == seat_.host) local_.push_back(rank.rank);
     topology_.source = const_cast<char*>("hwloc");
     topology_.topology = static_cast<hwloc_topology_t>(topology);
   }
@@ -103,8 +110,10 @@ class LibpmixServer final : public Server {
   std::vector<std::string> EnvironmentOf(std::uint32_t rank) const override;
   bool started() const override { return started_; }
   Status Start() override;
+  Status Receive(std::string_view letter) override;
 
  private:
+  void OpenDesk();
   bool KnowsLibrary() const;
   Status InitLibrary();
   void LoadTopology();
@@ -115,9 +124,11 @@ class LibpmixServer final : public Server {
   Status FindServerPort();
   void CompareEnvironments() const;
 
+  Seat seat_;
   event_base* loop_;
   const Plan& plan_;
   Params params_;
+  std::vector<std::uint32_t> local_;  // ranks served here
   Hearings hearings_;
   pmix_topology_t topology_{};
   std::string name_;
@@ -128,29 +139,58 @@ class LibpmixServer final : public Server {
   bool library_runs_ = false;
   std::unique_ptr<Mailbox> mailbox_;
   std::unique_ptr<Door> door_;
+  std::unique_ptr<Hub> hub_;  // of a job on one host
   Desk desk_;
 };
 
 Status LibpmixServer::Open() {
-  Result<std::string> name = RandomName();
-  if (!name.ok()) return std::move(name).status();
-  name_ = *std::move(name);
-  server_name_ = name_ + ".server";
+  name_ = seat_.job;
+  if (name_.empty()) {
+    Result<std::string> name = RandomName();
+    if (!name.ok()) return std::move(name).status();
+    name_ = *std::move(name);
+  }
+  server_name_ = name_ + ".server." + std::to_string(seat_.host);
   version_ = LibraryVersion();
   Result<std::unique_ptr<Mailbox>> mailbox = Mailbox::Open(loop_);
   if (!mailbox.ok()) return std::move(mailbox).status();
   mailbox_ = *std::move(mailbox);
-  Result<std::unique_ptr<Door>> door = Door::Open(loop_, name_, plan_.ranks.size(), [this] {
+  Result<std::unique_ptr<Door>> door = Door::Open(loop_, name_, local_.size(), [this] {
     if (started_) return;
     if (Status status = Start(); !status.ok()) hearings_.failed(status);
   });
   if (!door.ok()) return std::move(door).status();
   door_ = *std::move(door);
-  desk_.mailbox = mailbox_.get();
-  desk_.abort = [this](std::uint32_t rank, int code, std::string message) {
-    hearings_.abort(rank, code, std::move(message));
-  };
+  OpenDesk();
   if (params_.start == "early" || (params_.start == "auto" && !KnowsLibrary())) return Start();
+  return {};
+}
+
+void LibpmixServer::OpenDesk() {
+  desk_.mailbox = mailbox_.get();
+  desk_.send = seat_.send;
+  if (desk_.send != nullptr) return;
+  // Answers are posted, so that nobody is answered before he has finished asking.
+  hub_ = std::make_unique<Hub>(
+      plan_, Hub::Outlets{[this](std::uint32_t, const std::string& letter) {
+                            mailbox_->Post([this, letter] { (void)Receive(letter); });
+                          },
+                          [this](std::uint32_t rank, int code, std::string message) {
+                            hearings_.abort(rank, code, std::move(message));
+                          }});
+  desk_.send = [this](const std::string& letter) {
+    if (Status status = hub_->Receive(seat_.host, letter); !status.ok())
+      Log(Level::kWarn, "pmix", "%s", std::string(status.message()).c_str());
+  };
+}
+
+Status LibpmixServer::Receive(std::string_view bytes) {
+  Result<Letter> letter = DecodeLetter(bytes);
+  if (!letter.ok()) return std::move(letter).status();
+  // Somebody on another node wants a card before anybody here has knocked.
+  if (letter->subject == Subject::kModex)
+    if (Status status = Start(); !status.ok()) return status;
+  pmix::Receive(&desk_, name_, *letter);
   return {};
 }
 
@@ -197,7 +237,7 @@ Status LibpmixServer::InitLibrary() {
   info.AddText(PMIX_SERVER_NSPACE, server_name_);
   info.Add(PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
   info.Add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
-  info.AddText(PMIX_HOSTNAME, plan_.hosts[plan_.ranks.front().host].name);
+  info.AddText(PMIX_HOSTNAME, plan_.hosts[seat_.host].name);
   std::vector<pmix_info_t> all(info.data(), info.data() + info.size());
   pmix_info_t topology;  // by hand: loading it would copy the whole tree
   PMIX_INFO_CONSTRUCT(&topology);
@@ -215,9 +255,9 @@ Status LibpmixServer::InitLibrary() {
 
 Status LibpmixServer::RegisterJob() {
   InfoList job;
-  DescribeJob(plan_, name_, &job);
+  DescribeJob(plan_, name_, seat_.host, &job);
   Answers answers;
-  answers.Expect(PMIx_server_register_nspace(name_.c_str(), static_cast<int>(plan_.ranks.size()),
+  answers.Expect(PMIx_server_register_nspace(name_.c_str(), static_cast<int>(local_.size()),
                                              job.data(), job.size(), Answers::Come, &answers));
   if (const pmix_status_t status = answers.Await(); status != PMIX_SUCCESS)
     return Error(Code::kResource, "PMIx does not take the job: %s", PMIx_Error_string(status));
@@ -226,9 +266,9 @@ Status LibpmixServer::RegisterJob() {
 
 Status LibpmixServer::RegisterRanks() {
   Answers answers;
-  for (const RankPlan& rank : plan_.ranks) {
+  for (const std::uint32_t rank : local_) {
     pmix_proc_t process;
-    PMIX_LOAD_PROCID(&process, name_.c_str(), rank.rank);
+    PMIX_LOAD_PROCID(&process, name_.c_str(), rank);
     answers.Expect(PMIx_server_register_client(&process, geteuid(), getegid(), nullptr,
                                                Answers::Come, &answers));
   }
@@ -250,7 +290,7 @@ std::vector<std::string> LibpmixServer::LibraryEnvironmentOf(std::uint32_t rank)
 }
 
 Status LibpmixServer::FindServerPort() {
-  for (const std::string& assignment : LibraryEnvironmentOf(plan_.ranks.front().rank)) {
+  for (const std::string& assignment : LibraryEnvironmentOf(local_.front())) {
     if (!assignment.starts_with("PMIX_SERVER_URI")) continue;
     const auto port = ParseInteger(assignment.substr(assignment.rfind(':') + 1));
     if (!port.has_value() || *port <= 0 || *port > 65535) continue;
@@ -291,8 +331,8 @@ std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const 
 }
 
 void LibpmixServer::CompareEnvironments() const {
-  const Environment said(EnvironmentOf(plan_.ranks.front().rank));
-  const Environment foreseen(ForeseenEnvironmentOf(plan_.ranks.front().rank));
+  const Environment said(EnvironmentOf(local_.front()));
+  const Environment foreseen(ForeseenEnvironmentOf(local_.front()));
   if (said.Assignments() == foreseen.Assignments()) return;
   for (const std::string& assignment : said.Assignments()) {
     const std::string name = assignment.substr(0, assignment.find('='));
@@ -311,7 +351,16 @@ Result<std::unique_ptr<Server>> Server::Make(event_base* loop, const Plan& plan,
                                              const Params& params, void* topology,
                                              Hearings hearings) {
   CHECK(!plan.ranks.empty());
-  auto server = std::make_unique<LibpmixServer>(loop, plan, params, topology, std::move(hearings));
+  auto server = std::make_unique<LibpmixServer>(Seat{"", plan.ranks.front().host, nullptr}, loop,
+                                                plan, params, topology, std::move(hearings));
+  if (Status status = server->Open(); !status.ok()) return status;
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+Result<std::unique_ptr<Server>> Server::MakeAt(Seat seat, event_base* loop, const Plan& plan,
+                                               const Params& params, Hearings hearings) {
+  auto server = std::make_unique<LibpmixServer>(std::move(seat), loop, plan, params, nullptr,
+                                                std::move(hearings));
   if (Status status = server->Open(); !status.ok()) return status;
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -42,10 +43,19 @@ inline constexpr std::tuple kFields{
 
 // What the server has to tell the supervisor.
 struct Hearings {
-  // Rank `rank` asked for the end of the job.
+  // Rank `rank` asked for the end of the job. Without a hub of its own a server is silent here:
+  // the launcher's hub hears it.
   std::function<void(std::uint32_t rank, int code, std::string message)> abort;
   // The server could not be started; ranks that need it will not get on.
   std::function<void(const Status& status)> failed;
+};
+
+// Which part of the job a server serves. The default: all of it, on one host.
+struct Seat {
+  std::string job;         // the namespace; "": a new, random one
+  std::uint32_t host = 0;  // index into the plan's hosts
+  // Letters to the hub in the launcher; null: the server has a hub of its own.
+  std::function<void(const std::string& letter)> send;
 };
 
 class Server {
@@ -54,6 +64,9 @@ class Server {
   static Result<std::unique_ptr<Server>> Make(event_base* loop, const Plan& plan,
                                               const Params& params, void* topology,
                                               Hearings hearings);
+  // One of several servers of a job, for the ranks on `seat.host`.
+  static Result<std::unique_ptr<Server>> MakeAt(Seat seat, event_base* loop, const Plan& plan,
+                                                const Params& params, Hearings hearings);
   virtual ~Server() = default;
   // The job's PMIx namespace: 128 random bits in hexadecimal.
   virtual const std::string& name() const = 0;
@@ -63,6 +76,8 @@ class Server {
   virtual bool started() const = 0;
   // Starts it ahead of the first knock. Nothing happens when it runs already.
   virtual Status Start() = 0;
+  // A letter from the hub. kInvalid: it is none.
+  virtual Status Receive(std::string_view letter) = 0;
 };
 
 }  // namespace lamina::launcher::pmix

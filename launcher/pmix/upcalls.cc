@@ -4,10 +4,13 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "launcher/wire/bytes.h"
 #include "runtime/base/log.h"
 
 namespace lamina::launcher::pmix {
@@ -17,10 +20,10 @@ constinit std::atomic<Desk*> desk_open{nullptr};
 
 Desk* TheDesk() { return desk_open.load(std::memory_order_acquire); }
 
-std::vector<char> Pack(const pmix_value_t& value) {
+std::string Pack(const pmix_value_t& value) {
   pmix_data_buffer_t buffer;
   PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
-  std::vector<char> bytes;
+  std::string bytes;
   if (PMIx_Data_pack(nullptr, &buffer, const_cast<pmix_value_t*>(&value), 1, PMIX_VALUE) ==
       PMIX_SUCCESS)
     bytes.assign(buffer.base_ptr, buffer.base_ptr + buffer.bytes_used);
@@ -28,7 +31,7 @@ std::vector<char> Pack(const pmix_value_t& value) {
   return bytes;
 }
 
-bool Unpack(const std::vector<char>& bytes, pmix_value_t* value) {
+bool Unpack(std::string_view bytes, pmix_value_t* value) {
   pmix_data_buffer_t buffer;
   PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
   char* copy = static_cast<char*>(malloc(bytes.size()));
@@ -51,6 +54,13 @@ std::vector<std::string> CopyOf(char** words) {
   return copy;
 }
 
+std::string BytesOf(const std::vector<std::string>& names) {
+  wire::Writer writer;
+  writer.U32(static_cast<std::uint32_t>(names.size()));
+  for (const std::string& name : names) writer.Text(name);
+  return writer.Take();
+}
+
 pmix_status_t Connected(const pmix_proc_t*, void*, pmix_info_t*, std::size_t, pmix_op_cbfunc_t,
                         void*) {
   return PMIX_OPERATION_SUCCEEDED;
@@ -60,6 +70,13 @@ pmix_status_t Finalized(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) {
   return PMIX_OPERATION_SUCCEEDED;
 }
 
+// Asks the hub; `then` is called on the event loop with its answer.
+void Ask(Desk* desk, Letter letter, std::function<void(const Letter& answer)> then) {
+  letter.id = desk->next_question++;
+  desk->questions.emplace(letter.id, std::move(then));
+  desk->send(Encode(letter));
+}
+
 pmix_status_t Abort(const pmix_proc_t* who, void*, int code, const char message[], pmix_proc_t*,
                     std::size_t, pmix_op_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
@@ -67,32 +84,76 @@ pmix_status_t Abort(const pmix_proc_t* who, void*, int code, const char message[
   // A caller may name only some processes; ours always ends the whole job, as MPI_Abort may.
   std::string text = message == nullptr ? "" : message;
   desk->mailbox->Post([desk, rank = who->rank, code, text = std::move(text), answer, answer_data] {
-    desk->abort(rank, code, text);
+    desk->send(Encode(Letter{Subject::kAbort, true, static_cast<std::uint32_t>(code), rank, text}));
     if (answer != nullptr) answer(PMIX_SUCCESS, answer_data);
   });
   return PMIX_SUCCESS;
 }
 
-// All participants are ours, so libpmix completes fences by itself; this serves the standard's
-// letter should it ask anyway: with one server, what it contributes is the whole result.
-pmix_status_t Fence(const pmix_proc_t[], std::size_t, const pmix_info_t[], std::size_t, char* data,
-                    std::size_t bytes, pmix_modex_cbfunc_t answer, void* answer_data) {
+// What libpmix wants to be given and gives back when it is done with it.
+void AnswerWithData(const Letter& letter, pmix_modex_cbfunc_t answer, void* answer_data) {
+  auto* owned = new std::string(letter.body);
+  answer(
+      letter.good ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, owned->data(), owned->size(), answer_data,
+      [](void* text) { delete static_cast<std::string*>(text); }, owned);
+}
+
+// Fences within a node libpmix completes by itself.
+pmix_status_t Fence(const pmix_proc_t who[], std::size_t count, const pmix_info_t[], std::size_t,
+                    char* data, std::size_t bytes, pmix_modex_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
   if (desk == nullptr) return PMIX_ERR_NOT_AVAILABLE;
-  std::vector<char> copy(data, data + bytes);
-  desk->mailbox->Post([copy = std::move(copy), answer, answer_data] {
-    auto* owned = new std::vector<char>(copy);
-    answer(
-        PMIX_SUCCESS, owned->data(), owned->size(), answer_data,
-        [](void* bytes_owned) { delete static_cast<std::vector<char>*>(bytes_owned); }, owned);
+  std::vector<std::uint32_t> ranks;
+  for (std::size_t i = 0; i < count && who[i].rank != PMIX_RANK_WILDCARD; ++i)
+    ranks.push_back(who[i].rank);
+  if (ranks.size() < count) ranks.clear();
+  wire::Writer body;
+  body.U32(static_cast<std::uint32_t>(ranks.size()));
+  for (const std::uint32_t rank : ranks) body.U32(rank);
+  body.Raw({data, bytes});
+  Letter letter{Subject::kFence, true, 0, 0, body.Take()};
+  desk->mailbox->Post([desk, letter = std::move(letter), answer, answer_data] {
+    Ask(desk, letter, [answer, answer_data](const Letter& complete) {
+      AnswerWithData(complete, answer, answer_data);
+    });
   });
   return PMIX_SUCCESS;
 }
 
-// Asked for processes of other servers only, and there are none.
-pmix_status_t DirectModex(const pmix_proc_t*, const pmix_info_t[], std::size_t, pmix_modex_cbfunc_t,
-                          void*) {
-  return PMIX_ERR_NOT_FOUND;
+// Asked for processes of other nodes only.
+pmix_status_t DirectModex(const pmix_proc_t* whose, const pmix_info_t[], std::size_t,
+                          pmix_modex_cbfunc_t answer, void* answer_data) {
+  Desk* desk = TheDesk();
+  if (desk == nullptr) return PMIX_ERR_NOT_AVAILABLE;
+  desk->mailbox->Post([desk, rank = whose->rank, answer, answer_data] {
+    Ask(desk, Letter{Subject::kModex, true, 0, rank, ""},
+        [answer, answer_data](const Letter& card) { AnswerWithData(card, answer, answer_data); });
+  });
+  return PMIX_SUCCESS;
+}
+
+// The answer to another node's question about a rank of ours; libpmix gives it when the rank has
+// committed something.
+struct ModexAnswer {
+  Desk* desk;
+  std::uint32_t id;
+  static void Come(pmix_status_t status, char* data, std::size_t bytes, void* self) {
+    auto* answer = static_cast<ModexAnswer*>(self);
+    Letter letter{Subject::kAnswer, status == PMIX_SUCCESS, answer->id, 0, ""};
+    if (status == PMIX_SUCCESS) letter.body.assign(data, bytes);
+    if (TheDesk() == answer->desk)
+      answer->desk->mailbox->Post([desk = answer->desk, letter] { desk->send(Encode(letter)); });
+    delete answer;
+  }
+};
+
+void AnswerAbout(Desk* desk, const std::string& job, const Letter& letter) {
+  pmix_proc_t whose;
+  PMIX_LOAD_PROCID(&whose, job.c_str(), letter.rank);
+  auto* answer = new ModexAnswer{desk, letter.id};
+  if (PMIx_server_dmodex_request(&whose, ModexAnswer::Come, answer) == PMIX_SUCCESS) return;
+  delete answer;
+  desk->send(Encode(Letter{Subject::kAnswer, false, letter.id, 0, ""}));
 }
 
 pmix_status_t Publish(const pmix_proc_t* who, const pmix_info_t info[], std::size_t count,
@@ -100,39 +161,44 @@ pmix_status_t Publish(const pmix_proc_t* who, const pmix_info_t info[], std::siz
   Desk* desk = TheDesk();
   if (desk == nullptr) return PMIX_ERR_NOT_AVAILABLE;
   bool read_once = false;
-  std::vector<std::pair<std::string, Notice>> notices;
+  std::uint32_t notices = 0;
+  wire::Writer entries;
   for (std::size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], PMIX_PERSISTENCE))
+    if (PMIX_CHECK_KEY(&info[i], PMIX_PERSISTENCE)) {
       read_once = info[i].value.data.persist == PMIX_PERSIST_FIRST_READ;
-    else if (!IsDirection(info[i]))
-      notices.emplace_back(info[i].key, Notice{who->rank, Pack(info[i].value), false});
-  }
-  desk->mailbox->Post([desk, read_once, notices = std::move(notices), answer, answer_data] {
-    pmix_status_t status = PMIX_SUCCESS;
-    for (auto [name, notice] : notices) {
-      notice.read_once = read_once;
-      if (!desk->board.Publish(name, std::move(notice))) status = PMIX_ERR_DUPLICATE_KEY;
+    } else if (!IsDirection(info[i])) {
+      ++notices;
+      entries.Text(info[i].key).Text(Pack(info[i].value));
     }
-    answer(status, answer_data);
+  }
+  Letter letter{Subject::kPublish, true, 0, who->rank,
+                wire::Writer().U8(read_once ? 1 : 0).U32(notices).Raw(entries.bytes()).Take()};
+  desk->mailbox->Post([desk, letter = std::move(letter), answer, answer_data] {
+    Ask(desk, letter, [answer, answer_data](const Letter& reply) {
+      answer(reply.good ? PMIX_SUCCESS : PMIX_ERR_DUPLICATE_KEY, answer_data);
+    });
   });
   return PMIX_SUCCESS;
 }
 
-void AnswerLookup(Desk* desk, const pmix_proc_t& asker, const std::vector<std::string>& names,
+void AnswerLookup(const pmix_proc_t& asker, std::size_t wanted, const Letter& reply,
                   pmix_lookup_cbfunc_t answer, void* answer_data) {
   std::vector<pmix_pdata_t> found;
-  for (const std::string& name : names) {
-    const auto notice = desk->board.Lookup(name);
-    if (!notice.has_value()) continue;
+  wire::Reader reader(reply.body);
+  const std::uint32_t count = reader.Count(12);
+  for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
+    const std::string name(reader.Text());
+    const std::uint32_t owner = reader.U32();
+    const std::string_view packed = reader.Text();
     pmix_pdata_t data;
     PMIX_PDATA_CONSTRUCT(&data);
-    PMIX_LOAD_PROCID(&data.proc, asker.nspace, notice->owner);
+    PMIX_LOAD_PROCID(&data.proc, asker.nspace, owner);
     PMIX_LOAD_KEY(data.key, name.c_str());
-    if (Unpack(notice->packed, &data.value)) found.push_back(data);
+    if (Unpack(packed, &data.value)) found.push_back(data);
   }
-  const pmix_status_t status = found.empty()                 ? PMIX_ERR_NOT_FOUND
-                               : found.size() < names.size() ? PMIX_ERR_PARTIAL_SUCCESS
-                                                             : PMIX_SUCCESS;
+  const pmix_status_t status = found.empty()           ? PMIX_ERR_NOT_FOUND
+                               : found.size() < wanted ? PMIX_ERR_PARTIAL_SUCCESS
+                                                       : PMIX_SUCCESS;
   answer(status, found.data(), found.size(), answer_data);
   for (pmix_pdata_t& data : found) PMIX_PDATA_DESTRUCT(&data);
 }
@@ -141,9 +207,14 @@ pmix_status_t Lookup(const pmix_proc_t* who, char** keys, const pmix_info_t[], s
                      pmix_lookup_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
   if (desk == nullptr) return PMIX_ERR_NOT_AVAILABLE;
-  desk->mailbox->Post([desk, asker = *who, names = CopyOf(keys), answer, answer_data] {
-    AnswerLookup(desk, asker, names, answer, answer_data);
-  });
+  const std::vector<std::string> names = CopyOf(keys);
+  Letter letter{Subject::kLookup, true, 0, who->rank, BytesOf(names)};
+  desk->mailbox->Post(
+      [desk, asker = *who, wanted = names.size(), letter = std::move(letter), answer, answer_data] {
+        Ask(desk, letter, [asker, wanted, answer, answer_data](const Letter& reply) {
+          AnswerLookup(asker, wanted, reply, answer, answer_data);
+        });
+      });
   return PMIX_SUCCESS;
 }
 
@@ -151,11 +222,11 @@ pmix_status_t Unpublish(const pmix_proc_t* who, char** keys, const pmix_info_t[]
                         pmix_op_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
   if (desk == nullptr) return PMIX_ERR_NOT_AVAILABLE;
-  desk->mailbox->Post([desk, rank = who->rank, names = CopyOf(keys), answer, answer_data] {
-    bool all = true;
-    for (const std::string& name : names) all = desk->board.Unpublish(name, rank) && all;
-    if (names.empty()) desk->board.UnpublishAllOf(rank);
-    answer(all ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, answer_data);
+  Letter letter{Subject::kUnpublish, true, 0, who->rank, BytesOf(CopyOf(keys))};
+  desk->mailbox->Post([desk, letter = std::move(letter), answer, answer_data] {
+    Ask(desk, letter, [answer, answer_data](const Letter& reply) {
+      answer(reply.good ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, answer_data);
+    });
   });
   return PMIX_SUCCESS;
 }
@@ -225,6 +296,18 @@ pmix_server_module_t MakeModule() {
 }
 
 }  // namespace
+
+void Receive(Desk* desk, const std::string& job, const Letter& letter) {
+  if (letter.subject == Subject::kModex) return AnswerAbout(desk, job, letter);
+  const auto found = desk->questions.find(letter.id);
+  if (letter.subject != Subject::kAnswer || found == desk->questions.end()) {
+    Log(Level::kWarn, "pmix", "an answer came that nobody had asked for");
+    return;
+  }
+  const auto then = std::move(found->second);
+  desk->questions.erase(found);
+  then(letter);
+}
 
 void SitAt(Desk* desk) { desk_open.store(desk, std::memory_order_release); }
 

@@ -10,21 +10,27 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
+#include "launcher/pmix/letter.h"
 #include "launcher/pmix/mailbox.h"
-#include "launcher/pmix/notice_board.h"
 
 namespace lamina::launcher::pmix {
 
 // Where upcalls arrive. One at a time per process: libpmix hands its upcalls no context.
 struct Desk {
   Mailbox* mailbox = nullptr;
-  NoticeBoard board;
-  std::function<void(std::uint32_t rank, int code, std::string message)> abort;
+  // A letter to the job's hub (hub.h); what comes back is for Receive().
+  std::function<void(const std::string& letter)> send;
+  std::map<std::uint32_t, std::function<void(const Letter& answer)>> questions;  // to the hub
+  std::uint32_t next_question = 1;
   bool spawn_refused = false;    // said once
   bool connect_refused = false;  // said once
 };
+
+// A letter from the hub: an answer, or a question about a rank of this node in namespace `job`.
+void Receive(Desk* desk, const std::string& job, const Letter& letter);
 
 // Opens `desk` to upcalls; null closes it, and upcalls are then refused.
 void SitAt(Desk* desk);

@@ -30,6 +30,11 @@ namespace lamina::launcher {
 struct Allocation {
   std::vector<Host> hosts;
   std::string source;  // for people: "this host, 8 CPUs allowed"
+  // A resource manager's: hosts that the user names must be among these, the numbers of slots are
+  // defaults, and these are the job's threads unless the user says otherwise (0: not said).
+  bool managed = false;
+  std::uint32_t cpus_per_rank = 0;
+  bool in_sequence = false;  // one entry a rank, in this order, unless the user maps otherwise
 };
 
 using CommandLine = std::vector<std::string>;
@@ -55,6 +60,10 @@ struct RankEvent {
                    // not tried, because an earlier one had failed. `code`: 127 not found, 126 else
     kExited,       // `code`
     kKilled,       // by `signal`
+    kLost,         // nobody knows: its node is gone. `why` says how that was noticed; empty: said
+    // Not an end:
+    kTrouble,  // something of its was lost on the way: `why`
+    kAborted,  // it asked for the end of the job with `code`, saying `why` (where caps().own_pmix)
   };
   Kind kind = Kind::kExited;
   std::uint32_t rank = 0;
@@ -70,18 +79,30 @@ class Job {
   // Readable whenever Next() may have something. Owned by the Job.
   virtual int ReadyFd() const = 0;
   // The next event, or nothing for now. Never blocks. Every rank ends with exactly one of
-  // kStartFailed, kExited, kKilled.
+  // kStartFailed, kExited, kKilled, kLost.
   virtual std::optional<RankEvent> Next() = 0;
   // To the rank and everything in its process group. Ranks that have ended are skipped silently.
   virtual void Signal(std::uint32_t rank, int signal) = 0;
   // Kills whatever ranks have left behind, processes that moved to another session included.
-  // Called once all ranks have ended; returns when nothing is left that can be found.
+  // Called once all ranks have ended; returns when nothing is left that can be found on this host,
+  // and has told the others.
   virtual void Sweep() = 0;
+  // After Sweep(): is that done everywhere, and everything that ranks wrote in their descriptors?
+  virtual bool Settled() const = 0;
+};
+
+// How a spawner's ranks differ from children of this process.
+struct SpawnerCaps {
+  // Ranks can be given the launcher's own standard streams as they are; otherwise each gets pipes.
+  bool takes_descriptors = true;
+  // Ranks have other PMIx servers than the one in this process: it need not start.
+  bool own_pmix = false;
 };
 
 class Spawner {
  public:
   virtual ~Spawner() = default;
+  virtual SpawnerCaps caps() const = 0;
   // Is the environment it belongs to there? Reads the snapshot, touches nothing.
   virtual bool Present(const Environment& environment) const = 0;
   virtual Result<Allocation> Query(const Environment& environment) = 0;

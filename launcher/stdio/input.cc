@@ -4,7 +4,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/stat.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +19,13 @@ constexpr timeval kAtOnce{0, 0};
 constexpr timeval kForegroundCheck{0,
                                    500'000};  // the shell tells nobody that it made us foreground
 
-bool IsPlainFile(int fd) {
-  struct stat status;
-  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+// Plain files, /dev/null and their like: always ready, and epoll does not take them.
+bool IsAlwaysReady(int fd) {
+  const int epoll = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{};
+  const bool refused = epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0 && errno == EPERM;
+  close(epoll);
+  return refused;
 }
 
 }  // namespace
@@ -38,9 +42,10 @@ struct Input::Target {
 Input::Input(event_base* loop, int fd, const std::vector<int>& targets)
     : fd_(fd),
       terminal_(IsTerminal(fd)),
-      // Plain files are always ready and unknown to epoll: they are read by an immediate timer.
-      readable_(event_new(loop, IsPlainFile(fd) ? -1 : fd, IsPlainFile(fd) ? 0 : EV_READ,
-                          OnReadable, this)),
+      always_ready_(IsAlwaysReady(fd)),
+      // What is always ready is read by an immediate timer.
+      readable_(
+          event_new(loop, always_ready_ ? -1 : fd, always_ready_ ? 0 : EV_READ, OnReadable, this)),
       later_(event_new(loop, -1, 0, OnLater, this)) {
   for (const int target : targets) {
     fcntl(target, F_SETFL, O_NONBLOCK);
@@ -120,7 +125,7 @@ void Input::Continue() {
   if (!MayRead())
     event_add(later_, &kForegroundCheck);
   else
-    event_add(readable_, IsPlainFile(fd_) ? &kAtOnce : nullptr);
+    event_add(readable_, always_ready_ ? &kAtOnce : nullptr);
 }
 
 void Input::Close(Target* target) {

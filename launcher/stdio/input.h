@@ -43,6 +43,7 @@ class Input {
 
   int fd_;
   bool terminal_;
+  bool always_ready_;
   bool ended_ = false;
   std::string piece_;
   std::vector<std::unique_ptr<Target>> targets_;

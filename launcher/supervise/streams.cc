@@ -33,18 +33,18 @@ int Streams::Keep(int fd) {
   return fd;
 }
 
-Status Streams::Open() {
-  if (Status status = OpenInput(); !status.ok()) return status;
-  return OpenOutput();
+Status Streams::Open(bool hand_over) {
+  if (Status status = OpenInput(hand_over); !status.ok()) return status;
+  return OpenOutput(hand_over);
 }
 
-Status Streams::OpenInput() {
+Status Streams::OpenInput(bool hand_over) {
   const int nothing = Keep(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (nothing < 0) return SystemError(Code::kResource, errno, "cannot open /dev/null");
   for (auto& fds : rank_fds_) fds[0] = nothing;
   const RunOptions& options = plan_.options;
   const bool one = options.stdin_to == StdinTo::kRank && options.stdin_rank < rank_fds_.size();
-  if (one && !stdio::IsTerminal(STDIN_FILENO)) {
+  if (one && hand_over && !stdio::IsTerminal(STDIN_FILENO)) {
     rank_fds_[options.stdin_rank][0] = STDIN_FILENO;
     input_handed_over_ = true;
     return {};
@@ -62,7 +62,7 @@ Status Streams::OpenInput() {
   return {};
 }
 
-Status Streams::OpenOutput() {
+Status Streams::OpenOutput(bool hand_over) {
   const bool marked = format_.tag || format_.timestamp;
   if (!plan_.options.output_directory.empty()) {
     if (mkdir(plan_.options.output_directory.c_str(), 0777) != 0 && errno != EEXIST)
@@ -72,7 +72,7 @@ Status Streams::OpenOutput() {
       if (Status status = OpenFiles(rank); !status.ok()) return status;
     return {};
   }
-  if (rank_fds_.size() == 1 && !marked) return {};
+  if (rank_fds_.size() == 1 && !marked && hand_over) return {};
   out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
   err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {

@@ -33,7 +33,8 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  Status Open();
+  // `hand_over`: ranks can be given our own descriptors; otherwise whatever they get is a pipe.
+  Status Open(bool hand_over);
   // What rank `rank` gets; -1: the launcher's own. Valid until RanksStarted().
   std::array<int, 3> OfRank(std::size_t rank) const { return rank_fds_[rank]; }
   // Closes the ranks' ends, and what was handed to a rank.
@@ -48,8 +49,8 @@ class Streams {
   void Say(std::string_view text);
 
  private:
-  Status OpenInput();
-  Status OpenOutput();
+  Status OpenInput(bool hand_over);
+  Status OpenOutput(bool hand_over);
   Status OpenFiles(std::size_t rank);
   Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
   int Keep(int fd);

@@ -24,6 +24,7 @@ namespace lamina::launcher {
 namespace {
 
 constexpr std::uint64_t kDrainMs = 1000;
+constexpr std::size_t kEventsShown = 10;
 
 timeval Milliseconds(std::uint64_t ms) {
   return {static_cast<time_t>(ms / 1000), static_cast<suseconds_t>(ms % 1000 * 1000)};
@@ -83,6 +84,7 @@ Status Supervisor::Prepare() {
     return status;
   if (Status status = param::Load(context_.settings, pmix::kFields, &pmix_params_); !status.ok())
     return status;
+  if (caps_.own_pmix) pmix_params_.start = "on_demand";
   OccupyStandardDescriptors();
   SetLogIdentity("mpiexec", plan_.hosts[plan_.ranks.front().host].name);
   rlimit descriptors;
@@ -108,19 +110,25 @@ Status Supervisor::Prepare() {
                     " still run; press it again to kill them");
   });
   drain_ = timer([this] {
-    streams_->CloseSilent();
+    if (job_->Settled()) streams_->CloseSilent();
     drain_->Set(kDrainMs);
     StopIfDone();
   });
   if (plan_.options.timeout_ms > 0)
-    timer([this] { React(verdict_.TimedOut(Running())); })->Set(plan_.options.timeout_ms);
+    timer([this] {
+      const auto running = Running();
+      React(verdict_.TimedOut(running));
+      if (plan_.options.verbosity == 0) return;
+      for (const auto& [rank, last] : running) SayLastEvents(rank);
+    })->Set(plan_.options.timeout_ms);
 
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
-  if (Status status = streams_->Open(); !status.ok()) return status;
+  if (Status status = streams_->Open(caps_.takes_descriptors); !status.ok()) return status;
   auto server = pmix::Server::Make(
       loop_, plan_, pmix_params_, context_.topology,
       {[this](std::uint32_t rank, int code, const std::string& message) {
-         if (rank < running_.size()) React(verdict_.Aborted(rank, code, message, LastOf(rank)));
+         if (rank < running_.size())
+           React(rank, verdict_.Aborted(rank, code, message, LastOf(rank)));
        },
        [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
   if (!server.ok()) return std::move(server).status();
@@ -202,7 +210,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 
 // While the ranks are being loaded, where it is clear that they will ask for it.
 void Supervisor::StartServerIfNeeded() {
-  if (pmix_params_.start == "on_demand") return;
+  if (pmix_params_.start == "on_demand" || caps_.own_pmix) return;
   for (const App& app : plan_.apps) {
     const std::string& program = app.argv.front();
     if (program.find('/') == std::string::npos) continue;
@@ -221,29 +229,58 @@ Result<int> Supervisor::Run() {
     return Error(Code::kNotFound, "there is no spawner \"%s\"", plan_.options.spawner.c_str());
   auto spawner = component->make(SpawnContext{context_.environment, context_.settings});
   if (!spawner.ok()) return std::move(spawner).status();
+  caps_ = (*spawner)->caps();
   if (Status status = Prepare(); !status.ok()) return status;
   if (Status status = StartRanks(spawner->get()); !status.ok()) return status;
   OnJob();  // what failed at once
   if (!ended_) StartServerIfNeeded();
-  if (!ended_ || !streams_->finished()) event_base_dispatch(loop_);
+  if (!Done()) event_base_dispatch(loop_);
   return verdict_.status();
 }
 
 void Supervisor::OnJob() {
   while (std::optional<RankEvent> event = job_->Next()) {
     const std::uint32_t rank = event->rank;
-    CHECK(rank < running_.size() && running_[rank]);
+    CHECK(rank < running_.size());
+    if (event->kind == RankEvent::Kind::kAborted) {
+      React(rank, verdict_.Aborted(rank, event->code, event->why, LastOf(rank)));
+      continue;
+    }
+    if (event->kind == RankEvent::Kind::kTrouble) {
+      React(verdict_.Failed(event->why));
+      continue;
+    }
+    CHECK(running_[rank]);
     running_[rank] = false;
     --running_count_;
     if (streams_->output_gone()) verdict_.OutputGone();
-    React(verdict_.Ended(*event, LastOf(rank), running_count_));
+    React(rank, verdict_.Ended(*event, LastOf(rank), running_count_));
   }
   if (running_count_ == 0 && !ended_) AllEnded();
+  StopIfDone();
 }
 
 void Supervisor::React(const Reaction& reaction) {
   if (!reaction.message.empty()) streams_->Say(reaction.message);
   if (reaction.end_job) EndJob();
+}
+
+void Supervisor::React(std::uint32_t rank, const Reaction& reaction) {
+  React(reaction);
+  if (!reaction.message.empty() && plan_.options.verbosity > 0) SayLastEvents(rank);
+}
+
+void Supervisor::SayLastEvents(std::uint32_t rank) const {
+  if (rank >= rings_.size()) return;
+  void* memory = mmap(nullptr, kEventRingBytes, PROT_READ, MAP_SHARED, rings_[rank], 0);
+  if (memory == MAP_FAILED) return;
+  const auto* ring = static_cast<const EventRing*>(memory);
+  const std::vector<std::string> events = LastEvents(*ring, kEventsShown);
+  munmap(memory, kEventRingBytes);
+  const std::string name = "rank " + std::to_string(rank);
+  if (events.empty()) return streams_->Say(name + " has recorded no events");
+  streams_->Say("the last events of " + name + ", in seconds of its node's clock:");
+  for (const std::string& event : events) streams_->Say("  " + event);
 }
 
 void Supervisor::EndJob() {
@@ -301,8 +338,10 @@ void Supervisor::AllEnded() {
 
 void Supervisor::StopIfDone() {
   if (streams_ != nullptr && streams_->output_gone()) verdict_.OutputGone();
-  if (ended_ && streams_->finished()) event_base_loopbreak(loop_);
+  if (Done()) event_base_loopbreak(loop_);
 }
+
+bool Supervisor::Done() const { return ended_ && streams_->finished() && job_->Settled(); }
 
 LastSeen Supervisor::LastOf(std::uint32_t rank) const {
   std::array<std::uint32_t, 4> head{};

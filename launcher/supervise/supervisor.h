@@ -50,10 +50,14 @@ class Supervisor {
   void OnSignal(int signal);
   void OnJob();
   void React(const Reaction& reaction);
+  // To what a rank did. With -v also its last events are shown.
+  void React(std::uint32_t rank, const Reaction& reaction);
+  void SayLastEvents(std::uint32_t rank) const;
   void EndJob();
   void SignalAll(int signal);
   void AllEnded();
   void StopIfDone();
+  bool Done() const;
   void Suspend();
   LastSeen LastOf(std::uint32_t rank) const;
   std::vector<std::pair<std::uint32_t, LastSeen>> Running() const;
@@ -61,6 +65,7 @@ class Supervisor {
   const Plan& plan_;
   const RunContext& context_;
   SuperviseParams params_;
+  SpawnerCaps caps_;
   pmix::Params pmix_params_;
   event_base* loop_;
   Verdict verdict_;

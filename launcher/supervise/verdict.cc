@@ -76,6 +76,13 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
       return Killed(event, last, others);
     case RankEvent::Kind::kExited:
       return Exited(event, last, others);
+    case RankEvent::Kind::kLost:
+      if (event.why.empty()) return {};
+      Decide(1);
+      return {event.why + (others > 0 ? "; the job was ended" : ""), true};
+    case RankEvent::Kind::kTrouble:
+    case RankEvent::Kind::kAborted:
+      break;  // not an end
   }
   return {};
 }

@@ -152,6 +152,20 @@ TEST_F(VerdictTest, ProgramThatCannotRun) {
   EXPECT_EQ(verdict_.status(), 127);
 }
 
+TEST_F(VerdictTest, LostNodeIsSaidOnce) {
+  RankEvent event;
+  event.kind = RankEvent::Kind::kLost;
+  event.rank = 3;
+  event.why = "node07 is lost: no sign of life for 10 s";
+  const Reaction reaction = verdict_.Ended(event, in_recv_, 7);
+  EXPECT_EQ(reaction.message, "node07 is lost: no sign of life for 10 s; the job was ended");
+  EXPECT_TRUE(reaction.end_job);
+  event.rank = 4;
+  event.why = "";
+  EXPECT_EQ(verdict_.Ended(event, in_recv_, 6).message, "");
+  EXPECT_EQ(verdict_.status(), 1);
+}
+
 TEST(RankListTest, IsShort) {
   EXPECT_EQ(RankList({3}), "3");
   EXPECT_EQ(RankList({3, 4}), "3 and 4");

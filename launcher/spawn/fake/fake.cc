@@ -46,6 +46,7 @@ class FakeSpawner final : public Spawner {
   FakeSpawner(Params params, Script script)
       : params_(std::move(params)), script_(std::move(script)) {}
 
+  SpawnerCaps caps() const override { return {}; }
   bool Present(const Environment&) const override { return false; }
   Result<Allocation> Query(const Environment&) override { return HostsOf(params_.hosts); }
   Result<CommandLine> Render(const Plan&) const override { return CommandLine{"(nothing)"}; }

@@ -28,6 +28,7 @@ std::uint32_t CpusAllowed() {
 
 class LocalSpawner final : public Spawner {
  public:
+  SpawnerCaps caps() const override { return {}; }
   bool Present(const Environment&) const override { return true; }
 
   Result<Allocation> Query(const Environment&) override {

@@ -39,10 +39,12 @@ std::vector<pid_t> Children() {
   return children;
 }
 
-// What every process of the job has in its environment: its random PMIx namespace.
+// What every process started here has in its environment: the name of this node's PMIx server, which
+// begins with the job's random one. Hosts may share one process table (`ip netns exec`).
 std::string MarkOf(std::span<const RankStart> starts) {
   for (const std::string& assignment : starts.front().own_environment)
-    if (assignment.starts_with("PMIX_NAMESPACE=")) return assignment;
+    if (assignment.starts_with("PMIX_SERVER_URI2="))
+      return assignment.substr(0, assignment.find(';'));
   return "";
 }
 

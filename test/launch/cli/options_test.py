@@ -106,8 +106,20 @@ class BadInput(unittest.TestCase):
                      "cannot read the host file: %s: Permission denied" % path)
 
     def test_other_hosts(self):
-        self.refused(["-n", "1", "-H", "no-such-host.example", "true"],
-                     "starting on other hosts is not there yet: host no-such-host.example (-H)")
+        result = run("-n", "1", "--param", "launcher.spawner.use=local", "-H",
+                     "no-such-host.example", "true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("host no-such-host.example (-H)", result.stderr)
+
+    def test_rank_files(self):
+        missing = os.path.join(SCRATCH, "missing")
+        self.refused(["--rankfile", missing, "true"],
+                     "cannot read the rank file: %s: No such file or directory" % missing)
+        path = write("bad_ranks", "rank 0=localhost slot=0\nrank 2=localhost slot=0\n")
+        self.refused(["--rankfile", path, "true"], "%s: there is no line for rank 1" % path)
+        path = write("far_ranks", "rank 0=localhost slot=999999\n")
+        self.refused(["--rankfile", path, "true"],
+                     "rank 0 on localhost: slot=999999: the machine has no such core")
 
     def test_unknown_options(self):
         self.refused(["--tag-ouput", "true"],
@@ -115,7 +127,7 @@ class BadInput(unittest.TestCase):
         self.refused(["--bind", "core", "true"], "unknown option --bind; --help lists them")
         self.refused(["--map-by", "nmua", "true"],
                      '--map-by nmua: did you mean "numa"? One of: slot, node, numa, socket, '
-                     "package, core, host, hwthread")
+                     "core, hwthread, l3cache, seq, host, package")
 
     def test_working_directory(self):
         self.refused(["--wdir", "/no/such", "true"], "--wdir /no/such: No such file or directory")
@@ -228,6 +240,39 @@ class Understood(unittest.TestCase):
             env=clean_environment(), timeout=TIME_LIMIT_S)
         self.assertIn("ranks 0,1", result.stdout)
         self.assertIn("CPU %d" % one, result.stdout)
+
+    def bindings(self, *words):
+        result = run("--dry-run", "--display", "bindings", *words, "true")
+        self.assertEqual(result.stderr, "")
+        return result.stdout
+
+    def test_as_many_ranks_on_each_object(self):
+        self.assertIn("plan: 2 ranks on 1 host\n",
+                      run("--dry-run", "--map-by", "ppr:2:node", "true").stdout)
+        self.assertIn("not bound", self.bindings("--map-by", "ppr:2:node"))
+
+    def test_rank_file(self):
+        core = sorted(os.sched_getaffinity(0))[0]
+        path = write("ranks", "rank 1=localhost slot=*\nrank 0=localhost slot=%d # bound\n" % core)
+        text = self.bindings("--rankfile", path)
+        self.assertIn("rank 0 ", text)
+        self.assertRegex(text, "rank 1 .*not bound")
+
+    def test_hosts_in_sequence(self):
+        result = run("--dry-run", "--map-by", "seq", "-H", "n1,n2,n1", "true")
+        self.assertIn("  host n1: 2 slots, ranks 0,2\n", result.stdout)
+
+    def test_ranges_of_hosts(self):
+        result = run("--dry-run", "--map-by", "node", "-H", "n[08-10]:2", "-n", "4", "true")
+        self.assertIn("  host n08: 2 slots, ranks 0,3\n", result.stdout)
+        self.assertIn("  host n10: 2 slots, rank 2\n", result.stdout)
+
+    def test_threads_without_cpus_are_pointed_out(self):
+        result = run("--bind-to", "hwthread", "-n", "1", "echo", "ran",
+                     extra={"OMP_NUM_THREADS": "64"})
+        self.assertEqual(result.stdout, "ran\n")
+        self.assertRegex(result.stderr, r"^mpiexec: warning: OMP_NUM_THREADS=64, but rank 0 is kept "
+                         r"on 1 CPU \(\d+\); --cpus-per-rank 64 gives every thread its own\n$")
 
     def test_environment(self):
         result = run("-x", "A=from -x", "-x", "HERE", "-genv", "B", "for all", "-n", "1", "sh", "-c",

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How ranks are to be laid out, as the user said it. A value: it travels to other hosts, where the
+// CPUs are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace lamina::launcher {
+
+// The order in which ranks are given their places.
+enum class MapBy : std::uint8_t {
+  kSlot,      // fill a host's slots, then the next host
+  kNode,      // one rank a host, round and round
+  kSocket,    // as kSlot over hosts; on a host one rank a processor package, round and round
+  kNuma,      // the same with NUMA domains
+  kL3cache,   // the same with third-level caches
+  kCore,      // the same with cores
+  kHwthread,  // the same with hardware threads
+  kSeq,       // rank i on the i-th host of the list
+  kRankfile,  // as a file says for each rank
+};
+
+// What a rank may run on.
+enum class BindTo : std::uint8_t { kDefault, kNone, kHwthread, kCore, kL3cache, kNuma, kSocket };
+
+const char* Name(MapBy map_by);
+const char* Name(BindTo bind_to);
+// What one deals out to when mapping by it; kNone for kSlot, kNode, kSeq and kRankfile.
+BindTo ObjectOf(MapBy map_by);
+
+struct Mapping {
+  MapBy map_by = MapBy::kSlot;
+  // ppr:N:OBJECT: this many ranks on each object of kind `map_by`, one object after another. 0: no.
+  std::uint32_t ranks_per_object = 0;
+  // How ranks are numbered over the places chosen: kSlot host after host and place after place,
+  // kNode round the hosts, another kind round the objects of a host. None: in the order of mapping.
+  std::optional<MapBy> rank_by;
+  BindTo bind_to = BindTo::kDefault;
+  // For a rank and its threads: as many cores, or hardware threads where cores do not suffice.
+  // 0: not said.
+  std::uint32_t cpus_per_rank = 0;
+
+  friend bool operator==(const Mapping&, const Mapping&) = default;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   a fence ends when all its nodes are there and not before, questions find their rank and
+//         answers their asker, names are published once for all nodes.
+// Method: letters by hand from the servers of three nodes; look at what is sent to whom.
+#include "launcher/pmix/hub.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "launcher/wire/bytes.h"
+
+namespace lamina::launcher::pmix {
+namespace {
+
+class HubTest : public testing::Test {
+ protected:
+  HubTest()
+      : plan_(MakePlan()),
+        hub_(plan_, {[this](std::uint32_t host, const std::string& letter) { Note(host, letter); },
+                     [this](std::uint32_t rank, int code, std::string message) {
+                       sent_ += "abort by " + std::to_string(rank) + " with " +
+                                std::to_string(code) + ": " + message + "\n";
+                     }}) {}
+
+  // Ranks 0 and 1 on host 0, 2 on host 2, 3 on host 3; nothing on host 1.
+  static Plan MakePlan() {
+    Plan plan;
+    plan.hosts.resize(4);
+    for (const std::uint32_t host : {0u, 0u, 2u, 3u}) {
+      RankPlan rank;
+      rank.rank = static_cast<std::uint32_t>(plan.ranks.size());
+      rank.host = host;
+      plan.ranks.push_back(rank);
+    }
+    return plan;
+  }
+  void Note(std::uint32_t host, const std::string& bytes) {
+    const Result<Letter> letter = DecodeLetter(bytes);
+    ASSERT_TRUE(letter.ok());
+    sent_ += std::to_string(host) + (letter->subject == Subject::kModex ? " asked about " : " ") +
+             (letter->subject == Subject::kModex ? std::to_string(letter->rank) + " " : "") + "#" +
+             std::to_string(letter->id) + (letter->good ? " " : " bad ") + letter->body + "\n";
+  }
+  bool Send(std::uint32_t host, Subject subject, std::uint32_t id, std::uint32_t rank,
+            std::string body, bool good = true) {
+    return hub_.Receive(host, Encode(Letter{subject, good, id, rank, std::move(body)})).ok();
+  }
+  bool Fence(std::uint32_t host, std::uint32_t id, std::vector<std::uint32_t> ranks,
+             std::string_view data) {
+    wire::Writer body;
+    body.U32(static_cast<std::uint32_t>(ranks.size()));
+    for (const std::uint32_t rank : ranks) body.U32(rank);
+    return Send(host, Subject::kFence, id, 0, body.Raw(data).Take());
+  }
+  static std::string Names(const std::vector<std::string>& names) {
+    wire::Writer writer;
+    writer.U32(static_cast<std::uint32_t>(names.size()));
+    for (const std::string& name : names) writer.Text(name);
+    return writer.Take();
+  }
+  static std::string Notices(const std::string& name, const std::string& value) {
+    return wire::Writer().U8(0).U32(1).Text(name).Text(value).Take();
+  }
+  std::string Take() { return std::exchange(sent_, ""); }
+
+  Plan plan_;
+  std::string sent_;
+  Hub hub_;
+};
+
+TEST_F(HubTest, FenceWaitsForAllNodes) {
+  EXPECT_TRUE(Fence(0, 7, {}, "a"));
+  EXPECT_TRUE(Fence(3, 1, {}, "c"));
+  EXPECT_EQ(Take(), "");
+  EXPECT_TRUE(Fence(2, 5, {}, "b"));
+  EXPECT_EQ(Take(), "0 #7 acb\n2 #5 acb\n3 #1 acb\n");
+}
+
+TEST_F(HubTest, AFastNodeIsInTheNextFenceAlready) {
+  Fence(0, 1, {}, "a1");
+  Fence(0, 2, {}, "a2");
+  Fence(2, 1, {}, "b1");
+  Fence(3, 1, {}, "c1");
+  EXPECT_EQ(Take(), "0 #1 a1b1c1\n2 #1 a1b1c1\n3 #1 a1b1c1\n");
+  Fence(3, 2, {}, "c2");
+  Fence(2, 2, {}, "b2");
+  EXPECT_EQ(Take(), "0 #2 a2c2b2\n2 #2 a2c2b2\n3 #2 a2c2b2\n");
+}
+
+TEST_F(HubTest, FencesOfSubsetsDoNotMix) {
+  Fence(0, 1, {1, 3}, "x");
+  Fence(0, 2, {0, 2}, "y");
+  Fence(2, 9, {2, 0}, "z");  // in any order
+  EXPECT_EQ(Take(), "0 #2 yz\n2 #9 yz\n");
+  EXPECT_FALSE(Fence(2, 3, {1, 3}, "stranger"));
+  EXPECT_FALSE(Fence(0, 3, {99}, ""));
+}
+
+TEST_F(HubTest, QuestionsAndAnswers) {
+  EXPECT_TRUE(Send(0, Subject::kModex, 11, 3, ""));
+  EXPECT_TRUE(Send(2, Subject::kModex, 11, 3, ""));
+  EXPECT_EQ(Take(), "3 asked about 3 #1 \n3 asked about 3 #2 \n");
+  EXPECT_TRUE(Send(3, Subject::kAnswer, 2, 0, "card"));
+  EXPECT_TRUE(Send(3, Subject::kAnswer, 1, 0, "", false));
+  EXPECT_EQ(Take(), "2 #11 card\n0 #11 bad \n");
+  EXPECT_FALSE(Send(3, Subject::kAnswer, 2, 0, "again"));
+  EXPECT_FALSE(Send(3, Subject::kModex, 1, 4, ""));
+}
+
+TEST_F(HubTest, OneBoardForAll) {
+  EXPECT_TRUE(Send(0, Subject::kPublish, 1, 1, Notices("service", "port")));
+  EXPECT_TRUE(Send(2, Subject::kPublish, 2, 2, Notices("service", "other")));
+  EXPECT_EQ(Take(), "0 #1 \n2 #2 bad \n");
+  EXPECT_TRUE(Send(3, Subject::kLookup, 3, 3, Names({"nothing", "service"})));
+  EXPECT_EQ(Take(),
+            "3 #3 " + wire::Writer().U32(1).Text("service").U32(1).Text("port").Take() + "\n");
+  EXPECT_TRUE(Send(2, Subject::kUnpublish, 4, 2, Names({"service"})));
+  EXPECT_TRUE(Send(0, Subject::kUnpublish, 5, 1, Names({"service"})));
+  EXPECT_EQ(Take(), "2 #4 bad \n0 #5 \n");
+}
+
+TEST_F(HubTest, AbortIsHeard) {
+  EXPECT_TRUE(Send(3, Subject::kAbort, 42, 3, "no memory"));
+  EXPECT_EQ(Take(), "abort by 3 with 42: no memory\n");
+  EXPECT_FALSE(Send(3, Subject::kAbort, 42, 9, ""));
+}
+
+TEST_F(HubTest, NonsenseIsRefused) {
+  EXPECT_FALSE(hub_.Receive(0, "").ok());
+  EXPECT_FALSE(hub_.Receive(0, std::string(10, '\xff')).ok());
+  EXPECT_FALSE(Send(0, Subject::kPublish, 1, 0, "x"));
+  EXPECT_FALSE(Send(0, Subject::kLookup, 1, 0, std::string(4, '\xff')));
+  EXPECT_FALSE(Send(0, Subject::kFence, 1, 0, std::string(4, '\xff')));
+  EXPECT_EQ(Take(), "");
+}
+
+}  // namespace
+}  // namespace lamina::launcher::pmix

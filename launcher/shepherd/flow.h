@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank's standard stream across the wire: a Source reads a pipe at one end, a Sink writes a pipe
+// at the other. The Sink grants what the Source may send, so that no more than a window is ever
+// between them: who reads slowly makes the writer wait, as a pipe does.
+//
+// Ownership: of the descriptors. Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "launcher/shepherd/poller.h"
+
+namespace lamina::launcher {
+
+inline constexpr std::uint32_t kWindowBytes = 256u << 10;
+
+class Source {
+ public:
+  // `send`: a piece for the other end; empty: the end, after which nothing more is sent.
+  Source(Poller* poller, int fd, std::function<void(std::string_view)> send);
+  ~Source() { Close(); }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  // Nothing is read in between.
+  void Pause();
+  void Resume();
+  void Grant(std::uint32_t bytes);
+  // Nobody takes it any more: the pipe is closed, and its writer sees that.
+  void Refuse() { Close(); }
+  // All writers are thought to be gone: what is in the pipe is all there is.
+  void LastCall();
+  bool ended() const { return fd_ < 0; }
+
+ private:
+  void Read();
+  void Close();
+
+  Poller* poller_;
+  int fd_;
+  std::function<void(std::string_view)> send_;
+  std::uint32_t credit_ = kWindowBytes;
+  bool last_call_ = false;
+};
+
+class Sink {
+ public:
+  // `granted`: so many bytes have been written; wire::Credit::kGone: nobody reads them any more.
+  Sink(Poller* poller, int fd, std::function<void(std::uint32_t)> granted);
+  ~Sink() { Close(); }
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+
+  // Empty: the end; the pipe is closed when everything is written.
+  void Take(std::string_view piece);
+  // Gives up what is not written yet.
+  void Close();
+  bool ended() const { return fd_ < 0; }
+  // errno of a file that could not be written to; 0: none, and for pipes always.
+  int error() const { return error_; }
+
+ private:
+  void Write();
+
+  Poller* poller_;
+  int fd_;
+  std::function<void(std::uint32_t)> granted_;
+  std::string held_;
+  std::size_t done_ = 0;       // of held_
+  std::uint32_t written_ = 0;  // and not yet granted
+  bool file_ = false;          // always ready, and unknown to epoll
+  bool ending_ = false;
+  int error_ = 0;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When to give a sign of life, and when the other end has given none for too long.
+//
+// One that was itself stopped or starved for a while blames nobody else for that time.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "launcher/shepherd/poller.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+class Heartbeat {
+ public:
+  Heartbeat() = default;
+  ~Heartbeat();
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+  // `on_tick` is called at every beat once Begin() was.
+  Status Open(Poller* poller, std::function<void()> on_tick);
+  // A beat every quarter of `silence_ms`; 0: one every 2.5 s, and no silence is too long.
+  void Begin(std::uint64_t silence_ms);
+  // A tick in `ms` at the latest.
+  void Hurry(std::uint64_t ms);
+  // Within a tick: it came much too late, so we cannot have heard anything.
+  bool slept() const { return slept_; }
+  void Heard() { heard_ms_ = NowMs(); }
+  bool TooSilent() const { return silence_ms_ != 0 && NowMs() - heard_ms_ > silence_ms_; }
+
+  static std::uint64_t NowMs();
+
+ private:
+  void Tick();
+  void SetTimer(std::uint64_t first_ms);
+
+  Poller* poller_ = nullptr;
+  int timer_ = -1;
+  std::function<void()> on_tick_;
+  std::uint64_t silence_ms_ = 0;
+  std::uint64_t beat_ms_ = 0;
+  std::uint64_t heard_ms_ = 0;
+  std::uint64_t ticked_ms_ = 0;
+  std::uint64_t next_ms_ = 0;  // the next tick
+  bool slept_ = false;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How shepherds are started and how patient they and the launcher are with each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "runtime/base/param.h"
+
+namespace lamina::launcher {
+
+struct ShepherdParams {
+  std::uint32_t silence_ms = 10'000;
+  std::uint32_t start_ms = 30'000;
+  std::uint32_t window = 32;
+  std::uint32_t attempts = 6;
+  std::string program;
+};
+inline constexpr std::tuple kShepherdFields{
+    param::Describe("launcher.shepherd.silence_ms", &ShepherdParams::silence_ms,
+                    Unit::kMilliseconds, 0u, 3'600'000u,
+                    "A node that has not been heard of for so long is lost, and the job with it; "
+                    "a heartbeat goes every quarter of it. 0: wait for ever."),
+    param::Describe("launcher.shepherd.start_ms", &ShepherdParams::start_ms, Unit::kMilliseconds,
+                    100u, 3'600'000u,
+                    "How long a host may take from the start of its agent to the greeting of its "
+                    "shepherd. ssh to a host next door takes 200 ms."),
+    param::Describe("launcher.shepherd.window", &ShepherdParams::window, Unit::kCount, 1u, 65536u,
+                    "How many hosts are being reached at the same time."),
+    param::Describe("launcher.shepherd.attempts", &ShepherdParams::attempts, Unit::kCount, 1u, 100u,
+                    "How often a host is tried when the reason passes, such as an sshd with too "
+                    "many guests (MaxStartups): after 0.1 s, then after twice as long."),
+    param::Describe("launcher.shepherd.program", &ShepherdParams::program, "",
+                    "Where mpiexec is on other hosts; empty: where it is here, or what prefix= in "
+                    "the host file says."),
+};
+
+}  // namespace lamina::launcher

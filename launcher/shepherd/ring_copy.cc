@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/shepherd/ring_copy.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/base/event_ring.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::size_t kHeadBytes = 16;
+static_assert(offsetof(EventRing, phase) + 4 == kHeadBytes);
+
+off_t PlaceOf(std::uint64_t event) {
+  return static_cast<off_t>(offsetof(EventRing, events) +
+                            event % EventRing::kEvents * sizeof(Event));
+}
+
+}  // namespace
+
+std::string RingHead(int ring) {
+  std::string head(kHeadBytes, '\0');
+  if (pread(ring, head.data(), head.size(), 0) != static_cast<ssize_t>(head.size())) return "";
+  return head;
+}
+
+std::vector<std::string> RingEvents(int ring, std::size_t count) {
+  std::uint64_t next = 0;
+  std::vector<std::string> events;
+  if (pread(ring, &next, sizeof next, offsetof(EventRing, next)) != sizeof next) return events;
+  const std::uint64_t kept = std::min<std::uint64_t>({next, count, EventRing::kEvents});
+  for (std::uint64_t event = next - kept; event < next; ++event) {
+    std::string slot(sizeof(Event), '\0');
+    if (pread(ring, slot.data(), slot.size(), PlaceOf(event)) == static_cast<ssize_t>(slot.size()))
+      events.push_back(std::move(slot));
+  }
+  return events;
+}
+
+void RestoreRing(int ring, const std::string& head, const std::vector<std::string>& events) {
+  if (ring < 0 || head.size() != kHeadBytes) return;
+  std::uint64_t next = 0;
+  for (const std::string& event : events) {
+    if (event.size() != sizeof(Event) || next >= EventRing::kEvents) continue;
+    if (pwrite(ring, event.data(), event.size(), PlaceOf(next)) < 0) return;
+    ++next;
+  }
+  if (next > 0 && pwrite(ring, &next, sizeof next, offsetof(EventRing, next)) < 0) return;
+  if (pwrite(ring, head.data(), head.size(), 0) < 0) return;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The word that makes mpiexec a shepherd.
+#pragma once
+
+#include <string_view>
+
+namespace lamina::launcher {
+
+// As the program's first word: nothing else is on the command line of a shepherd.
+inline constexpr std::string_view kShepherdWord = "--lamina-shepherd";
+
+}  // namespace lamina::launcher

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Getting shepherds to life: through pipes, a window of hosts at a time, or all at once by a
+// manager, with calls coming in.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "launcher/plan/machine.h"
+#include "launcher/shepherd/job.h"
+#include "launcher/shepherd/shepherd_word.h"
+#include "runtime/base/check.h"
+#include "runtime/base/log.h"
+#include "runtime/base/text.h"
+#include "runtime/base/version.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::uint64_t kGuestMs = 10'000;
+constexpr std::size_t kGuestsMax = 4096;
+
+std::string OwnProgram() {
+  char path[4096];
+  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return bytes > 0 ? std::string(path, static_cast<std::size_t>(bytes)) : "mpiexec";
+}
+
+std::string OwnDirectory() {
+  char path[4096];
+  return getcwd(path, sizeof path) != nullptr ? path : "/";
+}
+
+// Variables that say something about this host or this login alone.
+bool StaysHere(std::string_view assignment) {
+  const std::string_view name = assignment.substr(0, assignment.find('='));
+  for (const std::string_view own :
+       {"HOSTNAME", "SSH_AUTH_SOCK", "SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "XDG_RUNTIME_DIR",
+        "XDG_SESSION_ID", "DBUS_SESSION_BUS_ADDRESS", "LAMINA_SHEPHERD_CALL",
+        "LAMINA_SHEPHERD_SECRET", "LAMINA_SHEPHERD_HOST"})
+    if (name == own) return true;
+  return false;
+}
+
+std::string_view FirstLabel(std::string_view name) { return name.substr(0, name.find('.')); }
+
+// "2.3.1" and "2.3.7" understand each other.
+std::string_view MajorMinor(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  return dot == std::string_view::npos ? version : version.substr(0, version.find('.', dot + 1));
+}
+
+}  // namespace
+
+Status ShepherdedJob::Start(std::span<const RankStart> starts) {
+  auto poller = Poller::Open();
+  if (!poller.ok()) return std::move(poller).status();
+  poller_ = *std::move(poller);
+  if (Status status = heartbeat_.Open(poller_.get(), [this] { OnTick(); }); !status.ok())
+    return status;
+  hub_ = std::make_unique<pmix::Hub>(
+      plan_, pmix::Hub::Outlets{
+                 [this](std::uint32_t host, const std::string& letter) { Post(host, letter); },
+                 [this](std::uint32_t rank, int code, std::string message) {
+                   RankEvent event;
+                   event.kind = RankEvent::Kind::kAborted;
+                   event.rank = rank;
+                   event.code = code;
+                   event.why = std::move(message);
+                   events_.push_back(std::move(event));
+                 }});
+  if (Status status = TakeRanks(starts); !status.ok()) return status;
+  MakeNodes();
+  heartbeat_.Begin(params_.silence_ms);
+  if (starter_->dials_back())
+    if (Status status = CallCrew(); !status.ok()) return status;
+  StartWaiting();
+  return {};
+}
+
+Status ShepherdedJob::TakeRanks(std::span<const RankStart> starts) {
+  environments_.resize(plan_.apps.size());
+  open_files_max_ = starts.front().open_files_max;
+  for (const RankStart& start : starts) {
+    const std::uint32_t app = plan_.ranks[start.rank].app;
+    if (environments_[app].empty())
+      std::copy_if(start.environment.begin(), start.environment.end(),
+                   std::back_inserter(environments_[app]),
+                   [](const std::string& assignment) { return !StaysHere(assignment); });
+    if (Status status = MakeRemote(start, &remotes_[start.rank]); !status.ok()) return status;
+  }
+  if (job_name_.empty()) return Error(Code::kInternal, "the job has no name");
+  return {};
+}
+
+// Descriptors are borrowed until Start() returns, so each is duplicated.
+Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
+  const std::uint32_t rank = start.rank;
+  remote->order.rank = rank;
+  remote->order.cpuset = std::string(start.cpuset);
+  for (const std::string& assignment : start.own_environment) {
+    if (assignment.starts_with("PMIX_NAMESPACE=")) job_name_ = assignment.substr(15);
+    // What it is told of PMIx and of its ring is its shepherd's to say.
+    if (!assignment.starts_with("PMIX_") && !assignment.starts_with("LAMINA_EVENT_FD="))
+      remote->order.own_environment.push_back(assignment);
+  }
+  struct stat input {};
+  if (start.stdio[0] >= 0 && fstat(start.stdio[0], &input) == 0 && S_ISFIFO(input.st_mode)) {
+    const int fd = fcntl(start.stdio[0], F_DUPFD_CLOEXEC, 3);
+    if (fd < 0)
+      return SystemError(Code::kResource, errno, "cannot keep the input of rank %u", rank);
+    remote->order.reads_input = true;
+    remote->input =
+        std::make_unique<Source>(poller_.get(), fd, [this, rank](std::string_view piece) {
+          Node* node = nodes_[remotes_.at(rank).node].get();
+          if (node->stream == nullptr) return;
+          node->stream->Send(wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
+        });
+    remote->input->Pause();  // until somebody can take it
+  }
+  for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
+    CHECK(start.stdio[which] >= 0);
+    const int fd = fcntl(start.stdio[which], F_DUPFD_CLOEXEC, 3);
+    if (fd < 0)
+      return SystemError(Code::kResource, errno, "cannot keep the output of rank %u", rank);
+    remote->output[which - 1u] =
+        std::make_unique<Sink>(poller_.get(), fd, [this, rank, which](std::uint32_t bytes) {
+          Node* node = nodes_[remotes_.at(rank).node].get();
+          if (bytes == wire::Credit::kGone) OutputGone(rank, which);
+          if (node->stream == nullptr) return;
+          node->stream->Send(wire::Kind::kWritten, Encode(wire::Credit{rank, which, bytes}));
+        });
+  }
+  if (start.event_fd >= 0) remote->ring = fcntl(start.event_fd, F_DUPFD_CLOEXEC, 3);
+  return {};
+}
+
+void ShepherdedJob::MakeNodes() {
+  const Machine machine = ThisMachine(true);
+  std::map<std::uint32_t, std::uint32_t> index;
+  for (const RankPlan& rank : plan_.ranks) {
+    const auto [at, fresh] = index.emplace(rank.host, static_cast<std::uint32_t>(nodes_.size()));
+    if (fresh) {
+      auto node = std::make_unique<Node>();
+      node->host = rank.host;
+      node->name = plan_.hosts[rank.host].name;
+      node->here = IsThisMachine(node->name, machine);
+      nodes_.push_back(std::move(node));
+    }
+    nodes_[at->second]->ranks.push_back(rank.rank);
+    remotes_.at(rank.rank).node = at->second;
+  }
+}
+
+CommandLine ShepherdedJob::ShepherdCommand(const Node& node) const {
+  const std::string& prefix = plan_.hosts[node.host].prefix;
+  std::string program = !params_.program.empty() ? params_.program
+                        : prefix.empty()         ? OwnProgram()
+                                                 : prefix + "/bin/mpiexec";
+  return {std::move(program), std::string(kShepherdWord)};
+}
+
+// As many at a time as the window allows.
+void ShepherdedJob::StartWaiting() {
+  std::uint32_t starting = 0;
+  for (const auto& node : nodes_)
+    if (node->state == Node::State::kStarting) ++starting;
+  for (const auto& node : nodes_) {
+    if (failed_ || starting >= params_.window) return;
+    if (node->state != Node::State::kWaiting || node->due_ms > Heartbeat::NowMs()) continue;
+    StartNode(node.get());
+    if (node->state == Node::State::kStarting) ++starting;
+  }
+}
+
+void ShepherdedJob::StartNode(Node* node) {
+  const CommandLine shepherd =
+      node->here ? CommandLine{OwnProgram(), std::string(kShepherdWord)} : ShepherdCommand(*node);
+  const CommandLine command =
+      node->here ? shepherd : starter_->CommandFor(plan_.hosts[node->host], shepherd);
+  ++node->attempts;
+  Result<std::unique_ptr<Agent>> agent = Agent::Start(command, nullptr, true);
+  if (!agent.ok())
+    return Fail(node, Format("cannot start on %s: ", node->name.c_str()) +
+                          std::string(agent.status().message()));
+  node->agent = *std::move(agent);
+  node->state = Node::State::kStarting;
+  node->due_ms = Heartbeat::NowMs() + params_.start_ms;
+  heartbeat_.Hurry(params_.start_ms + 1);
+  node->failing_ms = 0;
+  node->failure.clear();
+  const Result<std::string> nonce = wire::RandomBytes();
+  const auto [from, to] = node->agent->TakePipes();
+  node->stream = std::make_unique<wire::Stream>(
+      from, to, wire::SessionKey({}, nonce.ok() ? *nonce : std::string(wire::kNonceBytes, '\0')),
+      wire::Direction::kToShepherd);
+  if (!nonce.ok()) return Fail(node, std::string(nonce.status().message()));
+  node->stream->Open(*nonce);
+  Attach(node);
+}
+
+// Dial-back: everything the manager starts gets the same environment; who calls is told apart by
+// what it says of itself.
+Status ShepherdedJob::CallCrew() {
+  for (const auto& node : nodes_)
+    if (!node->here) called_.push_back(node->host);
+  if (called_.empty()) return {};
+  Result<std::string> secret = wire::RandomBytes();
+  if (!secret.ok()) return std::move(secret).status();
+  secret_ = *std::move(secret);
+  Result<Exchange> exchange = OpenExchange();
+  if (!exchange.ok()) return std::move(exchange).status();
+  exchange_ = *exchange;
+  poller_->Add(exchange_.fd, Poller::kRead, [this] { OnGuest(); });
+  const ShepherdStarter::DialBack dial_back{{std::string(kCallVariable) + "=" + exchange_.addresses,
+                                             std::string(kSecretVariable) + "=" + HexOf(secret_)}};
+  heartbeat_.Hurry(params_.start_ms + 1);
+  Node* first = nullptr;
+  for (const auto& node : nodes_) {
+    if (node->here) continue;
+    node->state = Node::State::kStarting;
+    node->due_ms = Heartbeat::NowMs() + params_.start_ms;
+    if (first == nullptr) first = node.get();
+  }
+  Result<std::unique_ptr<ShepherdCrew>> crew =
+      starter_->StartAll(plan_, called_, ShepherdCommand(*first), dial_back);
+  if (!crew.ok()) return std::move(crew).status();
+  crew_ = *std::move(crew);
+  if (crew_->ReadyFd() >= 0) poller_->Add(crew_->ReadyFd(), Poller::kRead, [this] { OnCrew(); });
+  return {};
+}
+
+void ShepherdedJob::OnGuest() {
+  for (;;) {
+    const int fd = accept4(exchange_.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    const Result<std::string> nonce = wire::RandomBytes();
+    if (guests_.size() >= kGuestsMax || !nonce.ok()) {
+      close(fd);
+      continue;
+    }
+    const int one = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    Guest& guest = guests_[fd];
+    guest.stream = std::make_unique<wire::Stream>(
+        fd, fd, wire::SessionKey(wire::KeyOf(secret_), *nonce), wire::Direction::kToShepherd);
+    guest.until_ms = Heartbeat::NowMs() + kGuestMs;
+    guest.stream->Open(*nonce);
+    poller_->Add(fd, Poller::kRead, [this, fd] { OnGuestSpeaks(fd); });
+    if (Status status = guest.stream->Flush(); !status.ok()) OnGuestSpeaks(fd);
+  }
+}
+
+void ShepherdedJob::OnGuestSpeaks(int fd) {
+  wire::Stream* stream = guests_.at(fd).stream.get();
+  const Result<bool> open = stream->Receive();
+  Result<std::optional<wire::Frame>> frame = stream->Next();
+  if (frame.ok() && frame->has_value() && (*frame)->kind == wire::Kind::kHello) {
+    const Result<wire::Hello> hello = wire::DecodeHello((*frame)->payload);
+    if (hello.ok()) return Welcome(fd, *hello);
+  }
+  if (frame.ok() && !frame->has_value() && open.ok() && *open) return;  // not all of it is here
+  Log(Level::kInfo, "shepherd", "a call without a proper greeting was refused");
+  poller_->Remove(fd);
+  guests_.erase(fd);
+}
+
+void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
+  std::unique_ptr<wire::Stream> stream = std::move(guests_.at(fd).stream);
+  poller_->Remove(fd);
+  guests_.erase(fd);
+  Node* node = NodeOf(hello);
+  if (node == nullptr) {
+    // One that is late: its ranks were cancelled. It learns from the end of the stream.
+    Log(Level::kInfo, "shepherd", "a shepherd on %s called, where none is wanted",
+        hello.host.c_str());
+    return;
+  }
+  node->stream = std::move(stream);
+  Attach(node);
+  GiveOrders(node, hello);
+  Carry(node);
+  // Once everybody has called, nobody else has to.
+  const bool awaited = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& other) {
+    return !other->here && other->state == Node::State::kStarting;
+  });
+  if (awaited || exchange_.fd < 0) return;
+  poller_->Remove(exchange_.fd);
+  close(std::exchange(exchange_.fd, -1));
+}
+
+// By what the starter gave it, by name, by its place in the manager's order; only hosts that have
+// not called yet.
+Node* ShepherdedJob::NodeOf(const wire::Hello& hello) {
+  const auto with_host = [this](std::uint32_t host) -> Node* {
+    for (const auto& node : nodes_)
+      if (node->host == host && node->state == Node::State::kStarting && node->stream == nullptr)
+        return node.get();
+    return nullptr;
+  };
+  if (!hello.hint.empty() && hello.hint.front() != '#')
+    if (const auto index = ParseInteger(hello.hint); index.has_value() && *index >= 0)
+      return with_host(static_cast<std::uint32_t>(*index));
+  Node* by_label = nullptr;
+  bool alone = true;
+  for (const std::uint32_t host : called_) {
+    Node* node = with_host(host);
+    if (node == nullptr) continue;
+    if (node->name == hello.host) return node;
+    if (FirstLabel(node->name) != FirstLabel(hello.host)) continue;
+    alone = by_label == nullptr;
+    by_label = node;
+  }
+  if (by_label != nullptr && alone) return by_label;
+  if (!hello.hint.empty())
+    if (const auto position = ParseInteger(hello.hint.substr(1));
+        position.has_value() && *position >= 0 &&
+        static_cast<std::uint64_t>(*position) < called_.size())
+      return with_host(called_[static_cast<std::size_t>(*position)]);
+  return nullptr;
+}
+
+void ShepherdedJob::OnCrew() {
+  while (const std::optional<ShepherdCrew::Event> event = crew_->Next())
+    for (const auto& node : nodes_) {
+      if (node->here || node->over()) continue;
+      if (event->host.has_value() && *event->host != node->host) continue;
+      // One that has called is believed by its stream; this is only the reason for its end.
+      node->failure = event->why;
+      if (node->stream == nullptr)
+        Fail(node.get(), Format("cannot start on %s: %s", node->name.c_str(), event->why.c_str()));
+    }
+}
+
+Status ShepherdedJob::CheckVersion(const wire::Hello& hello) const {
+  if (hello.wire_version == wire::kVersion && MajorMinor(hello.version) == MajorMinor(kVersion))
+    return {};
+  return Error(Code::kInvalid, "Lamina %s is there, %s here (wire %u and %u)",
+               hello.version.c_str(), kVersion, static_cast<unsigned>(hello.wire_version),
+               static_cast<unsigned>(wire::kVersion));
+}
+
+void ShepherdedJob::GiveOrders(Node* node, const wire::Hello& hello) {
+  if (Status status = CheckVersion(hello); !status.ok())
+    return Fail(node,
+                Format("cannot start on %s: ", node->name.c_str()) + std::string(status.message()));
+  wire::Orders orders;
+  orders.host = node->host;
+  orders.job = job_name_;
+  orders.directory = OwnDirectory();
+  orders.silence_ms = params_.silence_ms;
+  orders.open_files_max = open_files_max_;
+  orders.plan = plan_;
+  for (std::size_t app = 0; app < plan_.apps.size(); ++app)
+    orders.plan.apps[app].environment = environments_[app];
+  for (const std::uint32_t rank : node->ranks) orders.ranks.push_back(remotes_.at(rank).order);
+  if (node->agent != nullptr) node->agent->ForgetWords();  // start-up files of a shell
+  node->state = Node::State::kHerding;
+  node->heard_ms = Heartbeat::NowMs();
+  node->stream->Send(wire::Kind::kOrders, Encode(orders));
+  for (const std::string& letter : std::exchange(node->letters, {}))
+    node->stream->Send(wire::Kind::kLetter, letter);
+  for (const std::uint32_t rank : node->ranks)
+    if (Source* input = remotes_.at(rank).input.get(); input != nullptr) input->Resume();
+  StartWaiting();
+}
+
+}  // namespace lamina::launcher

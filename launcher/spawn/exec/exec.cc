@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/spawn/exec/exec.h"
+
+#include <tuple>
+#include <utility>
+
+#include "launcher/shepherd/shepherded_job.h"
+#include "launcher/spawn/exec/template.h"
+
+namespace lamina::launcher::exec {
+namespace {
+
+struct Params {
+  std::string agent;
+};
+constexpr std::tuple kFields{
+    param::Describe("spawner.exec.agent", &Params::agent, "",
+                    "The command that runs another one on {host}, standard input and output passed "
+                    "on: \"ip netns exec {host}\", \"kubectl exec -i {host} --\". {user}, {port} "
+                    "and {command} may be used too; without {command} its words are appended."),
+};
+
+class ExecStarter final : public ShepherdStarter {
+ public:
+  explicit ExecStarter(Template agent) : agent_(std::move(agent)) {}
+  bool dials_back() const override { return false; }
+  CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const override {
+    return agent_.Fill(host, shepherd);
+  }
+  // Nothing is known of an agent's exit statuses.
+  bool WorthRetrying(int, std::string_view) const override { return false; }
+  Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan&, std::span<const std::uint32_t>,
+                                                 std::span<const std::string>,
+                                                 const DialBack&) override {
+    return Error(Code::kUnsupported, "an agent starts one host at a time");
+  }
+
+ private:
+  Template agent_;
+};
+
+class ExecSpawner final : public Spawner {
+ public:
+  ExecSpawner(Template agent, const SpawnContext& context)
+      : agent_(std::move(agent)), context_(context) {}
+
+  SpawnerCaps caps() const override {
+    SpawnerCaps caps;
+    caps.takes_descriptors = false;
+    caps.own_pmix = true;
+    return caps;
+  }
+  bool Present(const Environment&) const override { return false; }
+  Result<Allocation> Query(const Environment&) override {
+    return Allocation{{}, "hosts named by the user"};  // none: this one
+  }
+  Result<CommandLine> Render(const Plan& plan) const override {
+    const std::string shepherd[] = {"mpiexec", "--lamina-shepherd"};
+    return agent_.Fill(plan.hosts[plan.ranks.front().host], shepherd);
+  }
+  Result<std::unique_ptr<Job>> Start(const Plan& plan, std::span<const RankStart> starts) override {
+    return StartShepherds(plan, starts, std::make_unique<ExecStarter>(agent_), context_);
+  }
+
+ private:
+  Template agent_;
+  SpawnContext context_;
+};
+
+component::Offer Query(const SpawnContext& context) {
+  const param::Found* agent = context.settings.Find("spawner.exec.agent");
+  if (agent == nullptr || agent->value.empty()) return {-1, "no agent: --agent names one"};
+  return {-1, "used when hosts other than this one are named: " + agent->value};
+}
+
+Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
+  Params params;
+  if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
+  Result<Template> agent = Template::Parse(params.agent);
+  if (!agent.ok()) return std::move(agent).status();
+  return std::unique_ptr<Spawner>(std::make_unique<ExecSpawner>(*std::move(agent), context));
+}
+
+std::vector<param::Row> Parameters(const param::Settings& settings) {
+  return param::Rows<Params>(settings, kFields);
+}
+
+}  // namespace
+
+SpawnerComponent Describe() { return {{"exec", "0.1.0", "built in"}, Query, Make, Parameters}; }
+
+}  // namespace lamina::launcher::exec

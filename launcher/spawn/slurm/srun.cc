@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/spawn/slurm/srun.h"
+
+#include "launcher/plan/hostlist.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher::slurm {
+
+CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
+                        std::uint32_t groups, std::span<const std::string> shepherd) {
+  CommandLine command = {"srun",
+                         "--mpi=none",
+                         "--overlap",
+                         "--kill-on-bad-exit=0",
+                         "--wait=0",
+                         "--input=none",
+                         "--cpu-bind=none",
+                         "--distribution=block",
+                         "--ntasks-per-node=1",
+                         "--export=ALL"};
+  if (groups > 0) {
+    // Options for nodes would hold for every component; a shepherd on a node without ranks is sent
+    // home.
+    command.push_back(Format("--het-group=0-%u", groups - 1));
+  } else {
+    std::vector<std::string> names;
+    for (const std::uint32_t host : hosts) names.push_back(plan.hosts[host].name);
+    command.push_back(Format("--nodes=%zu", hosts.size()));
+    command.push_back(Format("--ntasks=%zu", hosts.size()));
+    command.push_back("--nodelist=" + FoldHostNames(names));
+  }
+  command.insert(command.end(), shepherd.begin(), shepherd.end());
+  return command;
+}
+
+Result<CommandLine> DirectCommand(const Plan& plan) {
+  if (plan.apps.size() != 1)
+    return Error(Code::kUnsupported,
+                 "srun starts one program with one environment: several need "
+                 "spawner.slurm.start=shepherds");
+  const RunOptions& options = plan.options;
+  CommandLine command = {"srun",
+                         "--mpi=pmix",
+                         "--overlap",
+                         "--wait=0",
+                         "--export=ALL",
+                         "--distribution=arbitrary",
+                         Format("--ntasks=%zu", plan.ranks.size())};
+  switch (plan.mapping.bind_to) {
+    case BindTo::kHwthread:
+      command.push_back("--cpu-bind=threads");
+      break;
+    case BindTo::kCore:
+      command.push_back("--cpu-bind=cores");
+      break;
+    case BindTo::kSocket:
+      command.push_back("--cpu-bind=sockets");
+      break;
+    case BindTo::kNuma:
+      command.push_back("--cpu-bind=ldoms");
+      break;
+    default:
+      command.push_back("--cpu-bind=none");
+  }
+  if (plan.mapping.cpus_per_rank != 0)
+    command.push_back(Format("--cpus-per-task=%u", plan.mapping.cpus_per_rank));
+  if (options.stdin_to == StdinTo::kRank)
+    command.push_back(Format("--input=%u", options.stdin_rank));
+  else
+    command.push_back(options.stdin_to == StdinTo::kAll ? "--input=all" : "--input=none");
+  if (options.tag_output) command.push_back("--label");
+  if (!options.output_directory.empty()) {
+    command.push_back("--output=" + options.output_directory + "/rank.%t.out");
+    command.push_back("--error=" + options.output_directory + "/rank.%t.err");
+  }
+  const App& app = plan.apps.front();
+  if (!app.wdir.empty()) command.push_back("--chdir=" + app.wdir);
+  command.insert(command.end(), app.argv.begin(), app.argv.end());
+  return command;
+}
+
+std::string RankHosts(const Plan& plan) {
+  std::string lines;
+  for (const RankPlan& rank : plan.ranks) lines += plan.hosts[rank.host].name + "\n";
+  return lines;
+}
+
+std::vector<std::string> SrunEnvironment(const Environment& environment,
+                                         std::span<const std::string> more) {
+  Environment changed = environment;
+  for (const char* name : {"SLURM_CPUS_PER_TASK",
+                           "SRUN_CPUS_PER_TASK",
+                           "SLURM_HOSTFILE",
+                           "SLURM_NTASKS",
+                           "SLURM_NPROCS",
+                           "SLURM_NTASKS_PER_NODE",
+                           "SLURM_NTASKS_PER_CORE",
+                           "SLURM_NTASKS_PER_SOCKET",
+                           "SLURM_DISTRIBUTION",
+                           "SLURM_CPU_BIND",
+                           "SLURM_CPU_BIND_TYPE",
+                           "SLURM_CPU_BIND_LIST",
+                           "SLURM_CPU_BIND_VERBOSE",
+                           "SLURM_EXACT",
+                           "SLURM_MPI_TYPE",
+                           "SLURM_EXPORT_ENV",
+                           "SLURM_LABELIO",
+                           "SLURM_STDINMODE",
+                           "SLURM_STDOUTMODE",
+                           "SLURM_STDERRMODE",
+                           "SLURM_WAIT",
+                           "SLURM_KILL_BAD_EXIT",
+                           "SLURM_WORKING_DIR",
+                           "SLURM_MULTI_PROG"})
+    changed.Unset(name);
+  for (const std::string& assignment : more) {
+    const std::size_t equals = assignment.find('=');
+    changed.Set(assignment.substr(0, equals), assignment.substr(equals + 1));
+  }
+  return changed.Assignments();
+}
+
+}  // namespace lamina::launcher::slurm

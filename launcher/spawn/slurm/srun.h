@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The srun command that starts one shepherd on each node, and its environment. Pure.
+//
+// Every word has a reason, found on real systems:
+//   --mpi=none           the shepherds serve PMIx themselves
+//   --overlap            without it a step waits for the running one to end
+//   --kill-on-bad-exit=0, --wait=0   we decide what an exit means, not srun
+//   --input=none         srun would read our standard input
+//   --cpu-bind=none      a shepherd must see all CPUs of its node; -c is never passed, for it binds
+//   --distribution=block, --ntasks-per-node=1   whatever SLURM_* say about tasks
+//   --export=ALL         also where sbatch was told --export=NONE
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/spawn/spawner.h"
+#include "runtime/base/environment.h"
+
+namespace lamina::launcher::slurm {
+
+// `hosts`: indices into plan.hosts. `groups`: components of a heterogeneous job; 0: it is not one.
+CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
+                        std::uint32_t groups, std::span<const std::string> shepherd);
+
+// Direct: srun starts the ranks themselves and serves PMIx to them. Rank i goes to line i of the
+// file that SLURM_HOSTFILE names (RankHosts). kUnsupported: what srun cannot do (several programs).
+Result<CommandLine> DirectCommand(const Plan& plan);
+std::string RankHosts(const Plan& plan);
+
+// `environment` without what would change srun's mind, and with `more` ("NAME=value") on top.
+std::vector<std::string> SrunEnvironment(const Environment& environment,
+                                         std::span<const std::string> more);
+
+}  // namespace lamina::launcher::slurm

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/wire/messages.h"
+
+#include "launcher/wire/bytes.h"
+#include "launcher/wire/frame.h"
+
+namespace lamina::launcher::wire {
+namespace {
+
+constexpr std::uint8_t kNoRankBy = 255;
+
+Status Malformed(const char* what) {
+  return Error(Code::kInvalid, "%s on the stream makes no sense", what);
+}
+
+void PutTexts(const std::vector<std::string>& texts, Writer* writer) {
+  writer->U32(static_cast<std::uint32_t>(texts.size()));
+  for (const std::string& text : texts) writer->Text(text);
+}
+
+std::vector<std::string> GetTexts(Reader* reader) {
+  std::vector<std::string> texts;
+  const std::uint32_t count = reader->Count(4);
+  texts.reserve(count);
+  for (std::uint32_t i = 0; i < count && reader->ok(); ++i) texts.emplace_back(reader->Text());
+  return texts;
+}
+
+void PutPlan(const Plan& plan, Writer* writer) {
+  writer->U32(static_cast<std::uint32_t>(plan.hosts.size()));
+  for (const Host& host : plan.hosts) writer->Text(host.name);
+  writer->U32(static_cast<std::uint32_t>(plan.apps.size()));
+  for (const App& app : plan.apps) {
+    PutTexts(app.argv, writer);
+    PutTexts(app.environment, writer);
+    writer->Text(app.wdir).U32(app.ranks);
+  }
+  writer->U32(static_cast<std::uint32_t>(plan.ranks.size()));
+  for (const RankPlan& rank : plan.ranks) writer->U32(rank.app).U32(rank.host).U32(rank.local_rank);
+  writer->U32(plan.universe_slots);
+  const Mapping& mapping = plan.mapping;
+  writer->U8(static_cast<std::uint8_t>(mapping.map_by))
+      .U8(static_cast<std::uint8_t>(mapping.bind_to))
+      .U8(mapping.rank_by ? static_cast<std::uint8_t>(*mapping.rank_by) : kNoRankBy)
+      .U32(mapping.ranks_per_object)
+      .U32(mapping.cpus_per_rank);
+}
+
+// False: a rank names a host or a program that is not there.
+bool GetPlan(Reader* reader, Plan* plan) {
+  const std::uint32_t hosts = reader->Count(4);
+  for (std::uint32_t i = 0; i < hosts && reader->ok(); ++i) {
+    plan->hosts.emplace_back();
+    plan->hosts.back().name = std::string(reader->Text());
+  }
+  const std::uint32_t apps = reader->Count(16);
+  for (std::uint32_t i = 0; i < apps && reader->ok(); ++i) {
+    App app;
+    app.argv = GetTexts(reader);
+    app.environment = GetTexts(reader);
+    app.wdir = std::string(reader->Text());
+    app.ranks = reader->U32();
+    if (app.argv.empty()) return false;
+    plan->apps.push_back(std::move(app));
+  }
+  const std::uint32_t ranks = reader->Count(12);
+  plan->ranks.reserve(ranks);
+  for (std::uint32_t i = 0; i < ranks && reader->ok(); ++i) {
+    RankPlan rank;
+    rank.rank = i;
+    rank.app = reader->U32();
+    rank.host = reader->U32();
+    rank.local_rank = reader->U32();
+    if (rank.app >= plan->apps.size() || rank.host >= plan->hosts.size()) return false;
+    plan->ranks.push_back(std::move(rank));
+  }
+  plan->universe_slots = reader->U32();
+  Mapping& mapping = plan->mapping;
+  const std::uint8_t map_by = reader->U8();
+  const std::uint8_t bind_to = reader->U8();
+  const std::uint8_t rank_by = reader->U8();
+  if (map_by > static_cast<std::uint8_t>(MapBy::kRankfile) ||
+      bind_to > static_cast<std::uint8_t>(BindTo::kSocket) ||
+      (rank_by != kNoRankBy && rank_by > static_cast<std::uint8_t>(MapBy::kRankfile)))
+    return false;
+  mapping.map_by = static_cast<MapBy>(map_by);
+  mapping.bind_to = static_cast<BindTo>(bind_to);
+  if (rank_by != kNoRankBy) mapping.rank_by = static_cast<MapBy>(rank_by);
+  mapping.ranks_per_object = reader->U32();
+  mapping.cpus_per_rank = reader->U32();
+  return reader->ok();
+}
+
+}  // namespace
+
+std::string Encode(const Hello& hello) {
+  return Writer()
+      .U16(hello.wire_version)
+      .Text(hello.version)
+      .Text(hello.host)
+      .Text(hello.hint)
+      .U64(hello.process)
+      .Take();
+}
+
+// Of another wire version only the two first fields are understood, which is enough to say so.
+Result<Hello> DecodeHello(std::string_view payload) {
+  Reader reader(payload);
+  Hello hello;
+  hello.wire_version = reader.U16();
+  hello.version = std::string(reader.Text());
+  if (!reader.ok()) return Malformed("a greeting");
+  if (hello.wire_version != kVersion) return hello;
+  hello.host = std::string(reader.Text());
+  hello.hint = std::string(reader.Text());
+  hello.process = reader.U64();
+  if (!reader.complete()) return Malformed("a greeting");
+  return hello;
+}
+
+std::string Encode(const Orders& orders) {
+  Writer writer;
+  writer.U32(orders.host)
+      .Text(orders.job)
+      .Text(orders.directory)
+      .U64(orders.silence_ms)
+      .U64(orders.open_files_max);
+  PutPlan(orders.plan, &writer);
+  writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
+  for (const RankOrder& rank : orders.ranks) {
+    writer.U32(rank.rank).U8(rank.reads_input ? 1 : 0).Text(rank.cpuset);
+    PutTexts(rank.own_environment, &writer);
+    writer.Text(orders.plan.ranks[rank.rank].place);
+  }
+  return writer.Take();
+}
+
+Result<Orders> DecodeOrders(std::string_view payload) {
+  Reader reader(payload);
+  Orders orders;
+  orders.host = reader.U32();
+  orders.job = std::string(reader.Text());
+  orders.directory = std::string(reader.Text());
+  orders.silence_ms = reader.U64();
+  orders.open_files_max = reader.U64();
+  if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
+      orders.job.size() < 16)
+    return Malformed("an order to start");
+  const std::uint32_t ranks = reader.Count(17);
+  for (std::uint32_t i = 0; i < ranks && reader.ok(); ++i) {
+    RankOrder rank;
+    rank.rank = reader.U32();
+    rank.reads_input = reader.U8() != 0;
+    rank.cpuset = std::string(reader.Text());
+    rank.own_environment = GetTexts(&reader);
+    if (rank.rank >= orders.plan.ranks.size() || orders.plan.ranks[rank.rank].host != orders.host)
+      return Malformed("an order to start");
+    orders.plan.ranks[rank.rank].place = std::string(reader.Text());
+    orders.ranks.push_back(std::move(rank));
+  }
+  if (!reader.complete() || orders.ranks.empty()) return Malformed("an order to start");
+  return orders;
+}
+
+std::string Encode(const Ended& ended) {
+  Writer writer;
+  writer.U32(ended.rank)
+      .U8(ended.kind)
+      .U32(static_cast<std::uint32_t>(ended.code))
+      .U32(static_cast<std::uint32_t>(ended.signal))
+      .U64(ended.process)
+      .Text(ended.why)
+      .Text(ended.ring_head);
+  PutTexts(ended.events, &writer);
+  return writer.Take();
+}
+
+Result<Ended> DecodeEnded(std::string_view payload) {
+  Reader reader(payload);
+  Ended ended;
+  ended.rank = reader.U32();
+  ended.kind = reader.U8();
+  ended.code = static_cast<std::int32_t>(reader.U32());
+  ended.signal = static_cast<std::int32_t>(reader.U32());
+  ended.process = reader.U64();
+  ended.why = std::string(reader.Text());
+  ended.ring_head = std::string(reader.Text());
+  ended.events = GetTexts(&reader);
+  if (!reader.complete()) return Malformed("an exit record");
+  return ended;
+}
+
+std::string Encode(const Piece& piece) {
+  return Writer().U32(piece.rank).U8(piece.stream).Raw(piece.bytes).Take();
+}
+
+Result<Piece> DecodePiece(std::string_view payload) {
+  Reader reader(payload);
+  Piece piece;
+  piece.rank = reader.U32();
+  piece.stream = reader.U8();
+  piece.bytes = reader.Rest();
+  if (!reader.ok() || piece.stream > 2) return Malformed("a piece of input or output");
+  return piece;
+}
+
+std::string Encode(const Credit& credit) {
+  return Writer().U32(credit.rank).U8(credit.stream).U32(credit.bytes).Take();
+}
+
+Result<Credit> DecodeCredit(std::string_view payload) {
+  Reader reader(payload);
+  Credit credit;
+  credit.rank = reader.U32();
+  credit.stream = reader.U8();
+  credit.bytes = reader.U32();
+  if (!reader.complete() || credit.stream > 2) return Malformed("a credit");
+  return credit;
+}
+
+std::string Encode(const SignalOrder& order) {
+  return Writer().U32(order.rank).U32(order.signal).Take();
+}
+
+Result<SignalOrder> DecodeSignal(std::string_view payload) {
+  Reader reader(payload);
+  SignalOrder order;
+  order.rank = reader.U32();
+  order.signal = reader.U32();
+  if (!reader.complete() || order.signal == 0 || order.signal > 64) return Malformed("a signal");
+  return order;
+}
+
+std::string Encode(const Beat& beat) {
+  Writer writer;
+  writer.U32(static_cast<std::uint32_t>(beat.heads.size()));
+  for (const Beat::Head& head : beat.heads) writer.U32(head.rank).Text(head.ring_head);
+  return writer.Take();
+}
+
+Result<Beat> DecodeBeat(std::string_view payload) {
+  Reader reader(payload);
+  Beat beat;
+  const std::uint32_t heads = reader.Count(8);
+  for (std::uint32_t i = 0; i < heads && reader.ok(); ++i) {
+    Beat::Head head;
+    head.rank = reader.U32();
+    head.ring_head = std::string(reader.Text());
+    beat.heads.push_back(std::move(head));
+  }
+  if (!reader.complete()) return Malformed("a heartbeat");
+  return beat;
+}
+
+}  // namespace lamina::launcher::wire

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What launcher and shepherd say to each other, as values. The byte tables are in the README.
+//
+// Pure. Encode() never fails; Decode functions are kInvalid for anything that is not exactly such a
+// message.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher::wire {
+
+// The shepherd's first words. The first two fields stay where they are in every version.
+struct Hello {
+  std::uint16_t wire_version = 0;
+  std::string version;  // of Lamina
+  std::string host;     // what the kernel there calls it
+  std::string hint;     // LAMINA_SHEPHERD_HOST, or SLURM_NODEID with '#' in front; "": none
+  std::uint64_t process = 0;
+};
+std::string Encode(const Hello& hello);
+Result<Hello> DecodeHello(std::string_view payload);
+
+// One rank of the shepherd's own node.
+struct RankOrder {
+  std::uint32_t rank = 0;
+  std::string cpuset;
+  bool reads_input = false;
+  std::vector<std::string> own_environment;
+};
+
+// Everything a shepherd has to know to start its ranks.
+struct Orders {
+  std::uint32_t host = 0;        // its own index in plan.hosts
+  std::string job;               // the PMIx namespace
+  std::string directory;         // the launcher's; where an App::wdir is relative to
+  std::uint64_t silence_ms = 0;  // how long a silent launcher is believed to be alive; 0: for ever
+  std::uint64_t open_files_max = 0;
+  Plan plan;  // hosts by name, apps with complete environments, all ranks' places
+  std::vector<RankOrder> ranks;
+};
+std::string Encode(const Orders& orders);
+Result<Orders> DecodeOrders(std::string_view payload);
+
+// The end of a rank, with what is worth knowing of its event ring.
+struct Ended {
+  std::uint32_t rank = 0;
+  std::uint8_t kind = 0;  // RankEvent::Kind
+  std::int32_t code = 0;
+  std::int32_t signal = 0;
+  std::uint64_t process = 0;
+  std::string why;
+  std::string ring_head;            // the first bytes of the ring, as they are; see ring_copy.h
+  std::vector<std::string> events;  // slots of the ring, oldest first, as they are
+};
+std::string Encode(const Ended& ended);
+Result<Ended> DecodeEnded(std::string_view payload);
+
+// A piece of a rank's input (stream 0) or output (1, 2). Empty: its end.
+struct Piece {
+  std::uint32_t rank = 0;
+  std::uint8_t stream = 0;
+  std::string_view bytes;  // borrowed
+};
+std::string Encode(const Piece& piece);
+Result<Piece> DecodePiece(std::string_view payload);
+
+// `bytes` more of a stream may be sent; kGone: nobody takes it any more.
+struct Credit {
+  static constexpr std::uint32_t kGone = 0xffffffff;
+  std::uint32_t rank = 0;
+  std::uint8_t stream = 0;
+  std::uint32_t bytes = 0;
+};
+std::string Encode(const Credit& credit);
+Result<Credit> DecodeCredit(std::string_view payload);
+
+struct SignalOrder {
+  std::uint32_t rank = 0;
+  std::uint32_t signal = 0;
+};
+std::string Encode(const SignalOrder& order);
+Result<SignalOrder> DecodeSignal(std::string_view payload);
+
+// "I am there", and from a shepherd the heads of those rings that have changed.
+struct Beat {
+  struct Head {
+    std::uint32_t rank = 0;
+    std::string ring_head;
+  };
+  std::vector<Head> heads;
+};
+std::string Encode(const Beat& beat);
+Result<Beat> DecodeBeat(std::string_view payload);
+
+}  // namespace lamina::launcher::wire

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   every message comes out as it went in; what is cut, stretched or made up is refused
+//         without reserving memory for what it claims.
+// Method: golden bytes for one; round trips; every prefix; random damage with a seed.
+#include "launcher/wire/messages.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "launcher/wire/frame.h"
+
+namespace lamina::launcher::wire {
+namespace {
+
+Orders SomeOrders() {
+  Orders orders;
+  orders.host = 1;
+  orders.job = "00112233445566778899aabbccddeeff";
+  orders.directory = "/home/ada";
+  orders.silence_ms = 10'000;
+  orders.open_files_max = 1024;
+  orders.plan.hosts.resize(2);
+  orders.plan.hosts[0].name = "node01";
+  orders.plan.hosts[1].name = "node02.east";
+  App app;
+  app.argv = {"./ring", "", "a b"};
+  app.environment = {"PATH=/bin", "EMPTY="};
+  app.wdir = "sub";
+  app.ranks = 3;
+  orders.plan.apps = {app};
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    RankPlan place;
+    place.rank = rank;
+    place.host = rank == 0 ? 0 : 1;
+    place.local_rank = rank == 2 ? 1 : 0;
+    orders.plan.ranks.push_back(place);
+  }
+  orders.plan.universe_slots = 8;
+  orders.plan.mapping.map_by = MapBy::kNuma;
+  orders.plan.mapping.rank_by = MapBy::kSlot;
+  orders.plan.mapping.cpus_per_rank = 4;
+  orders.plan.ranks[1].place = "1:0-3";
+  orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}};
+  return orders;
+}
+
+Ended SomeEnd() {
+  Ended ended;
+  ended.rank = 3;
+  ended.kind = 2;
+  ended.code = -1;
+  ended.signal = 11;
+  ended.process = 4242;
+  ended.why = "because";
+  ended.ring_head = std::string(16, 'h');
+  ended.events = {std::string(128, 'e'), ""};
+  return ended;
+}
+
+Beat SomeBeat() {
+  Beat beat;
+  beat.heads = {{7, "head"}, {8, ""}};
+  return beat;
+}
+
+const Hello kHello{kVersion, "0.1.0", "node07", "#3", 99};
+
+// One of each kind: its bytes, and a decoder that says whether it takes some.
+struct Case {
+  std::string bytes;
+  std::function<bool(std::string_view)> takes;
+};
+std::vector<Case> Cases() {
+  return {
+      {Encode(kHello), [](std::string_view b) { return DecodeHello(b).ok(); }},
+      {Encode(SomeOrders()), [](std::string_view b) { return DecodeOrders(b).ok(); }},
+      {Encode(SomeEnd()), [](std::string_view b) { return DecodeEnded(b).ok(); }},
+      {Encode(Credit{3, 1, 77}), [](std::string_view b) { return DecodeCredit(b).ok(); }},
+      {Encode(SignalOrder{3, 15}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
+      {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
+  };
+}
+
+TEST(MessagesTest, GoldenBytes) {
+  const std::string_view golden("\x03\0\0\0\x01hello", 10);
+  EXPECT_EQ(Encode(Piece{3, 1, "hello"}), golden);
+  const Result<Piece> piece = DecodePiece(golden);
+  ASSERT_TRUE(piece.ok());
+  EXPECT_EQ(piece->rank, 3u);
+  EXPECT_EQ(piece->stream, 1u);
+  EXPECT_EQ(piece->bytes, "hello");
+}
+
+TEST(MessagesTest, OrdersComeBack) {
+  const Orders orders = SomeOrders();
+  const Result<Orders> back = DecodeOrders(Encode(orders));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->plan, orders.plan);
+  EXPECT_EQ(back->host, orders.host);
+  EXPECT_EQ(back->job, orders.job);
+  EXPECT_EQ(back->directory, orders.directory);
+  EXPECT_EQ(back->silence_ms, orders.silence_ms);
+  EXPECT_EQ(back->open_files_max, orders.open_files_max);
+  ASSERT_EQ(back->ranks.size(), 2u);
+  EXPECT_EQ(back->ranks[0].cpuset, "0-3");
+  EXPECT_TRUE(back->ranks[0].reads_input);
+  EXPECT_EQ(back->ranks[0].own_environment, orders.ranks[0].own_environment);
+  EXPECT_FALSE(back->ranks[1].reads_input);
+}
+
+TEST(MessagesTest, EndComesBack) {
+  const Ended ended = SomeEnd();
+  const Result<Ended> back = DecodeEnded(Encode(ended));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->rank, ended.rank);
+  EXPECT_EQ(back->kind, ended.kind);
+  EXPECT_EQ(back->code, ended.code);
+  EXPECT_EQ(back->signal, ended.signal);
+  EXPECT_EQ(back->process, ended.process);
+  EXPECT_EQ(back->why, ended.why);
+  EXPECT_EQ(back->ring_head, ended.ring_head);
+  EXPECT_EQ(back->events, ended.events);
+}
+
+TEST(MessagesTest, GreetingOfAnotherVersionTellsItsVersion) {
+  Hello hello = kHello;
+  hello.wire_version = 77;
+  const Result<Hello> back = DecodeHello(Encode(hello) + "and more");
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->wire_version, 77u);
+  EXPECT_EQ(back->version, "0.1.0");
+}
+
+TEST(MessagesTest, OrdersAboutNobodyAreRefused) {
+  Orders orders = SomeOrders();
+  orders.ranks[0].rank = 0;  // another host's
+  EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
+  orders = SomeOrders();
+  orders.plan.ranks[1].app = 9;
+  EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
+  orders = SomeOrders();
+  orders.host = 5;
+  EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
+}
+
+TEST(MessagesTest, WholeOrNotAtAll) {
+  for (const Case& one : Cases()) {
+    EXPECT_TRUE(one.takes(one.bytes));
+    EXPECT_FALSE(one.takes(one.bytes + "x"));
+    for (std::size_t bytes = 0; bytes < one.bytes.size(); ++bytes)
+      ASSERT_FALSE(one.takes(std::string_view(one.bytes).substr(0, bytes))) << bytes;
+  }
+}
+
+TEST(MessagesTest, DamageIsSurvived) {
+  std::mt19937 dice(4711);
+  for (const Case& one : Cases())
+    for (int round = 0; round < 5000; ++round) {
+      std::string bytes = one.bytes;
+      for (unsigned hits = 1 + dice() % 4; hits > 0; --hits)
+        bytes[dice() % bytes.size()] = static_cast<char>(dice() % 3 == 0 ? 0xff : dice());
+      one.takes(bytes);  // whatever it says: no crash, no endless memory
+    }
+}
+
+}  // namespace
+}  // namespace lamina::launcher::wire

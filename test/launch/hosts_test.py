@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   a job on several hosts behaves as one on this host: same output, same statuses, one message
+        for each way to fail, and nothing left on any host.
+Method: virtual hosts of this machine (own network, host name, processes, /tmp), reached by a real
+        sshd and by `ip netns exec`; ranks, shepherds, agents and mpiexec are killed, cables pulled."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+
+VCLUSTER = os.path.join(os.getcwd(), "test/cluster/vcluster")
+NAME, PREFIX, SUBNET = "lamhst", "lh", "10.125.0"
+STATE = "/run/lamina-hosts"
+HOSTS = [PREFIX + str(i) for i in (1, 2, 3)]
+SSH = ["--param", "spawner.ssh.options=-F %s/%s/ssh_config" % (STATE, NAME)]
+AGENT = ["--agent", "ip netns exec %s-{host}" % NAME]
+PLACE = None  # hosts have a /tmp of their own, so what they run lies elsewhere
+
+
+def vcluster(*arguments, check=True):
+    variables = dict(os.environ, VC_NAME=NAME, VC_RUN=STATE,
+                     PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    return subprocess.run([VCLUSTER, *arguments], env=variables, check=check, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60).stdout
+
+
+def why_not():
+    """Why there can be no virtual hosts here; "": there can."""
+    if os.geteuid() != 0:
+        return "virtual hosts need root"
+    for tool in ("ip", "nsenter", "ssh", "/usr/sbin/sshd"):
+        if shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            return tool + " is missing: third_party/install test"
+    return ""
+
+
+def setUpModule():
+    global PLACE
+    if why_not():
+        raise unittest.SkipTest(why_not())
+    PLACE = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
+    os.chmod(PLACE, 0o755)
+    for source in (harness.MPIEXEC, harness.ACTOR, harness.PMIX_CLIENT, "test/cluster/exchange",
+                   "runtime/libmpi_abi.so.1"):
+        shutil.copy(os.path.realpath(source), os.path.join(PLACE, os.path.basename(source)))
+    noise = os.path.join(PLACE, "bashrc")
+    with open(noise, "w", encoding="ascii") as file:
+        file.write("echo Welcome to a noisy shell\necho disk quota exceeded >&2\n")
+    vcluster("up", "-n", str(len(HOSTS)), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET,
+             "--no-system", "--rc", noise)
+
+
+def tearDownModule():
+    if PLACE is not None:
+        vcluster("down", "--name", NAME, check=False)
+        shutil.rmtree(PLACE, ignore_errors=True)
+
+
+def program(name):
+    return os.path.join(PLACE, name)
+
+
+class HostsCase(harness.LaunchCase):
+    """Jobs over the virtual hosts; two ranks on each unless said otherwise."""
+
+    reach = SSH
+
+    def line(self, *arguments, hosts=None, options=()):
+        where = ",".join(host + ":2" for host in (hosts or HOSTS))
+        return [program("mpiexec"), *self.reach, "-H", where, *options, *map(str, arguments)]
+
+    def job(self, *arguments, hosts=None, options=(), data=None, text=True):
+        return subprocess.run(
+            self.line(*arguments, hosts=hosts, options=options), check=False, cwd=PLACE,
+            stdin=None if data is not None else subprocess.DEVNULL, input=data,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S, text=text,
+            env=self.variables())
+
+    def variables(self):
+        return harness.environment(self.mark, {"LD_LIBRARY_PATH": PLACE})
+
+    def start(self, *arguments, hosts=None, options=()):
+        process = subprocess.Popen(
+            self.line(*arguments, hosts=hosts, options=options), cwd=PLACE,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=self.variables())
+        self.started.append(process)
+        return process
+
+    def start_and_wait(self, *arguments, ranks=6, **more):
+        """A job all of whose ranks have said "up"."""
+        process = self.start("./actor", "say=up", *arguments, **more)
+        for _ in range(ranks):
+            self.assertEqual(process.stdout.readline(), "up\n")
+        return process
+
+    def ends(self, process, seconds):
+        began = time.monotonic()
+        out, err = process.communicate(timeout=harness.TIME_LIMIT_S)
+        self.assertLess(time.monotonic() - began, seconds)
+        return process.returncode, out, err
+
+    def shepherds(self):
+        """{host name: process id} of the shepherds there are; of their guards, where these alone are."""
+        found = {}
+        for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+            try:
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    words = file.read().split(b"\0")
+                if b"--lamina-shepherd" not in words or b"mpiexec" not in words[0]:
+                    continue
+                found.setdefault(self.host_of(pid), pid)  # a guard comes after its shepherd
+            except OSError:
+                continue
+        return found
+
+    @staticmethod
+    def host_of(pid):
+        """By its network: with `ip netns exec` the host's name is this machine's."""
+        net = os.stat("/proc/%d/ns/net" % pid).st_ino
+        for host in HOSTS:
+            if os.stat("/run/netns/%s-%s" % (NAME, host)).st_ino == net:
+                return host
+        return "here"
+
+    def tearDown(self):
+        super().tearDown()
+        left = harness.wait_until(lambda: not self.shepherds(), 3.0)
+        self.assertTrue(left, "shepherds left behind: %s" % self.shepherds())
+
+
+class WellTest(HostsCase):
+    def test_every_host_runs_its_ranks(self):
+        done = self.job("hostname")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+
+    def test_this_host_too(self):
+        here = os.uname().nodename
+        done = self.job("hostname", hosts=[HOSTS[0], here])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.split()), sorted([HOSTS[0], here] * 2))
+
+    def test_mpi_across_hosts(self):
+        done = self.job("./exchange")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_pmix_across_hosts(self):
+        for what in ("exchange", "late", "names"):
+            with self.subTest(what):
+                done = self.job("./pmix_client", what)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_tagged_output_is_whole(self):
+        done = self.job("./actor", "lines=2000", options=["--tag-output"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        wanted = sorted("[rank %d] line %d of rank %d" % (rank, line, rank)
+                        for rank in range(6) for line in range(2000))
+        self.assertEqual(sorted(done.stdout.splitlines()), wanted)
+
+    def test_input_byte_by_byte(self):
+        data = bytes(range(256)) * 8192  # 2 MiB
+        done = self.job("./actor", "at=3", "copy", options=["--stdin", "3"], data=data, text=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(done.stdout == data)
+
+    def test_input_for_all(self):
+        done = self.job("./actor", "swallow", options=["--stdin", "all"], data="x" * 300000)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "300000 bytes\n" * 6)
+
+    def test_input_nobody_reads(self):
+        done = self.job("./actor", "exit=0", data="x" * 3000000)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_much_output(self):
+        done = self.job("./actor", "at=5", "long=20000000")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(done.stdout), 20000001)
+
+    def test_environment_directory_and_arguments(self):
+        done = self.job("sh", "-c", "echo \"$FOO|$1|$PWD\"", "-", "a 'b\" $c",
+                        options=["-x", "FOO=x y"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(set(done.stdout.splitlines()), {"x y|a 'b\" $c|" + PLACE})
+
+    def test_large_environment(self):
+        done = self.job("sh", "-c", "echo ${#BIG}", options=["-x", "BIG=" + "y" * 100000])
+        self.assertEqual((done.returncode, done.stdout), (0, "100000\n" * 6), done.stderr)
+
+    def test_a_reader_who_leaves(self):
+        process = self.start("./actor", "flood")
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=20), 141)
+
+
+class FailureTest(HostsCase):
+    def test_statuses(self):
+        for steps, status, words in (
+                (["at=3", "exit=7", "at=any", "wait"], 7, "rank 3 on lh2 exited with code 7"),
+                (["at=5", "in=MPI_Recv", "phase=1", "die=11", "at=any", "wait"], 139,
+                 r"rank 5 on lh3 was killed by signal 11 \(SIGSEGV, segmentation fault\) in MPI_Rec"
+                 "v; the job was ended"),
+                (["at=4", "phase=1", "exit=0", "at=any", "phase=1", "wait"], 1,
+                 "rank 4 on lh3 exited without calling MPI_Finalize")):
+            with self.subTest(words):
+                done = self.job("./actor", *steps)
+                self.assertRegex(done.stderr, "^mpiexec: " + words)
+                self.assertEqual((done.returncode, done.stderr.count("\n")), (status, 1))
+
+    def test_abort_on_a_remote_host(self):
+        began = time.monotonic()
+        done = self.job("./pmix_client", "abort", hosts=list(reversed(HOSTS)))
+        self.assertLess(time.monotonic() - began, 5)
+        self.assertEqual(done.returncode, 9)
+        self.assertRegex(done.stderr, "^mpiexec: rank 1 on lh3 called PMIx_Abort with code 9")
+
+    def test_program_that_is_not_there(self):
+        done = self.job("./nosuch")
+        self.assertEqual(done.returncode, 127)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot run ./nosuch on lh\d: No such file or dire"
+                                      r"ctory\n$")
+
+    def test_host_that_is_not_there(self):
+        done = self.job("hostname", hosts=["nosuch.invalid", HOSTS[0]])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^mpiexec: cannot start on nosuch.invalid: .*resolve")
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_shepherd_that_is_not_there(self):
+        done = self.job("hostname", options=["--param", "launcher.shepherd.program=/no/mpiexec"])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: .*/no/mpiexec.*: No such .*\n$")
+
+    def test_agent_that_is_not_there(self):
+        done = self.job("hostname", options=["--param", "spawner.ssh.command=/no/ssh"])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh1: cannot run /no/ssh: No such")
+
+    def test_agent_that_says_nothing(self):
+        silent = program("silent")
+        with open(silent, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho what do you want >&2\nexec tail -f /dev/null\n")
+        os.chmod(silent, 0o755)
+        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + silent,
+                                             "--param", "launcher.shepherd.start_ms=500"])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: no shepherd greeted within "
+                                      r"0.5 s; what do you want\n$")
+
+    def test_another_version(self):
+        other = program("other")
+        shutil.copy(os.path.join(os.path.dirname(os.path.abspath(__file__)), "old_shepherd.py"),
+                    other)
+        os.chmod(other, 0o755)
+        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + other])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: Lamina 9.8.7 is there, "
+                                      r"\d+\.\d+\.\d+ here \(wire 99 and 1\)\n$")
+
+    def test_shepherd_killed(self):
+        process = self.start_and_wait("wait")
+        os.kill(self.shepherds()[HOSTS[1]], signal.SIGKILL)
+        status, _, err = self.ends(process, 8)
+        self.assertEqual(status, 1)
+        self.assertRegex(err, r"^mpiexec: lh2 is lost: .*; the job was ended\n$")
+
+    def test_connection_cut(self):
+        process = self.start_and_wait(
+            "wait", options=["--param", "launcher.shepherd.silence_ms=1000"])
+        vcluster("cut", HOSTS[1])
+        try:
+            status, _, err = self.ends(process, 8)
+            self.assertEqual(status, 1)
+            self.assertRegex(err, r"^mpiexec: lh2 is lost: no sign of life for 1 s; the job was end"
+                                  r"ed\n$")
+            # The shepherd notices by itself.
+            self.assertTrue(harness.wait_until(lambda: HOSTS[1] not in self.shepherds(), 5))
+        finally:
+            vcluster("heal", HOSTS[1])
+
+    def test_host_frozen(self):
+        process = self.start_and_wait(
+            "wait", options=["--param", "launcher.shepherd.silence_ms=1000"])
+        vcluster("freeze", HOSTS[2])
+        try:
+            status, _, err = self.ends(process, 8)
+            self.assertEqual(status, 1)
+            self.assertRegex(err, "^mpiexec: lh3 is lost: no sign of life for 1 s")
+        finally:
+            vcluster("thaw", HOSTS[2])
+
+    def test_mpiexec_killed(self):
+        process = self.start_and_wait("child", "wait")
+        process.kill()
+        process.wait()
+        self.assertTrue(harness.wait_until(lambda: not self.shepherds(), 5))
+        self.assertTrue(harness.wait_until(lambda: not harness.processes_with(self.mark), 5))
+
+    def test_strays_are_swept(self):
+        done = self.job("./actor", "stray", "child")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(harness.processes_with(self.mark), [])
+
+    def test_ctrl_c(self):
+        process = self.start_and_wait("wait")
+        process.send_signal(signal.SIGINT)
+        status, _, err = self.ends(process, 5)
+        self.assertEqual((status, err), (-signal.SIGINT, ""))
+
+    def test_stopped_and_continued(self):
+        """A launcher that is stopped is silent; nobody takes that for its death."""
+        process = self.start_and_wait(
+            "heed=10", "wait", options=["--param", "launcher.shepherd.silence_ms=400"])
+        process.send_signal(signal.SIGTSTP)
+        self.assertTrue(harness.wait_until(lambda: self.state(process.pid) == "T", 5))
+        time.sleep(1.5)  # tidy: sleep: longer than the silence that would matter
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGUSR1)
+        status, _, err = self.ends(process, 8)
+        self.assertEqual(status, 50)
+        self.assertRegex(err, r"^mpiexec: rank \d on lh\d exited with code 50; the job was ended\n$")
+
+    @staticmethod
+    def state(pid):
+        with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+
+    def test_deaf_ranks(self):
+        process = self.start_and_wait(
+            "deaf=15", "wait", options=["--param", "launcher.supervise.grace_ms=300"])
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        status, _, _ = self.ends(process, 5)
+        self.assertNotEqual(status, 0)
+
+    def test_disk_full(self):
+        small = os.path.join(PLACE, "small")
+        os.makedirs(small, exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", small], check=True)
+        try:
+            done = self.job("./actor", "at=2", "long=200000", options=["--output", small])
+        finally:
+            subprocess.run(["umount", "-l", small], check=True)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "cannot write the output of rank 2: No space left on device")
+
+    def test_timeout_says_who_is_where(self):
+        done = self.job("./actor", "phase=1", "in=MPI_Recv", "wait", options=[
+            "--timeout", "3", "--param", "launcher.shepherd.silence_ms=1000"])
+        self.assertEqual(done.returncode, 124)
+        self.assertRegex(done.stderr, "still running: ranks 0-5 in MPI_Recv; the job was ended\n$")
+
+
+class AgentTest(WellTest, FailureTest):
+    """The same through `ip netns exec`."""
+
+    reach = AGENT
+
+    def test_every_host_runs_its_ranks(self):
+        done = self.job("readlink", "/proc/self/ns/net")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(set(done.stdout.split())), len(HOSTS))
+
+    def test_this_host_too(self):
+        here = os.uname().nodename
+        done = self.job("readlink", "/proc/self/ns/net", hosts=[HOSTS[0], here])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(os.readlink("/proc/self/ns/net"), done.stdout.split())
+
+    # What is about ssh, or about hosts as `ip netns exec` does not make them.
+    test_agent_that_is_not_there = test_agent_that_says_nothing = test_another_version = None
+    test_host_that_is_not_there = test_connection_cut = test_host_frozen = None
+
+
+class GuestsTest(HostsCase):
+    def test_an_sshd_with_too_many_guests(self):
+        """An sshd that drops connections (MaxStartups) is asked again."""
+        script = program("shy")
+        count = program("count")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/bash\nif mkdir %s.$PPID.\"${@: -2:1}\" 2>/dev/null; then\n"
+                       "  echo 'kex_exchange_identification: Connection closed by remote host' >&2\n"
+                       "  exit 255\nfi\nexec ssh \"$@\"\n" % count)
+        os.chmod(script, 0o755)
+        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + script])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+
+
+if __name__ == "__main__":
+    harness.main()

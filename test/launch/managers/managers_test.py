@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   in a PBS job and on a BProc machine mpiexec finds its hosts by itself, starts a shepherd on
+        each, runs the job, tells what went wrong and leaves nothing behind.
+Method: the built mpiexec against stand-ins of pbs_mom (mom.py) and of libbproc (libbproc_double.cc),
+        which behave as the documented ones do; their nodes are this machine under other names.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from mom import Mom  # noqa: E402
+
+MPIEXEC = os.path.abspath("launcher/mpiexec")
+DOUBLE = os.path.abspath("test/launch/managers")
+SCRATCH = os.environ["TEST_TMPDIR"]
+TIME_LIMIT_S = 60
+
+
+def run(words, extra):
+    variables = {
+        name: value for name, value in os.environ.items()
+        if not name.startswith(("PMIX_", "LAMINA_", "XDG_", "PBS_", "SLURM_"))
+    }
+    variables["HOME"] = SCRATCH
+    variables["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+    variables.update(extra)
+    return subprocess.run([MPIEXEC, *words], check=False, capture_output=True, text=True,
+                          cwd=SCRATCH, env=variables, timeout=TIME_LIMIT_S,
+                          stdin=subprocess.DEVNULL)
+
+
+class Pbs(unittest.TestCase):
+    """Two lines of n1 and one of n2: two hosts, three TM nodes."""
+
+    def setUp(self):
+        self.mom = Mom("7.head", "c00c1e", 3)
+        self.addCleanup(self.mom.stop)
+        self.node_file = os.path.join(SCRATCH, "nodes")
+        with open(self.node_file, "w", encoding="utf-8") as file:
+            file.write("n1\nn1\nn2\n")
+
+    def mpiexec(self, *words):
+        return run(words, {"PBS_JOBID": "7.head", "PBS_JOBCOOKIE": "c00c1e", "PBS_TASKNUM": "1",
+                           "PBS_NODENUM": "0", "PBS_MOMPORT": str(self.mom.port),
+                           "PBS_NODEFILE": self.node_file, "PBS_ENVIRONMENT": "PBS_BATCH"})
+
+    def test_the_plan_is_the_job(self):
+        result = self.mpiexec("--dry-run", "true")
+        self.assertEqual(result.stderr, "")
+        self.assertIn("plan: 3 ranks on 2 hosts\n", result.stdout)
+        self.assertIn("started by pbs\n", result.stdout)
+
+    def test_ranks_run_and_are_counted_out(self):
+        result = self.mpiexec("-l", "sh", "-c", "echo $PMIX_RANK")
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(sorted(result.stdout.splitlines()),
+                         ["[rank 0] 0", "[rank 1] 1", "[rank 2] 2"])
+        self.assertEqual(result.returncode, 0)
+        # One shepherd a host, on the first of its TM nodes, asked for in two requests.
+        self.assertEqual(sorted(node for node, _, _ in self.mom.spawned), [0, 2])
+
+    def test_the_secret_is_no_word(self):
+        self.mpiexec("true")
+        for _, words, variables in self.mom.spawned:
+            for name, value in variables.items():
+                if "SECRET" in name:
+                    self.assertNotIn(value, " ".join(words))
+
+    def test_exit_status(self):
+        result = self.mpiexec("sh", "-c", "exit $((PMIX_RANK + 3))")
+        self.assertIn(result.returncode, (3, 4, 5))
+
+    def test_early_ends_do_not_end_the_rest(self):
+        result = self.mpiexec("sh", "-c", "test $PMIX_RANK != 2 || { sleep 1; echo last; }")
+        self.assertEqual((result.stdout, result.returncode), ("last\n", 0))
+
+    def test_a_node_that_cannot_start(self):
+        self.mom.broken.add(2)
+        result = self.mpiexec("true")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("n2", result.stderr)
+        self.assertIn("no such node", result.stderr)
+
+    def test_a_host_of_nobody(self):
+        result = self.mpiexec("-H", "n9", "true")
+        self.assertEqual(result.stderr, "mpiexec: host n9 (-H) does not belong to PBS job 7.head\n")
+
+    def test_nothing_is_left_behind(self):
+        self.mpiexec("--timeout", "1", "sleep", "600")
+        self.assertEqual(self.mom.stop(), 0)
+
+
+class BProc(unittest.TestCase):
+    """Nodes 0 and 3 are up, 1 is down."""
+
+    def mpiexec(self, *words, nodes=None):
+        extra = {"LD_LIBRARY_PATH": DOUBLE}
+        if nodes is not None:
+            extra["NODES"] = nodes
+        return run(words, extra)
+
+    def test_the_front_end_takes_no_ranks(self):
+        result = self.mpiexec("--dry-run", "true")
+        self.assertEqual(result.stderr, "")
+        self.assertIn("plan: 2 ranks on 2 hosts\n", result.stdout)
+        self.assertIn("host master: 1 slot, kept free (schedule=no)\n", result.stdout)
+        self.assertIn("started by bproc\n", result.stdout)
+
+    def test_ranks_run_on_their_nodes(self):
+        result = self.mpiexec("-l", "sh", "-c", "echo $PMIX_RANK", nodes="0,3,3")
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(sorted(result.stdout.splitlines()),
+                         ["[rank 0] 0", "[rank 1] 1", "[rank 2] 2"])
+
+    def test_every_bad_node_is_named(self):
+        result = self.mpiexec("true", nodes="0,1,7")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("NODES: n1 is down; n7: Invalid node number", result.stderr)
+
+    def test_exit_status(self):
+        self.assertEqual(self.mpiexec("sh", "-c", "exit 5").returncode, 5)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
