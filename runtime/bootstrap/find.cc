@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/pmi2_bootstrap.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 namespace lamina::bootstrap {
 
 Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
   if (environment.Get("PMIX_NAMESPACE")) return ConnectPmix(environment);
-  // A Slurm task without PMIx would become one of N jobs of one rank each, and nobody would know.
+  if (environment.Get("PMI_FD")) return ConnectPmi2(environment);
+  if (environment.Get("PMI_PORT"))
+    return Error(
+        Code::kUnsupported,
+        "this process was started with PMI over a port (PMI_PORT), which is not understood; "
+        "start it without -pmi-port, or by Lamina's mpiexec");
+  // A Slurm task without either would become one of N jobs of one rank each, and nobody would know.
   // SLURM_PROCID is no sign: a batch script has it too.
   const auto tasks = ParseInteger(environment.Get("SLURM_STEP_NUM_TASKS").value_or("1"));
   if (environment.Get("SLURM_STEP_ID") && tasks.value_or(1) > 1)
     return Error(Code::kUnsupported,
-                 "srun started %d tasks without PMIx, so they cannot find each other; use srun "
-                 "--mpi=pmix, or mpiexec inside the allocation",
+                 "srun started %d tasks without PMIx or PMI-2, so they cannot find each other; use "
+                 "srun --mpi=pmix or --mpi=pmi2, or mpiexec inside the allocation",
                  static_cast<int>(*tasks));
   return std::unique_ptr<Bootstrap>();
 }
