@@ -18,6 +18,7 @@
 #include "runtime/core/comm.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/process.h"
+#include "runtime/trace/trace.h"
 
 #define LAMINA_EXPORT __attribute__((visibility("default")))
 
@@ -42,6 +43,7 @@ class Entry {
 
  private:
   const Call call_;
+  trace::AfterCall after_;  // before guard_, so that it acts when the lock is free
   core::Guard guard_;
 };
 

@@ -18,6 +18,11 @@ int BadHandle(const Entry& entry, int error_class, const char* argument, const v
 }  // namespace
 
 int BadComm(const Entry& entry, MPI_Comm handle) {
+  if (handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF)
+    return core::Raise(nullptr, MPI_ERR_COMM, entry.name(),
+                       "the communicator is %s, which there is only between MPI_Init and "
+                       "MPI_Finalize",
+                       handle == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
   return BadHandle(entry, MPI_ERR_COMM, "the communicator", handle, MPI_COMM_NULL, "MPI_COMM_NULL");
 }
 int BadGroup(const Entry& entry, MPI_Group handle) {
@@ -36,6 +41,10 @@ int BadInfo(const Entry& entry, MPI_Info handle) {
 int BadErrhandler(const Entry& entry, MPI_Errhandler handle) {
   return BadHandle(entry, MPI_ERR_ERRHANDLER, "the error handler", handle, MPI_ERRHANDLER_NULL,
                    "MPI_ERRHANDLER_NULL");
+}
+int BadSession(const Entry& entry, MPI_Session handle) {
+  return BadHandle(entry, MPI_ERR_SESSION, "the session", handle, MPI_SESSION_NULL,
+                   "MPI_SESSION_NULL");
 }
 
 void CopyText(const char* text, char* into, int bytes_max, int* length) {

@@ -31,6 +31,12 @@ namespace lamina::api {
 [[gnu::cold]] int BadOp(const Entry& entry, MPI_Op handle);
 [[gnu::cold]] int BadInfo(const Entry& entry, MPI_Info handle);
 [[gnu::cold]] int BadErrhandler(const Entry& entry, MPI_Errhandler handle);
+[[gnu::cold]] int BadSession(const Entry& entry, MPI_Session handle);
+
+// May the handler be set on this kind of object?
+inline bool HandlerFits(const core::Errhandler& handler, core::Errhandler::Target target) {
+  return handler.target == core::Errhandler::Target::kAny || handler.target == target;
+}
 
 // Copies `text`, cut to `bytes_max` with its end mark, and gives its length.
 void CopyText(const char* text, char* into, int bytes_max, int* length);

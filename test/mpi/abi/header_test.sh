@@ -46,11 +46,52 @@ checks=$(grep -c '^  Same' "$directory/abi.c")
 
 cat >"$directory/use.c" <<'C'
 #include <mpi.h>
-int main(void) {
-  MPI_Status status;
+static void add(void *in, void *out, int *count, MPI_Datatype *type) {
+  int i;
+  for (i = 0; i < *count && *type == MPI_INT; ++i) ((int *)out)[i] += ((int *)in)[i];
+}
+static int forget(MPI_Comm comm, int key, void *value, void *extra) {
+  return comm == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID || value == extra;
+}
+static void heard(MPI_T_event_instance instance, MPI_T_event_registration registration,
+                  MPI_T_cb_safety safety, void *data) {
+  if (instance != 0 && registration != 0 && safety == MPI_T_CB_REQUIRE_NONE) *(int *)data = 1;
+}
+static void failed(MPI_Comm *comm, int *code, ...) { *code += *comm == MPI_COMM_WORLD; }
+int main(int argc, char **argv) {
+  int rank, key, here = 1, all = 0, level = MPI_THREAD_MULTIPLE;
+  MPI_Op op;
+  MPI_Comm twin;
+  MPI_Errhandler handler, old;
+  MPI_Request requests[2];
+  MPI_Status statuses[2], status;
   MPI_Fint fortran[MPI_F_STATUS_SIZE];
-  MPI_Status_c2f(&status, fortran);
-  return MPI_Comm_c2f(MPI_COMM_WORLD) + (MPI_INT == MPI_DATATYPE_NULL);
+  MPI_Count large = 1;
+  MPI_Aint place;
+  MPI_Offset offset = MPI_DISPLACEMENT_CURRENT;
+  MPI_User_function *function = add;
+  MPI_T_event_cb_function *event = heard;
+  MPI_Init_thread(&argc, &argv, level, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, MPI_BOTTOM);
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Op_create(function, 1, &op);
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, op, MPI_COMM_WORLD);
+  MPI_Isend(&here, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv_c(&all, large, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &requests[1]);
+  MPI_Waitall(2, requests, statuses);
+  MPI_Wait(requests, MPI_STATUS_IGNORE);
+  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Status_c2f(&statuses[0], fortran);
+  MPI_Status_f2c(fortran, &status);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &twin);
+  MPI_Comm_create_errhandler(failed, &handler);
+  MPI_Errhandler_create(failed, &handler);
+  MPI_Errhandler_get(twin, &old);
+  MPI_Address(&here, &place);
+  if (event == NULL || offset > 0) MPI_Abort(twin, MPI_ERR_OTHER);
+  MPI_Finalize();
+  return MPI_Comm_c2f(MPI_COMM_WORLD) + (MPI_INT == MPI_DATATYPE_NULL) + status.MPI_TAG;
 }
 C
 cp "$directory/use.c" "$directory/use.cc"
@@ -61,9 +102,9 @@ compile() {  # COMPILER STANDARD FILE
   status=1
 }
 for compiler in gcc clang; do
-  for standard in c90 c99 c11 c17; do compile $compiler $standard "$directory/use.c"; done
+  for standard in c90 c99 c11 c17 c2x; do compile $compiler $standard "$directory/use.c"; done
 done
 for compiler in g++ clang++; do
-  for standard in c++98 c++11 c++14 c++17 c++20; do compile $compiler $standard "$directory/use.cc"; done
+  for standard in c++98 c++03 c++11 c++14 c++17 c++20 c++2b; do compile $compiler $standard "$directory/use.cc"; done
 done
 exit $status
