@@ -39,8 +39,8 @@ std::vector<pid_t> Children() {
   return children;
 }
 
-// What every process started here has in its environment: the name of this node's PMIx server, which
-// begins with the job's random one. Hosts may share one process table (`ip netns exec`).
+// What every process started here has in its environment: the name of this node's PMIx server,
+// which begins with the job's random one. Hosts may share a process table (`ip netns exec`).
 std::string MarkOf(std::span<const RankStart> starts) {
   for (const std::string& assignment : starts.front().own_environment)
     if (assignment.starts_with("PMIX_SERVER_URI2="))
