@@ -16,12 +16,12 @@ constexpr std::int64_t kIndexMax = 1 << 20;
 Result<RankfileEntry> ParseLine(const std::vector<std::string_view>& words) {
   RankfileEntry entry;
   const std::size_t equals = words.size() < 2 ? std::string_view::npos : words[1].find('=');
-  const auto rank = equals == std::string_view::npos ? std::optional<std::int64_t>()
-                                                     : ParseInteger(words[1].substr(0, equals));
-  if (words.empty() || words[0] != "rank" || !rank || *rank < 0 || *rank >= INT32_MAX ||
+  const std::int64_t rank =
+      equals == std::string_view::npos ? -1 : ParseInteger(words[1].substr(0, equals)).value_or(-1);
+  if (words.empty() || words[0] != "rank" || rank < 0 || rank >= INT32_MAX ||
       equals + 1 == words[1].size())
     return Error(Code::kInvalid, "expected: rank NUMBER=HOST slot=CORES");
-  entry.rank = static_cast<std::uint32_t>(*rank);
+  entry.rank = static_cast<std::uint32_t>(rank);
   entry.host = words[1].substr(equals + 1);
   for (std::size_t i = 2; i < words.size(); ++i) {
     if (!words[i].starts_with("slot=") || !entry.slot.empty())

@@ -108,7 +108,7 @@ static void Life(void) {
 }
 
 static void Addresses(void) {
-  int numbers[4];
+  int numbers[4] = {0};
   MPI_Aint first, third;
   WORKS(MPI_Get_address(&numbers[0], &first));
   WORKS(MPI_Get_address(&numbers[2], &third));

@@ -6,7 +6,9 @@
  *         the first has told that it is about to wait. 50 rounds within the test's time limit,
  *         which sleeps that end only by timeout would exceed.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
