@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   ARE(&status, MPI_2INT, MPI_UNDEFINED, 1);
 
   /* 2^32 ints do not fit into an int. */
+  MPI_Type_free(&empty);
   MPI_Type_contiguous(1 << 16, MPI_INT, &empty);
   MPI_Type_contiguous(1 << 16, empty, &large);
   MPI_Type_commit(&large);
@@ -92,6 +93,10 @@ int main(int argc, char** argv) {
   EXPECT(count_x == (MPI_Count)1 << 33);
   MPI_Get_count(&status, MPI_INT, &count);
   EXPECT(count == MPI_UNDEFINED);
+  MPI_Type_free(&three);
+  MPI_Type_free(&mixed);
+  MPI_Type_free(&empty);
+  MPI_Type_free(&large);
 
   FAILS(MPI_ERR_TYPE, MPI_Get_count(&status, MPI_DATATYPE_NULL, &count));
   FAILS(MPI_ERR_TYPE, MPI_Get_elements(&status, MPI_DATATYPE_NULL, &count));

@@ -6,7 +6,7 @@
 
 int main(int argc, char** argv) {
   MPI_Datatype column;
-  int numbers[4] = {1, 2, 3, 4}, back[4] = {0}, position = 0, size;
+  int numbers[6] = {1, 2, 3, 4, 5, 6}, back[6] = {0}, position = 0, size;
   double value = 0.5, value_back = 0;
   char packed[64];
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   {
     MPI_Count place = 0, bytes;
     char other[64];
-    int other_back[4] = {0};
+    int other_back[6] = {0};
     WORKS(MPI_Pack_size_c(2, column, MPI_COMM_WORLD, &bytes));
     EXPECT(bytes == size);
     WORKS(MPI_Pack_c(numbers, 1, column, other, 64, &place, MPI_COMM_WORLD));
