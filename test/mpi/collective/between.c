@@ -245,6 +245,7 @@ int main(int argc, char** argv) {
     TestErrors();
 #endif
   }
+  MPI_Comm_free(&mine);
   /* On a duplicate, while one on the original is under way. */
   form = kNonBlocking;
   MPI_Comm_dup(comm, &twin);

@@ -52,7 +52,7 @@ struct Wide {
   MPI_Aint displacements[kRanksMax];
 };
 static inline struct Wide Widen(const int* counts, const int* displacements, int size) {
-  struct Wide wide;
+  struct Wide wide = {{0}, {0}};
   int i;
   for (i = 0; i < size; ++i) {
     wide.counts[i] = counts != NULL ? counts[i] : 0;
