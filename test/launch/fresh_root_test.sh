@@ -51,7 +51,7 @@ inside() {
     mount --make-rprivate /
     mount --bind "$root" "$root"  # pivot_root wants a mount
     mount -t proc proc "$root/proc"
-    mount -t sysfs -o ro sys "$root/sys"
+    mount --rbind /sys "$root/sys"
     mount -t tmpfs -o mode=755 dev "$root/dev"
     for node in null zero full random urandom tty; do
       touch "$root/dev/$node" && mount --bind "/dev/$node" "$root/dev/$node"
