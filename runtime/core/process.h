@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Everything this process has while MPI is initialised. The MPI functions carry no context
-// argument, so there is one pointer to it; it is the only mutable global of the library.
+// argument, so there is one pointer to it.
 #pragma once
 
 #include <atomic>

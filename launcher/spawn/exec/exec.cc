@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "launcher/shepherd/piped_spawner.h"
 #include "launcher/shepherd/shepherded_job.h"
 #include "launcher/spawn/exec/template.h"
 
@@ -39,34 +40,6 @@ class ExecStarter final : public ShepherdStarter {
   Template agent_;
 };
 
-class ExecSpawner final : public Spawner {
- public:
-  ExecSpawner(Template agent, const SpawnContext& context)
-      : agent_(std::move(agent)), context_(context) {}
-
-  SpawnerCaps caps() const override {
-    SpawnerCaps caps;
-    caps.takes_descriptors = false;
-    caps.own_pmix = true;
-    return caps;
-  }
-  bool Present(const Environment&) const override { return false; }
-  Result<Allocation> Query(const Environment&) override {
-    return Allocation{{}, "hosts named by the user"};  // none: this one
-  }
-  Result<CommandLine> Render(const Plan& plan) const override {
-    const std::string shepherd[] = {"mpiexec", "--lamina-shepherd"};
-    return agent_.Fill(plan.hosts[plan.ranks.front().host], shepherd);
-  }
-  Result<std::unique_ptr<Job>> Start(const Plan& plan, std::span<const RankStart> starts) override {
-    return StartShepherds(plan, starts, std::make_unique<ExecStarter>(agent_), context_);
-  }
-
- private:
-  Template agent_;
-  SpawnContext context_;
-};
-
 component::Offer Query(const SpawnContext& context) {
   const param::Found* agent = context.settings.Find("spawner.exec.agent");
   if (agent == nullptr || agent->value.empty()) return {-1, "no agent: --agent names one"};
@@ -78,7 +51,8 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
   Result<Template> agent = Template::Parse(params.agent);
   if (!agent.ok()) return std::move(agent).status();
-  return std::unique_ptr<Spawner>(std::make_unique<ExecSpawner>(*std::move(agent), context));
+  return MakePipedSpawner(
+      [agent = *std::move(agent)] { return std::make_unique<ExecStarter>(agent); }, context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {

@@ -2,30 +2,13 @@
  * Goal: sizes, bounds and extents of derived types follow section 5.1 of MPI-5.0, and
  * MPI_Type_get_contents gives back what each constructor was called with.
  */
-#include "test/mpi/check.h"
+#include "test/mpi/datatype/expect.h"
 
 struct particle {
   double position[3];
   int id;
   char kind;
 };
-
-static void HasBounds(MPI_Datatype type, int size, MPI_Aint lower, MPI_Aint extent,
-                      MPI_Aint true_lower, MPI_Aint true_extent, int line) {
-  int got_size;
-  MPI_Aint got_lower, got_extent, got_true_lower, got_true_extent;
-  MPI_Type_size(type, &got_size);
-  MPI_Type_get_extent(type, &got_lower, &got_extent);
-  MPI_Type_get_true_extent(type, &got_true_lower, &got_true_extent);
-  if (got_size == size && got_lower == lower && got_extent == extent &&
-      got_true_lower == true_lower && got_true_extent == true_extent)
-    return;
-  ++failures;
-  fprintf(stderr, "line %d: size %d, bounds %ld + %ld, true bounds %ld + %ld\n", line, got_size,
-          (long)got_lower, (long)got_extent, (long)got_true_lower, (long)got_true_extent);
-}
-#define HAS_BOUNDS(type, size, lower, extent, true_lower, true_extent) \
-  HasBounds(type, size, lower, extent, true_lower, true_extent, __LINE__)
 
 static void Contents(void) {
   MPI_Datatype type, inner, back[3];
@@ -88,28 +71,28 @@ int main(int argc, char** argv) {
       args[2] = {2, 3}, processes[2] = {2, 2};
 
   MPI_Init(&argc, &argv);
-  HAS_BOUNDS(MPI_INT, 4, 0, 4, 0, 4);
-  HAS_BOUNDS(MPI_DOUBLE_INT, 12, 0, 16, 0, 12);
+  BOUNDS(MPI_INT, 4, 0, 4, 0, 4);
+  BOUNDS(MPI_DOUBLE_INT, 12, 0, 16, 0, 12);
   MPI_Type_contiguous(5, MPI_INT, &type);
-  HAS_BOUNDS(type, 20, 0, 20, 0, 20);
+  BOUNDS(type, 20, 0, 20, 0, 20);
   MPI_Type_free(&type);
   MPI_Type_contiguous(0, MPI_INT, &type);
-  HAS_BOUNDS(type, 0, 0, 0, 0, 0);
+  BOUNDS(type, 0, 0, 0, 0, 0);
   MPI_Type_free(&type);
   MPI_Type_vector(3, 2, 5, MPI_INT, &type);
-  HAS_BOUNDS(type, 24, 0, 48, 0, 48);
+  BOUNDS(type, 24, 0, 48, 0, 48);
   MPI_Type_free(&type);
   MPI_Type_vector(3, 2, -5, MPI_INT, &type);
-  HAS_BOUNDS(type, 24, -40, 48, -40, 48);
+  BOUNDS(type, 24, -40, 48, -40, 48);
   MPI_Type_create_resized(type, 0, 8, &wide);
-  HAS_BOUNDS(wide, 24, 0, 8, -40, 48);
+  BOUNDS(wide, 24, 0, 8, -40, 48);
   MPI_Type_free(&wide);
   MPI_Type_free(&type);
   MPI_Type_indexed(2, blocks, places, MPI_INT, &type);
-  HAS_BOUNDS(type, 12, 4, 16, 4, 16);
+  BOUNDS(type, 12, 4, 16, 4, 16);
   MPI_Type_free(&type);
   MPI_Type_create_indexed_block(2, 2, places, MPI_INT, &type);
-  HAS_BOUNDS(type, 16, 4, 20, 4, 20);
+  BOUNDS(type, 16, 4, 20, 4, 20);
   MPI_Type_free(&type);
 
   MPI_Get_address(&one, &base);
@@ -120,19 +103,19 @@ int main(int argc, char** argv) {
   displacements[1] = MPI_Aint_diff(displacements[1], base);
   displacements[2] = MPI_Aint_diff(displacements[2], base);
   MPI_Type_create_struct(3, lengths, displacements, types, &type);
-  HAS_BOUNDS(type, 29, 0, (MPI_Aint)sizeof one, 0, 29);
+  BOUNDS(type, 29, 0, (MPI_Aint)sizeof one, 0, 29);
   MPI_Type_free(&type);
 
   MPI_Type_create_subarray(3, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT, &type);
-  HAS_BOUNDS(type, 48, 0, 480, 4 * (1 * 30 + 2 * 6 + 3), 4 * (30 + 6 + 3));
+  BOUNDS(type, 48, 0, 480, 4 * (1 * 30 + 2 * 6 + 3), 4 * (30 + 6 + 3));
   MPI_Type_free(&type);
   MPI_Type_create_subarray(3, sizes, subsizes, starts, MPI_ORDER_FORTRAN, MPI_INT, &type);
-  HAS_BOUNDS(type, 48, 0, 480, 4 * (1 + 2 * 4 + 3 * 20), 4 * (1 + 4 + 2 * 20 + 1));
+  BOUNDS(type, 48, 0, 480, 4 * (1 + 2 * 4 + 3 * 20), 4 * (1 + 4 + 2 * 20 + 1));
   MPI_Type_free(&type);
 
   /* Process 3 of a 2 x 2 grid: rows 2, 3, 6 and columns 3, 4 of 7 x 5. */
   MPI_Type_create_darray(4, 3, 2, grid, distribs, args, processes, MPI_ORDER_C, MPI_INT, &type);
-  HAS_BOUNDS(type, 4 * 3 * 2, 0, 4 * 35, 4 * (2 * 5 + 3), 4 * (4 * 5 + 2));
+  BOUNDS(type, 4 * 3 * 2, 0, 4 * 35, 4 * (2 * 5 + 3), 4 * (4 * 5 + 2));
   MPI_Type_free(&type);
   EXPECT(type == MPI_DATATYPE_NULL);
 
