@@ -30,7 +30,7 @@ def vcluster(*arguments, check=True):
     variables = dict(os.environ, VC_NAME=NAME, VC_RUN=STATE,
                      PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     return subprocess.run([VCLUSTER, *arguments], env=variables, check=check, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60).stdout
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400).stdout
 
 
 def why_not():
