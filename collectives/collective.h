@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/topology.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/param.h"
 #include "runtime/component/component.h"
@@ -175,7 +176,8 @@ struct Call {
 
 inline constexpr Rank kNobody = -1;
 
-// Where the call takes place, seen from one rank. fits and cost look at `ranks` alone.
+// Where the call takes place, seen from one rank. fits and cost look at `ranks`, `nodes` and
+// `topology` alone, which are the same on all ranks.
 struct Shape {
   Rank ranks = 1;  // of this rank's group
   Rank rank = 0;
@@ -187,21 +189,13 @@ struct Shape {
   // On a grid what goes to destination k arrives as coming from source k ^ 1, which matters where
   // both are one rank.
   bool grid = false;
+  // How many nodes the ranks are on; 0: unknown, as between groups.
+  Rank nodes = 0;
+  // How they lie there; null where that is unknown, or flat: there is only one level. Outlives the
+  // shape.
+  const Topology* topology = nullptr;
 
   bool inter() const { return remote_ranks > 0; }
-};
-
-// What moving and combining costs between any two ranks: a message of n bytes takes
-// alpha + n * beta, of which its sender and its receiver are busy for `overhead` each; reducing n
-// bytes takes n * gamma. `crowd` ranks share one CPU: when it is above 1, a rank that a message has
-// reached waits for its turn, crowd * turn.
-struct LinkModel {
-  double alpha_us = 0.5;
-  double overhead_us = 0.1;
-  double beta_us_per_byte = 1e-4;
-  double gamma_us_per_byte = 1e-4;
-  double crowd = 1;
-  double turn_us = 1.0;
 };
 
 struct Algorithm {
@@ -209,7 +203,8 @@ struct Algorithm {
   Operation operation;
   // Can it do this call? At least one algorithm of each operation fits every call.
   bool (*fits)(const Call& call, const Shape& shape);
-  // Predicted time until the last rank is done.
+  // Predicted time until the last rank is done. `link` is the one between the outermost groups of
+  // `shape.topology`, so of the longest way a message can go; the levels have the others.
   double (*cost_us)(const Call& call, const Shape& shape, const LinkModel& link);
   // Fills `schedule`, which is empty. The call fits; `shape.ranks` is at least 2, except between
   // groups and neighbours.

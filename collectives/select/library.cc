@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/text.h"
+
 namespace lamina::collective {
 namespace {
 
@@ -48,6 +50,8 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
   if (const param::Found* mode = settings.Find("progress.wait.mode"); mode != nullptr)
     library->crowded_ = mode->value == "oversubscribed";
 
+  if (Status status = library->ReadNearRanks(); !status.ok()) return status;
+
   const Context context{&settings};
   for (const auto& [component, offer] : registry.Ask(context)) {
     if (offer.priority < 0) continue;
@@ -66,6 +70,22 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
       return status;
   }
   return library;
+}
+
+Status Library::ReadNearRanks() {
+  std::uint32_t before = 1;
+  for (const std::string_view word : Split(params_.near_ranks, ',')) {
+    if (Trim(word).empty()) continue;
+    const auto number = ParseInteger(Trim(word));
+    if (!number || *number <= before || *number > INT32_MAX || *number % before != 0)
+      return Error(Code::kInvalid,
+                   "collective.select.near_ranks is \"%s\"; it takes numbers above 1, each a "
+                   "multiple of the one before: 2,8",
+                   params_.near_ranks.c_str());
+    before = static_cast<std::uint32_t>(*number);
+    near_ranks_.push_back(before);
+  }
+  return {};
 }
 
 Status Library::Force(Operation operation, const std::string& name) {
@@ -91,16 +111,59 @@ std::vector<const Algorithm*> Library::Offered(Operation operation) const {
   return all;
 }
 
-LinkModel Library::Link(Rank ranks) const {
+LinkModel Library::Link(Rank ranks, double alpha_us, double overhead_us,
+                        double beta_ns_per_kbyte) const {
   LinkModel link;
-  link.alpha_us = params_.alpha_us;
-  link.overhead_us = params_.overhead_us;
-  link.beta_us_per_byte = params_.beta_ns_per_kbyte / 1e3 / 1024;
+  link.alpha_us = alpha_us;
+  link.overhead_us = overhead_us;
+  link.beta_us_per_byte = beta_ns_per_kbyte / 1e3 / 1024;
   link.gamma_us_per_byte = params_.gamma_ns_per_kbyte / 1e3 / 1024;
   link.turn_us = params_.turn_us;
   link.crowd = params_.crowd > 0 ? params_.crowd : crowded_ ? 4 : 1;
   if (link.crowd > ranks) link.crowd = ranks;
   return link;
+}
+
+LinkModel Library::Link(Rank ranks) const {
+  return Link(ranks, params_.alpha_us, params_.overhead_us, params_.beta_ns_per_kbyte);
+}
+
+Placement Library::Place(Rank ranks, const Partition& job,
+                         const std::function<std::uint32_t(Rank)>& peer_of) const {
+  const LinkModel near =
+      Link(ranks, params_.near_alpha_us, params_.near_overhead_us, params_.near_beta_ns_per_kbyte);
+  const LinkModel node = Link(ranks);
+  const LinkModel network = Link(ranks, params_.network_alpha_us, params_.network_overhead_us,
+                                 params_.network_beta_ns_per_kbyte);
+  const LinkModel far =
+      Link(ranks, params_.far_alpha_us, params_.far_overhead_us, params_.far_beta_ns_per_kbyte);
+
+  auto topology = std::make_unique<Topology>();
+  const auto cut = [&](auto name_of) {
+    PartitionBuilder builder;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      builder.Add(name_of(static_cast<Rank>(peer_of(rank))));
+    return builder.Finish();
+  };
+  for (const std::uint32_t each : near_ranks_)
+    topology->Add("near", cut([&](Rank peer) {
+                    const auto node_bits = static_cast<std::uint64_t>(job.GroupOf(peer)) << 32;
+                    return node_bits | (static_cast<std::uint32_t>(job.IndexOf(peer)) / each);
+                  }),
+                  near);
+  const auto node_of = [&](Rank peer) { return static_cast<std::uint64_t>(job.GroupOf(peer)); };
+  Partition by_node = cut(node_of);
+  Placement placement;
+  placement.nodes = by_node.groups();
+  placement.link = placement.nodes > 1 ? network : node;
+  topology->Add("node", std::move(by_node), node);
+  if (params_.switch_nodes > 0) {
+    Partition by_switch = cut([&](Rank peer) { return node_of(peer) / params_.switch_nodes; });
+    if (by_switch.groups() > 1) placement.link = far;
+    topology->Add("switch", std::move(by_switch), network);
+  }
+  if (!topology->levels.empty()) placement.topology = std::move(topology);
+  return placement;
 }
 
 const Algorithm* Library::Choose(const Call& call, const Shape& shape,

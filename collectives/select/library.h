@@ -7,12 +7,14 @@
 // call the choice is made as if nothing had been named.
 //
 // Every rank must choose alike, so a choice depends only on values that are the same on all ranks:
-// those of Call marked so, the number of ranks, and parameters, which the launcher makes equal. On
-// an intercommunicator only algorithms for those are looked at, and nowhere else.
+// those of Call marked so, the number of ranks and where they are, and parameters, which the
+// launcher makes equal. On an intercommunicator only algorithms for those are looked at, and
+// nowhere else.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -29,6 +31,11 @@ struct Params {
   double gamma_ns_per_kbyte = 120;
   double turn_us = 1.0;
   double crowd = 0;
+  double near_alpha_us = 0.25, near_overhead_us = 0.08, near_beta_ns_per_kbyte = 70;
+  double network_alpha_us = 10, network_overhead_us = 1, network_beta_ns_per_kbyte = 800;
+  double far_alpha_us = 15, far_overhead_us = 1, far_beta_ns_per_kbyte = 800;
+  std::string near_ranks;
+  std::uint32_t switch_nodes = 0;
   std::uint32_t plans_max = 64;
   std::uint32_t plan_steps_max = 4096;
   std::uint64_t scratch_bytes_max = 4 << 20;
@@ -44,8 +51,8 @@ inline constexpr const char* kAlgorithmHelp =
     "Name of the algorithm to use wherever it fits the call; empty: by predicted cost.";
 inline constexpr std::tuple kFields{
     param::Describe("collective.select.alpha_us", &Params::alpha_us, Unit::kMicroseconds, 0.0, 1e6,
-                    "Predicted time of an empty message. Half of a round trip of 8 bytes between "
-                    "two ranks of one node, measured 0.3 to 0.5."),
+                    "Predicted time of an empty message on one node. Half of a round trip of 8 "
+                    "bytes, measured 0.3 to 0.5."),
     param::Describe("collective.select.overhead_us", &Params::overhead_us, Unit::kMicroseconds, 0.0,
                     1e6, "Predicted time a rank is busy with one message of several."),
     param::Describe("collective.select.beta_ns_per_kbyte", &Params::beta_ns_per_kbyte, Unit::kNone,
@@ -57,6 +64,34 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.select.crowd", &Params::crowd, Unit::kNone, 0.0, 1e6,
                     "Ranks per CPU that algorithms are chosen for; 0: 4 where the launcher said "
                     "progress.wait.mode=oversubscribed, 1 elsewhere."),
+    param::Describe("collective.select.near_ranks", &Params::near_ranks, "",
+                    "Ranks of a node that are near each other, smallest groups first: 2,8 if every "
+                    "2 consecutive ones share a cache and every 8 a socket. Empty: unknown."),
+    param::Describe("collective.select.near.alpha_us", &Params::near_alpha_us, Unit::kMicroseconds,
+                    0.0, 1e6, "Predicted time of an empty message between ranks near each other."),
+    param::Describe("collective.select.near.overhead_us", &Params::near_overhead_us,
+                    Unit::kMicroseconds, 0.0, 1e6,
+                    "Time a rank is busy with one of several such messages."),
+    param::Describe("collective.select.near.beta_ns_per_kbyte", &Params::near_beta_ns_per_kbyte,
+                    Unit::kNone, 0.0, 1e9, "Time to move 1024 bytes between such ranks."),
+    param::Describe("collective.select.network.alpha_us", &Params::network_alpha_us,
+                    Unit::kMicroseconds, 0.0, 1e6,
+                    "Predicted time of an empty message between nodes."),
+    param::Describe("collective.select.network.overhead_us", &Params::network_overhead_us,
+                    Unit::kMicroseconds, 0.0, 1e6,
+                    "Time a rank is busy with one of several such messages."),
+    param::Describe("collective.select.network.beta_ns_per_kbyte",
+                    &Params::network_beta_ns_per_kbyte, Unit::kNone, 0.0, 1e9,
+                    "Time to move 1024 bytes between nodes; 800 is 10 Gbit/s."),
+    param::Describe("collective.select.switch_nodes", &Params::switch_nodes, Unit::kCount, 0u,
+                    1u << 30, "Consecutive nodes that share a switch; 0: unknown, all are alike."),
+    param::Describe("collective.select.far.alpha_us", &Params::far_alpha_us, Unit::kMicroseconds,
+                    0.0, 1e6, "Predicted time of an empty message between switches."),
+    param::Describe("collective.select.far.overhead_us", &Params::far_overhead_us,
+                    Unit::kMicroseconds, 0.0, 1e6,
+                    "Time a rank is busy with one of several such messages."),
+    param::Describe("collective.select.far.beta_ns_per_kbyte", &Params::far_beta_ns_per_kbyte,
+                    Unit::kNone, 0.0, 1e9, "Time to move 1024 bytes between switches."),
     param::Describe("collective.select.plans_max", &Params::plans_max, Unit::kCount, 1u, 4096u,
                     "Plans kept per communicator for calls that come again."),
     param::Describe("collective.select.plan_steps_max", &Params::plan_steps_max, Unit::kCount, 0u,
@@ -97,6 +132,13 @@ inline constexpr std::tuple kFields{
 // The table above with current values, for lamina info.
 std::vector<param::Row> Rows(const param::Settings& settings);
 
+// Where a communicator's ranks are, and the link between the outermost groups.
+struct Placement {
+  Rank nodes = 1;
+  std::unique_ptr<const Topology> topology;  // null if there is one level only
+  LinkModel link;
+};
+
 class Library {
  public:
   // Makes every component of `registry` that can run. kInvalid when a parameter is wrong or names
@@ -106,8 +148,12 @@ class Library {
 
   // Null if nobody offers anything that fits.
   const Algorithm* Choose(const Call& call, const Shape& shape, const LinkModel& link) const;
-  // The link model for a communicator of `ranks`.
+  // The link model within one node, for a communicator of `ranks`.
   LinkModel Link(Rank ranks) const;
+  // How a communicator lies: member r is process `peer_of(r)` of the job, whose processes are on
+  // the nodes `job` says.
+  Placement Place(Rank ranks, const Partition& job,
+                  const std::function<std::uint32_t(Rank)>& peer_of) const;
 
   const Params& params() const { return params_; }
   // Everything offered for `operation`, best component first.
@@ -117,10 +163,14 @@ class Library {
   // One component's algorithms for one operation.
   using Group = std::vector<const Algorithm*>;
 
+  Status ReadNearRanks();
   Status Force(Operation operation, const std::string& name);
+
+  LinkModel Link(Rank ranks, double alpha_us, double overhead_us, double beta_ns_per_kbyte) const;
 
   Params params_;
   bool crowded_ = false;
+  std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;
   std::array<std::vector<Group>, kOperations> groups_;  // best component first
   std::array<const Algorithm*, kOperations> forced_{};

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "collectives/basic/basic.h"
@@ -72,6 +73,43 @@ TEST(Library, ANameWinsWhereItFits) {
       Make(BasicOnly(), With({"collective.allgather.algorithm=recursive_doubling"}));
   EXPECT_EQ(Chosen(*library, Operation::kAllgather, 8, 1 << 20), "recursive_doubling");
   EXPECT_NE(Chosen(*library, Operation::kAllgather, 7, 1 << 20), "recursive_doubling");
+}
+
+TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
+  const auto library =
+      Make(BasicOnly(), With({"collective.select.near_ranks=2", "collective.select.switch_nodes=2",
+                              "collective.select.network.alpha_us=33"}));
+  const auto itself = [](Rank rank) { return static_cast<std::uint32_t>(rank); };
+  const Placement world = library->Place(16, Partition::Blocks(16, 4), itself);
+  EXPECT_EQ(world.nodes, 4);
+  ASSERT_NE(world.topology, nullptr);
+  ASSERT_EQ(world.topology->levels.size(), 3u);
+  EXPECT_STREQ(world.topology->levels[0].name, "near");
+  EXPECT_EQ(world.topology->levels[0].groups.groups(), 8);
+  EXPECT_EQ(world.topology->levels[1].groups.groups(), 4);
+  EXPECT_EQ(world.topology->levels[2].groups.groups(), 2);
+  EXPECT_EQ(world.topology->levels[2].link.alpha_us, 33);
+  EXPECT_EQ(world.link.alpha_us, library->params().far_alpha_us);
+
+  // One of each node, and two of one: what is near is counted in the job.
+  const Placement few = library->Place(4, Partition::Blocks(16, 4), [](Rank rank) {
+    return std::array{0u, 4u, 9u, 10u}[static_cast<std::size_t>(rank)];
+  });
+  ASSERT_NE(few.topology, nullptr);
+  EXPECT_EQ(few.nodes, 3);
+  ASSERT_EQ(few.topology->levels.size(), 2u);
+  EXPECT_STREQ(few.topology->levels[0].name, "node");
+  EXPECT_EQ(few.topology->levels[0].groups.SizeOf(2), 2);
+
+  const Placement one = library->Place(2, Partition::Blocks(16, 4), itself);
+  EXPECT_EQ(one.topology, nullptr);
+  EXPECT_EQ(one.nodes, 1);
+}
+
+TEST(Library, WhatIsNearIsRefusedWhereItDoesNotNest) {
+  for (const char* bad : {"collective.select.near_ranks=1", "collective.select.near_ranks=2,5",
+                          "collective.select.near_ranks=x"})
+    EXPECT_FALSE(Library::Make(BasicOnly(), With({bad})).ok()) << bad;
 }
 
 TEST(Library, AWrongNameListsTheRightOnes) {

@@ -6,6 +6,7 @@
 
 #include "collectives/select/alone.h"
 #include "runtime/base/check.h"
+#include "runtime/core/process.h"
 #include "runtime/core/topology.h"
 #include "runtime/trace/trace.h"
 
@@ -15,6 +16,27 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 constinit const Library* installed = nullptr;
+// Which node each process of the job is on, once it has been asked for.
+constinit const Partition* nodes_of_job = nullptr;
+bool nodes_asked = false;
+
+// Null if the bootstrap does not say, which it then says to all processes alike.
+const Partition* NodesOfJob() {
+  if (nodes_asked || core::process == nullptr) return nodes_of_job;
+  nodes_asked = true;
+  const bootstrap::Identity& identity = core::process->identity;
+  if (identity.local_peers.size() == identity.job_ranks)
+    return nodes_of_job = new Partition(Partition::Blocks(static_cast<Rank>(identity.job_ranks),
+                                                          static_cast<Rank>(identity.job_ranks)));
+  if (core::process->bootstrap == nullptr) return nullptr;
+  PartitionBuilder builder;
+  for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) {
+    const Result<std::uint32_t> node = core::process->bootstrap->Node(rank);
+    if (!node.ok()) return nullptr;
+    builder.Add(*node);
+  }
+  return nodes_of_job = new Partition(builder.Finish());
+}
 
 }  // namespace
 
@@ -29,6 +51,9 @@ Status Install(const Registry& registry, const param::Settings& settings) {
 void Uninstall() {
   delete installed;
   installed = nullptr;
+  delete nodes_of_job;
+  nodes_of_job = nullptr;
+  nodes_asked = false;
 }
 
 const Library* Installed() { return installed; }
@@ -53,7 +78,24 @@ void Table::ListNeighbours() {
   shape.grid = comm.topology->kind == MPI_CART;
 }
 
+void Table::Settle() {
+  settled_ = true;
+  if (shape.inter() || shape.ranks == 1) return;
+  const Partition* job = NodesOfJob();
+  if (job == nullptr) return;
+  const PeerId* peers = comm.peers;
+  for (Rank rank = 0; rank < shape.ranks; ++rank)
+    if (Index(peers[rank]) >= static_cast<std::uint32_t>(job->ranks())) return;
+  Placement placement =
+      library.Place(shape.ranks, *job, [&](Rank rank) { return Index(peers[rank]); });
+  topology_ = std::move(placement.topology);
+  shape.topology = topology_.get();
+  shape.nodes = placement.nodes;
+  link = placement.link;
+}
+
 const Algorithm* Table::Choose(const Call& call) {
+  if (!settled_) Settle();
   if (Neighbourly(call.operation))
     ListNeighbours();
   else if (shape.ranks == 1 && !shape.inter())

@@ -37,8 +37,8 @@ struct Table {
 
   const Library& library;
   const core::Comm& comm;
-  Shape shape;  // its neighbours are listed when they are first asked for
-  const LinkModel link;
+  Shape shape;     // placement and neighbours are looked up when a plan first needs them
+  LinkModel link;  // likewise
   PlanCache plans;
   Schedule schedule;                    // work space of planning
   std::vector<core::Request> requests;  // of the blocking collective that runs, if any
@@ -47,13 +47,17 @@ struct Table {
  private:
   const Algorithm* Choose(const Call& call);
   void ListNeighbours();
+  // Fills in where the ranks are, as far as all of them know it. Once; no communication.
+  void Settle();
 
   struct Unmap {
     void operator()(std::byte* memory) const;
   };
   std::unique_ptr<std::byte, Unmap> scratch_;
   std::size_t scratch_bytes_ = 0;
-  std::vector<Rank> sources_;  // what `shape` refers to
+  bool settled_ = false;
+  std::unique_ptr<const Topology> topology_;  // what `shape` refers to
+  std::vector<Rank> sources_;                 // what `shape` refers to
   std::vector<Rank> destinations_;
 };
 
