@@ -129,7 +129,7 @@ int Channel::Receive(Rank from, std::vector<std::byte>* bytes) const {
     p2p::WaitUntil(MayBeThere, &search);
     if (!key_.empty() && TakeStray(search.from, key_, bytes)) return MPI_SUCCESS;
     MPI_Status status;
-    p2p::Message* message = p2p::MatchedProbe(search.from, &status);
+    p2p::Message* message = p2p::Probe(search.from, true, &status);
     if (message == nullptr) continue;  // another thread was quicker
     const int error = ReceiveRaw(search.from, message, status, bytes);
     if (error != MPI_SUCCESS || key_.empty()) return error;

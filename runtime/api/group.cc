@@ -71,31 +71,71 @@ int Expand(const Entry& entry, const Group& group, int n, int (*ranges)[3],
   return MPI_SUCCESS;
 }
 
-int CheckList(const Entry& entry, const Group& group, int n, const int* ranks) {
+// The ranks of a list; an error names the one that is wrong.
+int Expand(const Entry& entry, const Group& group, int n, const int* list,
+           std::vector<Rank>* ranks) {
   REQUIRE(n >= 0 && n <= group.size(), nullptr, MPI_ERR_ARG, "n is %d, must be 0..%d", n,
           group.size());
   std::vector<bool> chosen(group.peers.size());
   for (int i = 0; i < n; ++i)
-    REQUIRE(Choose(&chosen, ranks[i]), nullptr, MPI_ERR_RANK,
-            "ranks[%d] is %d, which is outside 0..%d or named twice", i, ranks[i],
+    REQUIRE(Choose(&chosen, list[i]), nullptr, MPI_ERR_RANK,
+            "ranks[%d] is %d, which is outside 0..%d or named twice", i, list[i],
             group.size() - 1);
+  ranks->assign(list, list + n);
   return MPI_SUCCESS;
 }
 
-std::vector<PeerId> Only(const Group& group, const int* ranks, std::size_t n) {
+std::vector<PeerId> Only(const Group& group, const std::vector<Rank>& ranks) {
   std::vector<PeerId> peers;
-  peers.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) peers.push_back(group.peers[ranks[i]]);
+  peers.reserve(ranks.size());
+  for (Rank rank : ranks) peers.push_back(group.peers[rank]);
   return peers;
 }
 
-std::vector<PeerId> Without(const Group& group, const int* ranks, std::size_t n) {
+std::vector<PeerId> Without(const Group& group, const std::vector<Rank>& ranks) {
   std::vector<bool> dropped(group.peers.size());
-  for (std::size_t i = 0; i < n; ++i) dropped[ranks[i]] = true;
+  for (Rank rank : ranks) dropped[rank] = true;
   std::vector<PeerId> peers;
   for (Rank rank = 0; rank < group.size(); ++rank)
     if (!dropped[rank]) peers.push_back(group.peers[rank]);
   return peers;
+}
+
+// The group that `pick` makes of the ranks named by a list or by ranges.
+template <class Pick, class List>
+int Select(Call call, MPI_Group group, int n, List list, MPI_Group* newgroup, Pick pick) {
+  Entry entry(call);
+  REQUIRE_INITIALIZED(entry);
+  const Group* found = FindGroup(group);
+  if (found == nullptr) return BadGroup(entry, group);
+  REQUIRE_POINTER(nullptr, newgroup);
+  std::vector<Rank> ranks;
+  if (const int error = Expand(entry, *found, n, list, &ranks); error != MPI_SUCCESS) return error;
+  *newgroup = Give(pick(*found, ranks), found);
+  return MPI_SUCCESS;
+}
+
+// Of `from` those that are members of `other`, or that are not.
+std::vector<PeerId> Members(const Group& from, const Group& other, bool of_other) {
+  const Ranks present(other);
+  std::vector<PeerId> peers;
+  for (PeerId peer : from.peers)
+    if (present.Has(peer) == of_other) peers.push_back(peer);
+  return peers;
+}
+
+// The group that `combine` makes of two.
+template <class Combine>
+int Join(Call call, MPI_Group group1, MPI_Group group2, MPI_Group* newgroup, Combine combine) {
+  Entry entry(call);
+  REQUIRE_INITIALIZED(entry);
+  const Group* one = FindGroup(group1);
+  if (one == nullptr) return BadGroup(entry, group1);
+  const Group* two = FindGroup(group2);
+  if (two == nullptr) return BadGroup(entry, group2);
+  REQUIRE_POINTER(nullptr, newgroup);
+  *newgroup = Give(combine(*one, *two), one);
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -164,105 +204,45 @@ int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int* result) {
 PROFILED(MPI_Group_compare);
 
 int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_union);
-  REQUIRE_INITIALIZED(entry);
-  const Group* one = FindGroup(group1);
-  if (one == nullptr) return BadGroup(entry, group1);
-  const Group* two = FindGroup(group2);
-  if (two == nullptr) return BadGroup(entry, group2);
-  REQUIRE_POINTER(nullptr, newgroup);
-  const Ranks present(*one);
-  std::vector<PeerId> peers = one->peers;
-  for (PeerId peer : two->peers)
-    if (!present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers), one);
-  return MPI_SUCCESS;
+  return Join(Call::MPI_Group_union, group1, group2, newgroup,
+              [](const Group& one, const Group& two) {
+                std::vector<PeerId> peers = one.peers;
+                const std::vector<PeerId> added = Members(two, one, false);
+                peers.insert(peers.end(), added.begin(), added.end());
+                return peers;
+              });
 }
 PROFILED(MPI_Group_union);
 
 int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_intersection);
-  REQUIRE_INITIALIZED(entry);
-  const Group* one = FindGroup(group1);
-  if (one == nullptr) return BadGroup(entry, group1);
-  const Group* two = FindGroup(group2);
-  if (two == nullptr) return BadGroup(entry, group2);
-  REQUIRE_POINTER(nullptr, newgroup);
-  const Ranks present(*two);
-  std::vector<PeerId> peers;
-  for (PeerId peer : one->peers)
-    if (present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers), one);
-  return MPI_SUCCESS;
+  return Join(Call::MPI_Group_intersection, group1, group2, newgroup,
+              [](const Group& one, const Group& two) { return Members(one, two, true); });
 }
 PROFILED(MPI_Group_intersection);
 
 int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_difference);
-  REQUIRE_INITIALIZED(entry);
-  const Group* one = FindGroup(group1);
-  if (one == nullptr) return BadGroup(entry, group1);
-  const Group* two = FindGroup(group2);
-  if (two == nullptr) return BadGroup(entry, group2);
-  REQUIRE_POINTER(nullptr, newgroup);
-  const Ranks present(*two);
-  std::vector<PeerId> peers;
-  for (PeerId peer : one->peers)
-    if (!present.Has(peer)) peers.push_back(peer);
-  *newgroup = Give(std::move(peers), one);
-  return MPI_SUCCESS;
+  return Join(Call::MPI_Group_difference, group1, group2, newgroup,
+              [](const Group& one, const Group& two) { return Members(one, two, false); });
 }
 PROFILED(MPI_Group_difference);
 
 int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_incl);
-  REQUIRE_INITIALIZED(entry);
-  const Group* found = FindGroup(group);
-  if (found == nullptr) return BadGroup(entry, group);
-  REQUIRE_POINTER(nullptr, newgroup);
-  if (const int error = CheckList(entry, *found, n, ranks); error != MPI_SUCCESS) return error;
-  *newgroup = Give(Only(*found, ranks, static_cast<std::size_t>(n)), found);
-  return MPI_SUCCESS;
+  return Select(Call::MPI_Group_incl, group, n, ranks, newgroup, Only);
 }
 PROFILED(MPI_Group_incl);
 
 int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_excl);
-  REQUIRE_INITIALIZED(entry);
-  const Group* found = FindGroup(group);
-  if (found == nullptr) return BadGroup(entry, group);
-  REQUIRE_POINTER(nullptr, newgroup);
-  if (const int error = CheckList(entry, *found, n, ranks); error != MPI_SUCCESS) return error;
-  *newgroup = Give(Without(*found, ranks, static_cast<std::size_t>(n)), found);
-  return MPI_SUCCESS;
+  return Select(Call::MPI_Group_excl, group, n, ranks, newgroup, Without);
 }
 PROFILED(MPI_Group_excl);
 
 int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_range_incl);
-  REQUIRE_INITIALIZED(entry);
-  const Group* found = FindGroup(group);
-  if (found == nullptr) return BadGroup(entry, group);
-  REQUIRE_POINTER(nullptr, newgroup);
-  std::vector<Rank> ranks;
-  if (const int error = Expand(entry, *found, n, ranges, &ranks); error != MPI_SUCCESS)
-    return error;
-  *newgroup = Give(Only(*found, ranks.data(), ranks.size()), found);
-  return MPI_SUCCESS;
+  return Select(Call::MPI_Group_range_incl, group, n, ranges, newgroup, Only);
 }
 PROFILED(MPI_Group_range_incl);
 
 int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group* newgroup) {
-  Entry entry(Call::MPI_Group_range_excl);
-  REQUIRE_INITIALIZED(entry);
-  const Group* found = FindGroup(group);
-  if (found == nullptr) return BadGroup(entry, group);
-  REQUIRE_POINTER(nullptr, newgroup);
-  std::vector<Rank> ranks;
-  if (const int error = Expand(entry, *found, n, ranges, &ranks); error != MPI_SUCCESS)
-    return error;
-  *newgroup = Give(Without(*found, ranks.data(), ranks.size()), found);
-  return MPI_SUCCESS;
+  return Select(Call::MPI_Group_range_excl, group, n, ranges, newgroup, Without);
 }
 PROFILED(MPI_Group_range_excl);
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probe and matched probe (MPI-5.0, section 3.8).
+#include "runtime/api/arguments.h"
 #include "runtime/api/message.h"
 #include "runtime/p2p/engine.h"
 
 namespace lamina::api {
 namespace {
-
-// A probe looks at no buffer.
-MessageArguments FindProbed(const Entry& entry, int source, int tag, MPI_Comm comm) {
-  return FindMessageArguments(entry, nullptr, 0, MPI_BYTE, source, tag, comm, Side::kReceive);
-}
 
 int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
                    MPI_Message* handle, MPI_Request* request_handle) {
@@ -54,79 +50,66 @@ int MatchedReceiveNow(const Entry& entry, void* buffer, MPI_Count count, MPI_Dat
   return error;
 }
 
+enum class Until { kOnce, kThere };
+enum class Take { kNo, kYes };
+
+// A probe, which looks at no buffer. `flag`: of one that looks once; `message`: of one that takes.
+int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm comm, int* flag,
+             MPI_Message* message, MPI_Status* status) {
+  Entry entry(call);
+  REQUIRE_INITIALIZED(entry);
+  const MessageArguments found =
+      FindMessageArguments(entry, nullptr, 0, MPI_BYTE, source, tag, comm, Side::kReceive);
+  if (found.error != MPI_SUCCESS) return found.error;
+  if (until == Until::kOnce) REQUIRE_POINTER(found.comm, flag);
+  if (take == Take::kYes) REQUIRE_POINTER(found.comm, message);
+  MPI_Message taken = MPI_MESSAGE_NO_PROC;
+  bool there = true;
+  if (source == MPI_PROC_NULL) {
+    core::ProcNullStatus(status);
+  } else {
+    const p2p::Envelope from{found.comm, found.comm->context, source, tag};
+    p2p::Message* const first = (until == Until::kOnce ? p2p::Probe : p2p::WaitProbe)(
+        from, take == Take::kYes, status);
+    there = first != nullptr;
+    taken = p2p::HandleOf(first);
+    if (!there) p2p::TheEngine().TestedInVain();
+  }
+  if (until == Until::kOnce) *flag = there ? 1 : 0;
+  if (take == Take::kYes && there) *message = taken;
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 }  // namespace lamina::api
 
 namespace api = lamina::api;
-namespace core = lamina::core;
-namespace p2p = lamina::p2p;
 using lamina::Call;
+using lamina::api::Take;
+using lamina::api::Until;
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  api::Entry entry(Call::MPI_Iprobe);
-  REQUIRE_INITIALIZED(entry);
-  const auto found = api::FindProbed(entry, source, tag, comm);
-  if (found.error != MPI_SUCCESS) return found.error;
-  if (source == MPI_PROC_NULL) {
-    *flag = 1;
-    core::ProcNullStatus(status);
-    return MPI_SUCCESS;
-  }
-  *flag = p2p::Probe({found.comm, found.comm->context, source, tag}, status) ? 1 : 0;
-  if (*flag == 0) p2p::TheEngine().TestedInVain();
-  return MPI_SUCCESS;
+  return api::ProbeFor(Call::MPI_Iprobe, Until::kOnce, Take::kNo, source, tag, comm, flag, nullptr,
+                       status);
 }
 PROFILED(MPI_Iprobe);
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  api::Entry entry(Call::MPI_Probe);
-  REQUIRE_INITIALIZED(entry);
-  const auto found = api::FindProbed(entry, source, tag, comm);
-  if (found.error != MPI_SUCCESS) return found.error;
-  if (source == MPI_PROC_NULL) {
-    core::ProcNullStatus(status);
-    return MPI_SUCCESS;
-  }
-  p2p::WaitProbe({found.comm, found.comm->context, source, tag}, status);
-  return MPI_SUCCESS;
+  return api::ProbeFor(Call::MPI_Probe, Until::kThere, Take::kNo, source, tag, comm, nullptr, nullptr,
+                       status);
 }
 PROFILED(MPI_Probe);
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                  MPI_Status* status) {
-  api::Entry entry(Call::MPI_Improbe);
-  REQUIRE_INITIALIZED(entry);
-  const auto found = api::FindProbed(entry, source, tag, comm);
-  if (found.error != MPI_SUCCESS) return found.error;
-  if (source == MPI_PROC_NULL) {
-    *flag = 1;
-    *message = MPI_MESSAGE_NO_PROC;
-    core::ProcNullStatus(status);
-    return MPI_SUCCESS;
-  }
-  p2p::Message* taken = p2p::MatchedProbe({found.comm, found.comm->context, source, tag}, status);
-  *flag = taken != nullptr ? 1 : 0;
-  if (taken != nullptr)
-    *message = p2p::HandleOf(taken);
-  else
-    p2p::TheEngine().TestedInVain();
-  return MPI_SUCCESS;
+  return api::ProbeFor(Call::MPI_Improbe, Until::kOnce, Take::kYes, source, tag, comm, flag, message,
+                       status);
 }
 PROFILED(MPI_Improbe);
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  api::Entry entry(Call::MPI_Mprobe);
-  REQUIRE_INITIALIZED(entry);
-  const auto found = api::FindProbed(entry, source, tag, comm);
-  if (found.error != MPI_SUCCESS) return found.error;
-  if (source == MPI_PROC_NULL) {
-    *message = MPI_MESSAGE_NO_PROC;
-    core::ProcNullStatus(status);
-    return MPI_SUCCESS;
-  }
-  *message =
-      p2p::HandleOf(p2p::WaitMatchedProbe({found.comm, found.comm->context, source, tag}, status));
-  return MPI_SUCCESS;
+  return api::ProbeFor(Call::MPI_Mprobe, Until::kThere, Take::kYes, source, tag, comm, nullptr, message,
+                       status);
 }
 PROFILED(MPI_Mprobe);
 

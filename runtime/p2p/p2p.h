@@ -44,14 +44,12 @@ void Start(Request* request);
 // Withdraws a receive that has matched nothing yet. True: it completes as cancelled.
 bool Cancel(Request* request);
 
-// Is there a matching message? Progresses once. Fills `status` if so. WaitProbe waits for one.
-bool Probe(const Envelope& from, MPI_Status* status);
-void WaitProbe(const Envelope& from, MPI_Status* status);
-
-// Matched probe: takes the message out of matching. Null if there is none. Progresses once.
+// The message a receive would get, null if there is none; progresses once. Fills `status` if there
+// is. `take`: out of matching, for StartMatchedReceive; else it may only be compared with null.
+// WaitProbe waits for one.
 struct Message;
-Message* MatchedProbe(const Envelope& from, MPI_Status* status);
-Message* WaitMatchedProbe(const Envelope& from, MPI_Status* status);
+Message* Probe(const Envelope& from, bool take, MPI_Status* status);
+Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status);
 // Receives a message taken out before; consumes it.
 void StartMatchedReceive(Request* request, Message* message, const Buffer& into);
 // MPI_MESSAGE_NO_PROC excluded; null if `handle` is none.

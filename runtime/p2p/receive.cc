@@ -105,28 +105,19 @@ bool Look(void* argument) {
   return true;
 }
 
-Message* LookTwice(Probing probing) {
+}  // namespace
+
+Message* Probe(const Envelope& from, bool take, MPI_Status* status) {
+  Probing probing{from, status, take};
   if (Look(&probing)) return probing.message;
   TheEngine().Progress();
   return Look(&probing) ? probing.message : nullptr;
 }
 
-Message* Await(Probing probing) {
+Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status) {
+  Probing probing{from, status, take};
   WaitUntil(Look, &probing);
   return probing.message;
-}
-
-}  // namespace
-
-bool Probe(const Envelope& from, MPI_Status* status) {
-  return LookTwice({from, status, false}) != nullptr;
-}
-void WaitProbe(const Envelope& from, MPI_Status* status) { Await({from, status, false}); }
-Message* MatchedProbe(const Envelope& from, MPI_Status* status) {
-  return LookTwice({from, status, true});
-}
-Message* WaitMatchedProbe(const Envelope& from, MPI_Status* status) {
-  return Await({from, status, true});
 }
 
 void StartMatchedReceive(Request* request, Message* message, const Buffer& into) {
