@@ -17,6 +17,12 @@ struct Setup {
   std::uint64_t partitions;
 };
 
+// Carried by a request that may outlive the transfer it speaks of: who frees that waits for nobody.
+struct Letter final : core::Activity {
+  explicit Letter(const Setup& what) : setup(what) {}
+  Setup setup;
+};
+
 Buffer Bytes(void* address, std::int64_t bytes) {
   return {address, bytes, datatype::FindDatatype(MPI_BYTE)};
 }
@@ -30,20 +36,18 @@ class PartitionedSend final : public core::Activity {
   explicit PartitionedSend(const Partitioned& arguments)
       : arguments_(arguments),
         channel_(TheEngine().NewContext()),
-        setup_{Index(channel_), static_cast<std::uint64_t>(PartitionBytes(arguments)),
-               static_cast<std::uint64_t>(arguments.partitions)},
         ready_(static_cast<std::size_t>(arguments.partitions)) {
     if (arguments.peer.peer == MPI_PROC_NULL) return;
     messages_ = std::vector<Request>(static_cast<std::size_t>(arguments.partitions));
-    setup_request_ = core::NewRequest(arguments.peer.comm);
-    PrepareSend(setup_request_, arguments.peer, Bytes(&setup_, sizeof setup_),
+    Letter* letter = new Letter({Index(channel_),
+                                 static_cast<std::uint64_t>(PartitionBytes(arguments)),
+                                 static_cast<std::uint64_t>(arguments.partitions)});
+    Request* request = core::NewRequest(arguments.peer.comm);
+    request->activity = letter;
+    request->orphan = true;
+    PrepareSend(request, arguments.peer, Bytes(&letter->setup, sizeof letter->setup),
                 Request::Mode::kStandard);
-    p2p::Start(setup_request_);
-  }
-  ~PartitionedSend() override {
-    if (setup_request_ == nullptr) return;
-    Wait(setup_request_);  // it is short; its peer may be slow to make room
-    core::FreeRequest(setup_request_);
+    p2p::Start(request);
   }
 
   int Start(Request* owner) override {
@@ -87,8 +91,6 @@ class PartitionedSend final : public core::Activity {
  private:
   const Partitioned arguments_;
   const ContextId channel_;
-  Setup setup_;
-  Request* setup_request_ = nullptr;
   Request* owner_ = nullptr;
   std::vector<Request> messages_;  // by partition; empty if there is no peer
   std::vector<bool> ready_;
@@ -101,16 +103,21 @@ class PartitionedReceive final : public core::Activity {
   explicit PartitionedReceive(const Partitioned& arguments)
       : arguments_(arguments), total_bytes_(PartitionBytes(arguments) * arguments.partitions) {
     if (arguments.peer.peer == MPI_PROC_NULL) return;
+    letter_ = new Letter({});
     setup_request_ = core::NewRequest(arguments.peer.comm);
-    PrepareReceive(setup_request_, arguments.peer, Bytes(&setup_, sizeof setup_));
+    setup_request_->activity = letter_;
+    PrepareReceive(setup_request_, arguments.peer, Bytes(&letter_->setup, sizeof letter_->setup));
     setup_request_->watcher = this;
     p2p::Start(setup_request_);
   }
   ~PartitionedReceive() override {
     if (setup_request_ == nullptr) return;
-    if (!setup_request_->complete) p2p::Cancel(setup_request_);
-    if (known_) TheEngine().DropSpace(ContextId{setup_.channel});
-    core::FreeRequest(setup_request_);
+    if (known_) TheEngine().DropSpace(ContextId{setup().channel});
+    setup_request_->watcher = nullptr;
+    if (setup_request_->complete)
+      core::FreeRequest(setup_request_);
+    else
+      setup_request_->orphan = true;  // it still has to take the letter that is meant for it
   }
 
   int Start(Request* owner) override {
@@ -168,11 +175,12 @@ class PartitionedReceive final : public core::Activity {
   }
 
  private:
+  const Setup& setup() const { return letter_->setup; }
   // The sender's side is known from now on.
   void Learn() {
     known_ = true;
-    message_bytes_ = static_cast<std::int64_t>(setup_.partition_bytes);
-    messages_ = std::vector<Request>(setup_.partitions);
+    message_bytes_ = static_cast<std::int64_t>(setup().partition_bytes);
+    messages_ = std::vector<Request>(setup().partitions);
     const std::int64_t size = arguments_.type->size;
     if (arguments_.type->contiguous || size == 0 || message_bytes_ % size == 0) return;
     // Messages end within elements of a type with holes: they are received beside the buffer.
@@ -198,7 +206,7 @@ class PartitionedReceive final : public core::Activity {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       Request* message = &messages_[i];
       PrepareReceive(message,
-                     {arguments_.peer.comm, ContextId{setup_.channel}, arguments_.peer.peer,
+                     {arguments_.peer.comm, ContextId{setup().channel}, arguments_.peer.peer,
                       static_cast<int>(i)},
                      PlaceOf(i));
       message->watcher = this;
@@ -218,7 +226,7 @@ class PartitionedReceive final : public core::Activity {
 
   const Partitioned arguments_;
   const std::int64_t total_bytes_;
-  Setup setup_{};
+  Letter* letter_ = nullptr;          // of this request
   Request* setup_request_ = nullptr;  // null if there is no peer
   bool known_ = false;                // `setup_` has arrived
   bool posted_ = false;               // this round's receives
