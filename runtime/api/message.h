@@ -35,15 +35,15 @@ inline bool RankIsGood(const core::Comm& comm, int rank, Side side) {
 inline bool TagIsGood(int tag, Side side) {
   return tag >= 0 || (side == Side::kReceive && tag == MPI_ANY_TAG);
 }
-inline bool BufferIsGood(const void* address, MPI_Count count, const datatype::Datatype* type) {
+[[gnu::always_inline]] inline bool BufferIsGood(const void* address, MPI_Count count, const datatype::Datatype* type) {
   return count >= 0 && type != nullptr && type->committed &&
          (address != nullptr || count == 0 || !type->predefined);
 }
 
 // Finds the objects behind a message's arguments and checks them.
-inline MessageArguments FindMessageArguments(const Entry& entry, const void* address,
-                                             MPI_Count count, MPI_Datatype datatype, int rank,
-                                             int tag, MPI_Comm comm_handle, Side side) {
+[[gnu::always_inline]] inline MessageArguments FindMessageArguments(
+    const Entry& entry, const void* address, MPI_Count count, MPI_Datatype datatype, int rank,
+    int tag, MPI_Comm comm_handle, Side side) {
   MessageArguments found;
   found.comm = core::FindComm(comm_handle);
   if (found.comm == nullptr) [[unlikely]] {

@@ -12,7 +12,10 @@ namespace {
 using core::Request;
 using Mode = core::Request::Mode;
 
-inline int BlockingSend(Call call, Mode mode, const void* buffer, MPI_Count count,
+// Such a send is over when its data has left.
+constexpr bool IsPlain(Mode mode) { return mode == Mode::kStandard || mode == Mode::kReady; }
+
+[[gnu::always_inline]] inline int BlockingSend(Call call, Mode mode, const void* buffer, MPI_Count count,
                         MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
@@ -22,6 +25,8 @@ inline int BlockingSend(Call call, Mode mode, const void* buffer, MPI_Count coun
     return found.error;
   if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
   const p2p::Envelope to{found.comm, found.comm->context, dest, tag};
+  if (IsPlain(mode) && p2p::TheEngine().TrySendNow(to, found.buffer)) [[likely]]
+    return MPI_SUCCESS;
   const int error = mode == Mode::kBuffered ? p2p::SendBuffered(to, found.buffer)
                                             : p2p::Send(to, found.buffer, mode);
   if (error == MPI_SUCCESS) [[likely]]
@@ -29,7 +34,7 @@ inline int BlockingSend(Call call, Mode mode, const void* buffer, MPI_Count coun
   return RaiseTransfer(entry.name(), found.comm, error, dest, tag, 0);
 }
 
-inline int BlockingReceive(Call call, void* buffer, MPI_Count count, MPI_Datatype datatype,
+[[gnu::always_inline]] inline int BlockingReceive(Call call, void* buffer, MPI_Count count, MPI_Datatype datatype,
                            int source, int tag, MPI_Comm comm, MPI_Status* status) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
@@ -96,7 +101,8 @@ int StartOne(const Entry& entry, MPI_Request handle) {
 
 enum class When { kNow, kLater };
 
-inline int MakeRequest(Call call, Side side, Mode mode, When when, const void* buffer,
+
+[[gnu::always_inline]] inline int MakeRequest(Call call, Side side, Mode mode, When when, const void* buffer,
                        MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
                        MPI_Request* handle) {
   Entry entry(call);
@@ -105,10 +111,15 @@ inline int MakeRequest(Call call, Side side, Mode mode, When when, const void* b
       FindMessageArguments(entry, buffer, count, datatype, peer, tag, comm, side);
   if (found.error != MPI_SUCCESS) [[unlikely]]
     return found.error;
+  const p2p::Envelope envelope{found.comm, found.comm->context, peer, tag};
+  if (side == Side::kSend && when == When::kNow && IsPlain(mode) && peer != MPI_PROC_NULL &&
+      p2p::TheEngine().TrySendNow(envelope, found.buffer)) [[likely]] {
+    *handle = core::ToHandle<MPI_Request>(&core::sent_request);
+    return MPI_SUCCESS;
+  }
   Request* request = core::NewRequest(found.comm);
   core::Hold(request, found.buffer.type);
   request->persistent = when == When::kLater;
-  const p2p::Envelope envelope{found.comm, found.comm->context, peer, tag};
   if (peer == MPI_PROC_NULL)
     MakeNull(request);
   else if (side == Side::kSend)

@@ -15,8 +15,6 @@ namespace lamina {
 namespace {
 
 constinit EventRing private_ring{};
-// Threads may be inside the library when the first of several initialisations adopts a ring.
-constinit std::atomic<EventRing*> current{&private_ring};
 
 std::uint64_t NowNs() {
   timespec now;
@@ -26,6 +24,9 @@ std::uint64_t NowNs() {
 }
 
 }  // namespace
+
+// Threads may be inside the library when the first of several initialisations adopts a ring.
+constinit std::atomic<EventRing*> current_event_ring{&private_ring};
 
 void AdoptEventRing(int fd) {
   if (fd < 0) return;
@@ -37,10 +38,8 @@ void AdoptEventRing(int fd) {
   if (memory == MAP_FAILED) return;  // the private ring still serves CHECK
   EventRing* adopted = static_cast<EventRing*>(memory);
   adopted->magic = EventRing::kMagic;
-  current.store(adopted, std::memory_order_release);
+  current_event_ring.store(adopted, std::memory_order_release);
 }
-
-EventRing* CurrentEventRing() { return current.load(std::memory_order_acquire); }
 
 void RecordEvent(const char* format, ...) {
   EventRing* ring = CurrentEventRing();

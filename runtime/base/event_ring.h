@@ -45,7 +45,8 @@ enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 
 // fd < 0, or when `fd` cannot be mapped or is shorter than kEventRingBytes.
 void AdoptEventRing(int fd);
 // Never null: a small static ring before AdoptEventRing.
-EventRing* CurrentEventRing();
+extern std::atomic<EventRing*> current_event_ring;
+inline EventRing* CurrentEventRing() { return current_event_ring.load(std::memory_order_acquire); }
 inline constexpr std::size_t kEventRingBytes = sizeof(EventRing);
 
 [[gnu::format(printf, 1, 2)]] void RecordEvent(const char* format, ...);

@@ -59,11 +59,8 @@ Comm* MakeInterComm(Group* group, Group* remote, ContextId context, ContextId lo
   return comm;
 }
 
-void Retain(Comm* comm) { ++comm->references; }
-
-int Release(Comm* comm) {
-  CHECK(comm->references > 0);
-  if (--comm->references > 0) return MPI_SUCCESS;
+int Bury(Comm* comm) {
+  CHECK(comm->kind == Kind::kComm && comm->references == 0);
   const int error = DeleteAllAttributes(Holder::kComm, comm->handle, &comm->attributes);
   if (on_last_release != nullptr) on_last_release(comm);
   if (comm->local != nullptr) static_cast<void>(Release(comm->local));

@@ -93,10 +93,13 @@ Comm* MakeComm(Group* group, ContextId context, const Comm* parent);
 // intracommunicator and agreed within `group` alone.
 Comm* MakeInterComm(Group* group, Group* remote, ContextId context, ContextId local_context,
                     const Comm* parent);
-void Retain(Comm* comm);
-// Drops a reference; at zero runs attribute delete functions and frees. kOk or the MPI error class
-// of a failing delete function.
-int Release(Comm* comm);
+inline void Retain(Comm* comm) { ++comm->references; }
+// Runs attribute delete functions and frees what nobody refers to any more.
+[[gnu::cold]] int Bury(Comm* comm);
+// Drops a reference; buries at zero. kOk or the MPI error class of a failing delete function.
+inline int Release(Comm* comm) {
+  return --comm->references > 0 ? static_cast<int>(MPI_SUCCESS) : Bury(comm);
+}
 // Returns the memory of freed communicators; at finalisation.
 void DrainCommPool();
 // What the rooms above hung on a communicator (matching spaces, collective tables) is taken down by

@@ -228,6 +228,9 @@ int Handle(const Owner& owner, int error_class, const char* call, const char* te
       return error_class;
     case Errhandler::Action::kFatal:
     case Errhandler::Action::kAbort:
+      // All connected processes, and those of the communicator (section 9.3). The latter are ended
+      // with the job too: all its processes are connected and none could go on without those that
+      // are gone, and then the standard's advice for MPI_Abort is to end them all.
       break;
   }
   const bool fatal = owner.handler->action == Errhandler::Action::kFatal;

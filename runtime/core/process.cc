@@ -7,4 +7,11 @@ constinit Process* process = nullptr;
 constinit std::atomic<Process*> shared_process{nullptr};
 constinit Life life = Life::kBefore;
 
+void Guard::Enter(Process* process) { process->lock.Lock(); }
+
+void Guard::Leave(Process* process) {
+  if (process->before_unlock != nullptr) process->before_unlock();
+  process->lock.Unlock();
+}
+
 }  // namespace lamina::core

@@ -86,18 +86,20 @@ extern std::atomic<Process*> shared_process;
 // MPI_THREAD_MULTIPLE.
 class Guard {
  public:
-  Guard() : held_(shared_process.load(std::memory_order_acquire)) {
-    if (held_ != nullptr) held_->lock.Lock();
+  [[gnu::always_inline]] Guard() : held_(shared_process.load(std::memory_order_acquire)) {
+    if (held_ != nullptr) [[unlikely]]
+      Enter(held_);
   }
-  ~Guard() {
-    if (held_ == nullptr) return;
-    if (held_->before_unlock != nullptr) held_->before_unlock();
-    held_->lock.Unlock();
+  [[gnu::always_inline]] ~Guard() {
+    if (held_ != nullptr) [[unlikely]]
+      Leave(held_);
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
  private:
+  static void Enter(Process* process);
+  static void Leave(Process* process);
   Process* const held_;
 };
 

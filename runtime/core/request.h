@@ -12,17 +12,19 @@
 
 #include "runtime/base/status.h"
 #include "runtime/core/activity.h"
+#include "runtime/core/comm.h"
 #include "runtime/core/object.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/trace/trace.h"
 #include "transports/transport.h"
 
 namespace lamina::core {
 
-struct Comm;
-
-struct Request : Object {
+// A line of memory for what matching and delivery touch, a second one for the rest of a short
+// message; what only long messages need comes behind.
+struct alignas(64) Request : Object {
   static constexpr Kind kKind = Kind::kRequest;
-  Request() : Object(kKind) {}
+  constexpr Request() : Object(kKind) {}
 
   // kCollective, kActivity: `activity` says what it does; kNull: nothing, as on MPI_PROC_NULL.
   enum class Type : std::uint8_t { kSend, kReceive, kCollective, kActivity, kNull };
@@ -40,56 +42,121 @@ struct Request : Object {
   int error = MPI_SUCCESS;  // class
   int source = MPI_ANY_SOURCE;
   int tag = MPI_ANY_TAG;
-  std::int64_t bytes = 0;  // received
 
   // What was asked.
-  Comm* comm = nullptr;  // held by reference while the request lives
-  ContextId context{};
   Rank peer = MPI_PROC_NULL;  // destination, or source as asked (may be MPI_ANY_SOURCE)
   int match_tag = MPI_ANY_TAG;
+
+  // Links of runtime/p2p; nobody else looks.
+  PeerId from = kNoPeer;     // matched sender
+  Request* next = nullptr;   // also of the pool
+  Request* previous = nullptr;
+  std::uint64_t serial = 0;  // order of posting, for wildcards
+
+  std::int64_t bytes = 0;  // received
   datatype::Buffer buffer;
+  Comm* comm = nullptr;  // held by reference while the request lives
+  ContextId context{};
+  Activity* activity = nullptr;  // owned; null for plain messages
+  Activity* watcher = nullptr;   // notified when this one ends; not owned
+
   // Of `buffer`, held by reference: the application may free it while this is pending.
   datatype::Datatype* held_type = nullptr;
 
-  // Links and progress of runtime/p2p; nobody else looks.
-  Request* next = nullptr;
-  Request* previous = nullptr;
-  PeerId from = kNoPeer;             // matched sender
+  // Progress of a long message in runtime/p2p.
   std::int64_t moved = 0;            // bytes sent or received so far
   std::uint64_t remote_request = 0;  // the peer's token for it
-  std::uint64_t serial = 0;          // order of posting, for wildcards
   std::byte* staging = nullptr;      // packed copy of a non-contiguous buffer, from the heap
   transport::Region region{};
   struct OwnedCompletion : transport::Completion {
     Request* owner = nullptr;
   };
   OwnedCompletion completion;
-
-  Activity* activity = nullptr;  // owned; null for plain messages
-  Activity* watcher = nullptr;   // notified when this one ends; not owned
 };
 
-// Request pool. Retains `comm` and nothing else.
-Request* NewRequest(Comm* comm);
-// Keeps `type` alive until the request is freed.
-void Hold(Request* request, const datatype::Datatype* type);
-void FreeRequest(Request* request);
+// What is handed out for every plain send that is over when it has begun: always complete, and
+// freeing it is nothing. So such a send needs no request of its own.
+extern Request sent_request;
+
+// Free requests, linked through `next`. Guarded by the library lock.
+extern Request* request_pool;
+
+// From the pool. Retains `comm` (which may be null) and nothing else. What a flight changed and
+// nobody reads before it is set again stays as it was.
+[[gnu::always_inline]] inline Request* NewRequest(Comm* comm) {
+  Request* request = request_pool;
+  if (request != nullptr) [[likely]] {
+    request_pool = request->next;
+    request->kind = Kind::kRequest;
+    request->type = Request::Type::kNull;
+    request->mode = Request::Mode::kStandard;
+    request->complete = request->active = request->persistent = false;
+    request->orphan = request->cancelled = false;
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    request->activity = request->watcher = nullptr;
+    request->held_type = nullptr;
+  } else {
+    request = new Request;
+  }
+  request->comm = comm;
+  if (comm != nullptr) Retain(comm);
+  trace::Raise(trace::Level::kRequests, 1);
+  return request;
+}
+
+// Keeps `type` alive until the request is freed. Predefined types live for ever.
+void HoldDerived(Request* request, const datatype::Datatype* type);
+inline void Hold(Request* request, const datatype::Datatype* type) {
+  if (!type->predefined) HoldDerived(request, type);
+}
+
+void FreeHeld(Request* request);
+[[gnu::always_inline]] inline void FreeRequest(Request* request) {
+  if (request == &sent_request) return;
+  trace::Lower(trace::Level::kRequests, 1);
+  if (request->held_type != nullptr || request->activity != nullptr) [[unlikely]]
+    FreeHeld(request);
+  request->kind = Kind::kFreed;
+  request->next = request_pool;
+  request_pool = request;
+  if (request->comm != nullptr) static_cast<void>(Release(request->comm));
+}
+
 // Returns the pool's memory; at finalisation.
 void DrainRequestPool();
 
 // The operation has ended: sets `complete`, notifies the watcher, or frees an orphan. Arrival walks
 // end here.
-void Finish(Request* request, int error_class);
+void FinishWatched(Request* request);
+[[gnu::always_inline]] inline void Finish(Request* request, int error_class) {
+  request->error = error_class;
+  request->complete = true;
+  if (request->watcher != nullptr || request->orphan) [[unlikely]]
+    FinishWatched(request);
+}
+
+// Byte count and cancellation, kept in MPI_Status::MPI_internal.
+std::int64_t StatusBytes(const MPI_Status& status);
+inline void SetStatusBytes(MPI_Status* status, std::int64_t bytes) {
+  __builtin_memcpy(&status->MPI_internal[0], &bytes, sizeof bytes);
+}
+bool StatusCancelled(const MPI_Status& status);
+inline void SetStatusCancelled(MPI_Status* status, bool cancelled) {
+  status->MPI_internal[2] = cancelled ? 1 : 0;
+}
 
 // Fills `status` from a complete request (MPI_STATUS_IGNORE is allowed; MPI_ERROR is not touched).
-void FillStatus(const Request& request, MPI_Status* status);
+inline void FillStatus(const Request& request, MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  status->MPI_SOURCE = request.source;
+  status->MPI_TAG = request.tag;
+  SetStatusBytes(status, request.bytes);
+  SetStatusCancelled(status, request.cancelled);
+}
 // The status of an operation on MPI_PROC_NULL, and of inactive or null requests (section 3.7.3).
 void ProcNullStatus(MPI_Status* status);
 void EmptyStatus(MPI_Status* status);
-// Byte count kept in MPI_Status::MPI_internal.
-std::int64_t StatusBytes(const MPI_Status& status);
-void SetStatusBytes(MPI_Status* status, std::int64_t bytes);
-bool StatusCancelled(const MPI_Status& status);
-void SetStatusCancelled(MPI_Status* status, bool cancelled);
 
 }  // namespace lamina::core

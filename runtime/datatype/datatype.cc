@@ -40,11 +40,6 @@ void Flatten(Datatype* type) {
 
 }  // namespace
 
-Datatype* FindDatatype(MPI_Datatype handle) {
-  if (core::IsPredefined(handle)) return FindPredefined(reinterpret_cast<std::uintptr_t>(handle));
-  return core::FromHandle<Datatype>(handle);
-}
-
 MPI_Datatype HandleOf(const Datatype* type) {
   if (type->predefined_handle != 0)
     return reinterpret_cast<MPI_Datatype>(std::uintptr_t{type->predefined_handle});

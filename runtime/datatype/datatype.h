@@ -85,9 +85,24 @@ struct Datatype : core::Object {
   Extras* extras = nullptr;          // owned; null until needed
 };
 
+// The predefined types, and where each is by the low byte of its handle, plus one; 0: there is none.
+// The other bits are kPredefinedBase.
+inline constexpr std::uintptr_t kPredefinedBase = 0x200;
+extern Datatype* const predefined_types;
+struct PredefinedIndex {
+  std::uint8_t by_low_byte[256] = {};
+};
+extern const PredefinedIndex predefined_index;
+
 // A predefined type or one of the application's; null for MPI_DATATYPE_NULL and everything else.
 // O(1).
-Datatype* FindDatatype(MPI_Datatype handle);
+[[gnu::always_inline]] inline Datatype* FindDatatype(MPI_Datatype handle) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  if ((value & ~std::uintptr_t{0xff}) != kPredefinedBase) [[unlikely]]
+    return core::FromHandle<Datatype>(handle);
+  const std::uint8_t index = predefined_index.by_low_byte[value & 0xff];
+  return index == 0 ? nullptr : &predefined_types[index - 1];
+}
 MPI_Datatype HandleOf(const Datatype* type);
 // Makes the type ready for communication: flattens it, and what it is made of. Again is nothing.
 void Commit(Datatype* type);

@@ -90,7 +90,6 @@ constexpr Row kRows[] = {
     {0x2eb, "MPI_COMPLEX32", Basic::kFloat128Complex},
 };
 constexpr std::size_t kCount = std::size(kRows);
-constexpr std::uint32_t kBase = 0x200;
 
 // Two groups and a layout for each type; only a pair can have a hole inside.
 struct Flat {
@@ -153,22 +152,17 @@ constexpr std::array<Datatype, kCount> MakeTypes() {
 }
 constinit std::array<Datatype, kCount> types = MakeTypes();
 
-// Handle - kBase -> position in `types`, plus one.
-constexpr std::array<std::uint8_t, 256> MakeIndex() {
-  std::array<std::uint8_t, 256> index{};
+constexpr PredefinedIndex MakeIndex() {
+  PredefinedIndex index;
   for (std::size_t i = 0; i < kCount; ++i)
-    index[kRows[i].handle - kBase] = static_cast<std::uint8_t>(i + 1);
+    index.by_low_byte[kRows[i].handle - kPredefinedBase] = static_cast<std::uint8_t>(i + 1);
   return index;
 }
-constexpr std::array<std::uint8_t, 256> kIndex = MakeIndex();
 
 }  // namespace
 
-Datatype* FindPredefined(std::uintptr_t handle) {
-  if (handle < kBase || handle >= kBase + kIndex.size()) return nullptr;
-  const std::uint8_t index = kIndex[handle - kBase];
-  return index == 0 ? nullptr : &types[index - 1];
-}
+constinit Datatype* const predefined_types = types.data();
+constinit const PredefinedIndex predefined_index = MakeIndex();
 
 std::span<Datatype> PredefinedTypes() { return types; }
 

@@ -6,9 +6,6 @@
 
 namespace lamina::datatype {
 
-// By the value of its MPI_Datatype constant; null for MPI_DATATYPE_NULL and unused values. O(1).
-Datatype* FindPredefined(std::uintptr_t handle);
-
 std::span<Datatype> PredefinedTypes();
 
 // Bytes of one element in memory, with the padding inside long double; 0 for kNone and kPair.

@@ -75,26 +75,6 @@ void Engine::ArrivedMatch(PeerId from, const transport::Header& header,
                        static_cast<std::int64_t>(Index(ContextOf(header)))});
 }
 
-void Engine::DeliverEager(Request* request, PeerId from, Rank source, int tag,
-                          std::span<const std::byte> data) {
-  const std::int64_t room = request->buffer.bytes();
-  const std::int64_t bytes = std::min(room, static_cast<std::int64_t>(data.size()));
-  if (request->buffer.contiguous()) {
-    if (bytes > 0)
-      std::memcpy(request->buffer.data(), data.data(), static_cast<std::size_t>(bytes));
-  } else {
-    datatype::Unpack(data.first(static_cast<std::size_t>(bytes)), 0, request->buffer);
-  }
-  request->from = from;
-  request->source = source;
-  request->tag = tag;
-  request->bytes = bytes;
-  trace::Count(trace::Counter::kEagerReceived);
-  trace::Count(trace::Counter::kEagerReceivedBytes, static_cast<std::uint64_t>(bytes));
-  core::Finish(request,
-               static_cast<std::int64_t>(data.size()) > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
-}
-
 void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag,
                              const Offer& offer) {
   const std::int64_t room = request->buffer.bytes();

@@ -197,11 +197,11 @@ void Engine::FreeMessage(Message* message) {
   ++message_pool_size_;
 }
 
-bool Engine::Progress() {
+bool Engine::Progress(std::uint32_t events_max) {
   trace::Count(trace::Counter::kPolls);
   std::uint32_t events = 0;
   for (transport::Transport* transport : polled_)
-    events += transport->Progress(params_.poll_events_max);
+    events += transport->Progress(events_max);
   bool moved = events != 0;
   if (!waiting_lanes_.empty() || !pushing_.empty()) [[unlikely]]
     moved = FlushAll() || moved;
@@ -299,9 +299,18 @@ bool Progress() { return TheEngine().Progress(); }
 
 void WaitUntil(bool (*done)(void*), void* argument) { TheEngine().WaitUntil(done, argument); }
 
+namespace {
+
+bool IsComplete(void* request) { return static_cast<Request*>(request)->complete; }
+
+}  // namespace
+
 void Wait(Request* request) {
-  if (request->complete) return;
-  TheEngine().WaitUntil([](void* r) { return static_cast<Request*>(r)->complete; }, request);
+  if (!request->complete) TheEngine().WaitUntil(IsComplete, request);
+}
+
+void Engine::WaitForNext(Request* request) {
+  if (!request->complete) WaitUntil(IsComplete, request, 1);
 }
 
 void DropContext(ContextId context) {

@@ -7,6 +7,7 @@
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/base/copy.h"
 #include "runtime/base/ids.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/core/request.h"
@@ -99,11 +101,19 @@ class Engine final : public transport::Inbox {
   }
   void DropSpace(ContextId context);
 
-  bool Progress();
+  bool Progress() { return Progress(params_.poll_events_max); }
+  // At most so many events per transport.
+  bool Progress(std::uint32_t events_max);
   // Progresses until `done(argument)`; see wait.cc. At MPI_THREAD_MULTIPLE gives up the library
   // lock while it yields or sleeps, and another thread may ask `done` meanwhile: it must be quick,
   // must not progress, and is not asked again once it has answered true.
-  void WaitUntil(bool (*done)(void*), void* argument);
+  void WaitUntil(bool (*done)(void*), void* argument) {
+    WaitUntil(done, argument, params_.poll_events_max);
+  }
+  void WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max);
+  // Until `request` is complete, taking one frame at a time: what comes behind it would only have to
+  // be put aside.
+  void WaitForNext(Request* request);
   // Something was completed outside Progress that another thread may sleep for.
   void Disturb() { disturbed_ = true; }
 
@@ -114,7 +124,7 @@ class Engine final : public transport::Inbox {
   void ReceiveMatched(Request* request, Message* message);
 
   // Sends a message that may go at once without a request; false: it may not.
-  bool TrySendNow(const Envelope& to, const Buffer& data) {
+  [[gnu::always_inline]] bool TrySendNow(const Envelope& to, const Buffer& data) {
     Lane& lane = LaneTo(to.comm->peers[to.peer]);
     const std::int64_t bytes = data.bytes();
     if (bytes > lane.fast_bytes_max || !data.contiguous()) [[unlikely]]
@@ -232,6 +242,26 @@ class Engine final : public transport::Inbox {
   std::uint32_t vain_tests_ = 0;
   static constexpr std::uint32_t kVainTestsPerYield = 16;
 };
+
+[[gnu::always_inline]] inline void Engine::DeliverEager(Request* request, PeerId from, Rank source,
+                                                        int tag,
+                                                        std::span<const std::byte> data) {
+  const std::int64_t room = request->buffer.bytes();
+  const std::int64_t bytes = std::min(room, static_cast<std::int64_t>(data.size()));
+  if (request->buffer.contiguous()) {
+    CopyMostlyShort(request->buffer.data(), data.data(), static_cast<std::size_t>(bytes));
+  } else {
+    datatype::Unpack(data.first(static_cast<std::size_t>(bytes)), 0, request->buffer);
+  }
+  request->from = from;
+  request->source = source;
+  request->tag = tag;
+  request->bytes = bytes;
+  trace::Count(trace::Counter::kEagerReceived);
+  trace::Count(trace::Counter::kEagerReceivedBytes, static_cast<std::uint64_t>(bytes));
+  core::Finish(request,
+               static_cast<std::int64_t>(data.size()) > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+}
 
 // The engine of this process; not null between initialisation and finalisation.
 Engine& TheEngine();

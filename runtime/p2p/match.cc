@@ -1,37 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/match.h"
 
-#include "runtime/base/check.h"
-#include "runtime/trace/trace.h"
-
 namespace lamina::p2p {
 namespace {
 
 using core::Request;
 
-// Which of source and tag are given: 0 (s,t), 1 (*,t), 2 (s,*), 3 (*,*).
-std::uint32_t KeyIndex(Rank source, int tag) {
-  return (source == MPI_ANY_SOURCE ? 1u : 0u) | (tag == MPI_ANY_TAG ? 2u : 0u);
-}
 Rank KeySource(std::uint32_t key_index, Rank source) {
   return (key_index & 1u) != 0 ? MPI_ANY_SOURCE : source;
 }
 int KeyTag(std::uint32_t key_index, int tag) { return (key_index & 2u) != 0 ? MPI_ANY_TAG : tag; }
 
-// Multiplicative hashing; the product's high bits depend on all of both numbers.
-// Source: Knuth, The Art of Computer Programming 3, section 6.4.
-std::uint32_t Hash(Rank source, int tag) {
-  const std::uint64_t key = (static_cast<std::uint64_t>(static_cast<std::uint32_t>(source)) << 32) |
-                            static_cast<std::uint32_t>(tag);
-  return static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15u) >> 32);
-}
-
 bool HasKey(const Message& message, std::uint32_t key_index, Rank source, int tag) {
   return KeySource(key_index, message.source) == source && KeyTag(key_index, message.tag) == tag;
 }
-
-constexpr std::size_t kFirstBins = 8;
-constexpr std::uint32_t kLoadMax = 2;  // entries per bin before the bins double
 
 }  // namespace
 
@@ -39,46 +21,18 @@ MatchSpace::MatchSpace() : posted_bins_(kFirstBins) {
   for (auto& bins : unexpected_bins_) bins.resize(kFirstBins);
 }
 
-std::uint32_t MatchSpace::PostedBinOf(Rank source, int tag) const {
-  return Hash(source, tag) & static_cast<std::uint32_t>(posted_bins_.size() - 1);
-}
-
-void MatchSpace::Post(Request* request) {
-  if (posted_ >= kLoadMax * posted_bins_.size()) GrowPosted();
-  request->serial = next_serial_++;
-  PostedBin& bin = posted_bins_[PostedBinOf(request->peer, request->match_tag)];
-  request->next = nullptr;
-  request->previous = bin.tail;
-  (bin.tail != nullptr ? bin.tail->next : bin.head) = request;
-  bin.tail = request;
-  ++posted_;
-  trace::Raise(trace::Level::kPosted, 1);
-  ++wildcards_[KeyIndex(request->peer, request->match_tag)];
-}
-
 void MatchSpace::Withdraw(Request* request) {
-  PostedBin& bin = posted_bins_[PostedBinOf(request->peer, request->match_tag)];
-  (request->previous != nullptr ? request->previous->next : bin.head) = request->next;
-  (request->next != nullptr ? request->next->previous : bin.tail) = request->previous;
-  request->next = request->previous = nullptr;
-  --posted_;
-  trace::Lower(trace::Level::kPosted, 1);
-  --wildcards_[KeyIndex(request->peer, request->match_tag)];
+  Unlink(request, PostedBinOf(request->peer, request->match_tag),
+         KeyIndex(request->peer, request->match_tag));
 }
 
-Request* MatchSpace::EarliestIn(Rank source, int tag) const {
-  Request* request = posted_bins_[PostedBinOf(source, tag)].head;
-  while (request != nullptr && (request->peer != source || request->match_tag != tag))
-    request = request->next;
-  return request;
-}
-
-Request* MatchSpace::TakePosted(Rank source, int tag) {
-  if (posted_ == 0) return nullptr;
+Request* MatchSpace::TakeAmongWildcards(Rank source, int tag) {
   Request* best = nullptr;
   for (std::uint32_t key_index = 0; key_index < 4; ++key_index) {
-    if (wildcards_[key_index] == 0) continue;
-    Request* candidate = EarliestIn(KeySource(key_index, source), KeyTag(key_index, tag));
+    if (posted_by_key_[key_index] == 0) continue;
+    const Rank key_source = KeySource(key_index, source);
+    const int key_tag = KeyTag(key_index, tag);
+    Request* candidate = FirstWith(PostedBinOf(key_source, key_tag).head, key_source, key_tag);
     if (candidate != nullptr && (best == nullptr || candidate->serial < best->serial))
       best = candidate;
   }
@@ -93,11 +47,7 @@ void MatchSpace::GrowPosted() {
   for (const PostedBin& from : old) {
     for (Request* request = from.head; request != nullptr;) {
       Request* next = request->next;
-      PostedBin& bin = posted_bins_[PostedBinOf(request->peer, request->match_tag)];
-      request->next = nullptr;
-      request->previous = bin.tail;
-      (bin.tail != nullptr ? bin.tail->next : bin.head) = request;
-      bin.tail = request;
+      Append(request);
       request = next;
     }
   }

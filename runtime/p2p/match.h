@@ -21,6 +21,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/core/request.h"
 #include "runtime/p2p/header.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
 
@@ -52,11 +53,28 @@ class MatchSpace {
   MatchSpace();
 
   // Posts a receive; `request->peer` and `match_tag` may be wildcards.
-  void Post(core::Request* request);
+  [[gnu::always_inline]] void Post(core::Request* request) {
+    if (posted_ >= kLoadMax * posted_bins_.size()) [[unlikely]]
+      GrowPosted();
+    request->serial = next_serial_++;
+    Append(request);
+    ++posted_;
+    ++posted_by_key_[KeyIndex(request->peer, request->match_tag)];
+    trace::Raise(trace::Level::kPosted, 1);
+  }
   // Takes a posted receive out again. It must be posted.
   void Withdraw(core::Request* request);
   // The receive that gets a message (source, tag), taken out; null: none.
-  core::Request* TakePosted(Rank source, int tag);
+  [[gnu::always_inline]] core::Request* TakePosted(Rank source, int tag) {
+    if (posted_by_key_[0] != posted_) [[unlikely]]
+      return TakeAmongWildcards(source, tag);
+    if (posted_ == 0) return nullptr;
+    PostedBin& bin = PostedBinOf(source, tag);
+    core::Request* request = FirstWith(bin.head, source, tag);
+    if (request != nullptr) [[likely]]
+      Unlink(request, bin, 0);
+    return request;
+  }
 
   void AddUnexpected(Message* message);
   // The earliest message a receive for (source, tag) fits; null: none. Stays queued.
@@ -78,8 +96,45 @@ class MatchSpace {
     Message* head = nullptr;
     Message* tail = nullptr;
   };
-  std::uint32_t PostedBinOf(Rank source, int tag) const;
-  core::Request* EarliestIn(Rank source, int tag) const;
+  static constexpr std::size_t kFirstBins = 8;
+  static constexpr std::uint32_t kLoadMax = 2;  // entries per bin before the bins double
+
+  // Which of source and tag are given: 0 (s,t), 1 (*,t), 2 (s,*), 3 (*,*).
+  static std::uint32_t KeyIndex(Rank source, int tag) {
+    return (source == MPI_ANY_SOURCE ? 1u : 0u) | (tag == MPI_ANY_TAG ? 2u : 0u);
+  }
+  // Multiplicative hashing; the product's high bits depend on all of both numbers.
+  // Source: Knuth, The Art of Computer Programming 3, section 6.4.
+  static std::uint32_t Hash(Rank source, int tag) {
+    const std::uint64_t key =
+        (static_cast<std::uint64_t>(static_cast<std::uint32_t>(source)) << 32) |
+        static_cast<std::uint32_t>(tag);
+    return static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15u) >> 32);
+  }
+  PostedBin& PostedBinOf(Rank source, int tag) {
+    return posted_bins_[Hash(source, tag) & (posted_bins_.size() - 1)];
+  }
+  // The first of a list with that very key.
+  static core::Request* FirstWith(core::Request* request, Rank source, int tag) {
+    while (request != nullptr && (request->peer != source || request->match_tag != tag))
+      request = request->next;
+    return request;
+  }
+  void Append(core::Request* request) {
+    PostedBin& bin = PostedBinOf(request->peer, request->match_tag);
+    request->next = nullptr;
+    request->previous = bin.tail;
+    (bin.tail != nullptr ? bin.tail->next : bin.head) = request;
+    bin.tail = request;
+  }
+  void Unlink(core::Request* request, PostedBin& bin, std::uint32_t key_index) {
+    (request->previous != nullptr ? request->previous->next : bin.head) = request->next;
+    (request->next != nullptr ? request->next->previous : bin.tail) = request->previous;
+    --posted_;
+    --posted_by_key_[key_index];
+    trace::Lower(trace::Level::kPosted, 1);
+  }
+  core::Request* TakeAmongWildcards(Rank source, int tag);
   void GrowPosted();
   void GrowUnexpected();
   void LinkUnexpected(Message* message, std::uint32_t key_index);
@@ -89,7 +144,7 @@ class MatchSpace {
   std::array<std::vector<UnexpectedBin>, 4> unexpected_bins_;  // by KeyIndex
   std::uint32_t posted_ = 0;
   std::uint32_t unexpected_ = 0;
-  std::uint32_t wildcards_[4] = {};  // posted receives by KeyIndex, to skip keys nobody waits for
+  std::uint32_t posted_by_key_[4] = {};  // KeyIndex; to skip keys nobody waits for
   std::uint64_t next_serial_ = 0;
 };
 

@@ -7,12 +7,15 @@
 namespace lamina::p2p {
 
 int Receive(const Envelope& from, const Buffer& into, MPI_Status* status) {
-  Request request;
-  PrepareReceive(&request, from, into);
-  TheEngine().StartReceive(&request);
-  Wait(&request);
-  core::FillStatus(request, status);
-  return request.error;
+  Engine& engine = TheEngine();
+  Request* request = core::NewRequest(from.comm);
+  PrepareReceive(request, from, into);
+  engine.StartReceive(request);
+  engine.WaitForNext(request);
+  core::FillStatus(*request, status);
+  const int error = request->error;
+  core::FreeRequest(request);
+  return error;
 }
 
 void PrepareReceive(Request* request, const Envelope& from, const Buffer& into) {

@@ -76,13 +76,13 @@ std::uint32_t Engine::SleepLimit() const {
   return waiting_lanes_.empty() && pushing_.empty() ? policy_.sleep_ms : kBlockedSleepMs;
 }
 
-void Engine::WaitUntil(bool (*done)(void*), void* argument) {
+void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max) {
   trace::Count(trace::Counter::kWaits);
   if (core::process->thread_level == MPI_THREAD_MULTIPLE) [[unlikely]]
     return WaitAmongThreads(done, argument);
   progress::Waiter waiter(policy_);
   while (!done(argument)) {
-    if (Progress()) {
+    if (Progress(events_max)) {
       waiter.Busy();
       continue;
     }

@@ -103,7 +103,7 @@ inline void MessageEvent(EventType type, const MessageData& data) {
 // A member of this type, destroyed when an MPI call holds no lock any more and the library is at
 // rest, runs the callbacks that need that.
 struct AfterCall {
-  ~AfterCall() {
+  [[gnu::always_inline]] ~AfterCall() {
     if (waiting_events.load(std::memory_order_relaxed) != 0) [[unlikely]]
       deliver_waiting();
   }

@@ -17,7 +17,7 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/base/check.h"
+#include "runtime/base/copy.h"
 #include "transports/transport.h"
 
 namespace lamina::shm {
@@ -57,30 +57,6 @@ struct Geometry {
   std::uint32_t FrameBytesMax() const { return area_bytes / 2; }
 };
 
-// Copies up to kNearBytesMax bytes without a call: overlapping words, never beyond either end.
-inline void CopyNear(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const auto move = [&](std::size_t at, auto word) {
-    std::memcpy(&word, from + at, sizeof word);
-    std::memcpy(to + at, &word, sizeof word);
-  };
-  struct Pair {
-    std::uint64_t words[2];
-  };
-  if (bytes >= 16) {
-    move(0, Pair{});
-    if (bytes > 32) move(16, Pair{});
-    move(bytes - 16, Pair{});
-  } else if (bytes >= 8) {
-    move(0, std::uint64_t{});
-    move(bytes - 8, std::uint64_t{});
-  } else if (bytes >= 4) {
-    move(0, std::uint32_t{});
-    move(bytes - 4, std::uint32_t{});
-  } else {
-    for (std::size_t at = 0; at < bytes; ++at) to[at] = from[at];
-  }
-}
-
 class RingWriter {
  public:
   RingWriter() = default;
@@ -107,7 +83,7 @@ class RingWriter {
       return false;
     Cell& cell = cells_[next_ & mask_];
     if (bytes <= kNearBytesMax) {
-      CopyNear(cell.near, frame.payload.data(), bytes);
+      CopyShort(cell.near, frame.payload.data(), bytes);
     } else if (!WriteFar(cell, frame.payload)) {
       return false;
     }
