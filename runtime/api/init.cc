@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/api/api.h"
+#include "runtime/api/arguments.h"
 #include "runtime/assembly/lifecycle.h"
 #include "runtime/base/log.h"
 
@@ -71,6 +71,7 @@ PROFILED(MPI_Finalized);
 int PMPI_Query_thread(int* provided) {
   api::Entry entry(Call::MPI_Query_thread);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, provided);
   *provided = api::initialized_level;
   return MPI_SUCCESS;
 }
@@ -79,6 +80,7 @@ PROFILED(MPI_Query_thread);
 int PMPI_Is_thread_main(int* flag) {
   api::Entry entry(Call::MPI_Is_thread_main);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, flag);
   *flag = pthread_equal(api::main_thread, pthread_self()) ? 1 : 0;
   return MPI_SUCCESS;
 }

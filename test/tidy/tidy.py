@@ -355,8 +355,54 @@ def twice(tree):
             seen.setdefault(name, "%s:%d" % (path, number))
 
 
+FUNCTIONS = "test/mpi/abi/functions.tsv"
+INFALLIBLE = "test/mpi/abi/infallible.tsv"
+# Chapters whose functions are made by the dozen from one description, or are still to come.
+NOT_SINGLE = {"collective", "neighbor-collective", "rma", "io", "dynamic"}
+
+
+def expected_to_fail(text):
+    """The MPI functions that a C program calls for an error: named in a statement, or in a table
+    that such a statement uses, that looks at an error class, itself or through a macro."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S).replace("\\\n", " ")
+    words = ["_ERR_", r"\bClassOf\("]
+    words += [r"\b%s\(" % macro for macro in
+              re.findall(r"^# *define +(\w+)\([^\n]*(?:_ERR_|ClassOf\()", text, re.M)]
+    wrong = re.compile("|".join(words))
+    statements = "\n".join(s for s in re.split(r";|\n(?=#)", text) if wrong.search(s))
+    for table, names_there in re.findall(r"(\w+)\[\] = \{([^{}]*)\}", text):
+        if re.search(r"\b%s\[" % table, statements):
+            statements += "\n" + names_there
+    return set(re.findall(r"\bP?(MPI_[A-Z][a-z]\w*|MPI_T_\w*[a-z]\w*)", statements))
+
+
+def mistakes(tree):
+    """Each MPI function that is written is made to fail by a test, or it is said why it cannot."""
+    written = set()
+    tested = {}
+    for path, text in sorted(tree.items()):
+        if path.startswith("runtime/api/") and path.endswith(".cc"):
+            written.update(re.findall(r"^PROFILED\((MPI_\w+)\);", text, re.M))
+        if path.startswith("test/mpi/") and path.endswith((".c", ".h")):
+            for name in expected_to_fail(text):
+                tested.setdefault(name, path)
+    infallible = {}
+    for number, line in enumerate(tree.get(INFALLIBLE, "").splitlines()[1:], 2):
+        name, _, why = line.partition("\t")
+        infallible[name] = number
+        if name not in written or not why:
+            yield Finding(INFALLIBLE, number, "%s is not written, or has no reason" % name)
+        if name in tested:
+            yield Finding(INFALLIBLE, number, "%s is made to fail in %s" % (name, tested[name]))
+    for number, line in enumerate(tree.get(FUNCTIONS, "").splitlines()[1:], 2):
+        columns = line.split("\t")
+        if columns[0] in written and columns[3] not in NOT_SINGLE and \
+                columns[0] not in tested and columns[0] not in infallible:
+            yield Finding(FUNCTIONS, number, "no test makes %s fail" % columns[0])
+
+
 RULES = [environment, output, sleeping, volatility, promises, licence, blanks, columns, using,
-         guards, machine, arrows, siblings, top, readmes, orphans, names, twice]
+         guards, machine, arrows, siblings, top, readmes, orphans, names, twice, mistakes]
 
 
 # --- sizes, for information ---------------------------------------------------------------------

@@ -13,6 +13,9 @@ import tidy  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: BSD-3-Clause\n"
 
+SENDS = {tidy.FUNCTIONS: "name\treturns\tparameters\tarea\nMPI_Send\tint\tint a\tpoint-to-point\n",
+         "runtime/api/a.cc": "PROFILED(MPI_Send);\n"}
+
 # rule -> ([bad trees], [good trees]); words are cut in two where this file would break the rule.
 SAMPLES = {
     tidy.environment: (
@@ -133,6 +136,15 @@ SAMPLES = {
                               "// UNSUPPORTED(MPI_Send, int)\nPROFILED(MPI_Recv);\n",
           "runtime/include/mpi.h": "int PMPI_Send(int a);\n",
           "runtime/api/c_test.cc": "int PMPI_Send(int a) { return 0; }\n"}]),
+    tidy.mistakes: (
+        [{**SENDS, "test/mpi/a.c": "EXPECT(MPI_Send(1) == MPI_SUCCESS);\nx = MPI_ERR_ARG;\n"},
+         {**SENDS, tidy.INFALLIBLE: "name\treason\nMPI_Send\t\n"},
+         {**SENDS, tidy.INFALLIBLE: "name\treason\nMPI_Send\tno way\n",
+          "test/mpi/a.c": "EXPECT(ClassOf(MPI_Send(1)) == 3);\n"}],
+        [{**SENDS, "test/mpi/a.c": "EXPECT(ClassOf(MPI_Send(1)) == MPI_ERR_ARG);\n"},
+         {**SENDS, "test/mpi/a.c": "#define BAD(call) \\\n  EXPECT(call == MPI_ERR_ARG)\nBAD(MPI_Send(1));\n"},
+         {**SENDS, "test/mpi/a.c": "F f[] = {MPI_Recv, MPI_Send};\nEXPECT(f[i](1) == MPI_ERR_ARG);\n"},
+         {**SENDS, tidy.INFALLIBLE: "name\treason\nMPI_Send\tno way\n"}]),
 }
 
 
