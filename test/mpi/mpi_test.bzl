@@ -43,7 +43,12 @@ def mpi_test(
                 "'%s'" % " ".join(launcher_args),
                 "$(location :%s)" % program,
             ] + args,
-            data = [":" + program, "//launcher:mpiexec", "//runtime:libmpi_abi.so.1"] + data,
+            data = [
+                ":" + program,
+                "//launcher:mpiexec",
+                "//runtime:libmpi_abi.so.1",
+                "//test/launch:races.supp",
+            ] + data,
             tags = tags + ["cpu:2"],
         )
     native.test_suite(
