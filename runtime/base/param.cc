@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -221,21 +223,45 @@ std::string_view WithoutComment(std::string_view line) {
   return Trim(line);
 }
 
+// The lines of a file, one after the other, without their ends. Not a stream of C++: that would
+// bring its locales into every process.
+class Lines {
+ public:
+  explicit Lines(const std::string& path) : file_(fopen(path.c_str(), "re"), fclose) {}
+  ~Lines() { free(line_); }
+  Lines(const Lines&) = delete;
+  bool good() const { return file_ != nullptr && ferror(file_.get()) == 0; }
+  // The next one, valid until the one after it; nothing at the end and after an error.
+  std::optional<std::string_view> Next() {
+    const ssize_t length = getline(&line_, &room_, file_.get());
+    if (length < 0) return std::nullopt;
+    const std::string_view line(line_, static_cast<std::size_t>(length));
+    return line.substr(0, line.size() - line.ends_with('\n'));
+  }
+
+ private:
+  std::unique_ptr<FILE, int (*)(FILE*)> file_;
+  char* line_ = nullptr;
+  std::size_t room_ = 0;
+};
+
 }  // namespace
 
 Status Settings::AddFile(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path);
-  if (!file)
+  const auto unreadable = [&path] {
     return SystemError(Code::kNotFound, errno, "cannot read parameter file %s", path.c_str());
+  };
+  Lines lines(path);
+  if (!lines.good()) return unreadable();
   std::map<std::string, Entry, std::less<>> added;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
+  int number = 0;
+  while (const std::optional<std::string_view> line = lines.Next()) {
+    ++number;
     const std::string where = Format("%s:%d", path.c_str(), number);
-    const std::string_view text = WithoutComment(line);
+    const std::string_view text = WithoutComment(*line);
     if (text.empty()) continue;
     const std::size_t equals = text.find('=');
-    if (equals == std::string_view::npos || line.find('\0') != std::string::npos)
+    if (equals == std::string_view::npos || line->find('\0') != std::string_view::npos)
       return Error(Code::kInvalid, "%s: expected name = value", where.c_str());
     const std::string_view name = Trim(text.substr(0, equals));
     if (Status status = CheckSettable(name); !status.ok()) return std::move(status).Within(where);
@@ -246,8 +272,7 @@ Status Settings::AddFile(const std::string& path) {
       return Error(Code::kInvalid, "%s: %.*s is set already at %s", where.c_str(),
                    static_cast<int>(name.size()), name.data(), place->second.found.where.c_str());
   }
-  if (file.bad())
-    return SystemError(Code::kNotFound, errno, "cannot read parameter file %s", path.c_str());
+  if (!lines.good()) return unreadable();
   entries_.merge(added);  // keeps what was there
   return {};
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/component/plugin.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstddef>
-#include <filesystem>
+#include <memory>
 #include <optional>
-#include <system_error>
 
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
@@ -95,16 +97,18 @@ Result<Plugin> Load(const HostFramework& framework, const std::string& name,
 // Names of the components in `directory`, sorted, so that all processes take the same ones.
 Result<std::vector<std::string>> NamesIn(const std::string& directory, std::string_view framework) {
   if (!directory.starts_with('/')) return Error(Code::kInvalid, "not an absolute path");
-  std::error_code error;
-  std::filesystem::directory_iterator files(directory, error);
+  // std::filesystem would bring locales into every process.
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(opendir(directory.c_str()), closedir);
+  if (files == nullptr) return SystemError(Code::kNotFound, errno, "cannot read the directory");
   std::vector<std::string> names;
   const std::string prefix = std::string(framework) + "_";
-  for (; !error && files != std::filesystem::directory_iterator(); files.increment(error)) {
-    const std::string file = files->path().filename();
+  errno = 0;
+  while (const dirent* entry = readdir(files.get())) {
+    const std::string_view file = entry->d_name;
     if (file.starts_with(prefix) && file.ends_with(".so"))
-      names.push_back(file.substr(prefix.size(), file.size() - prefix.size() - 3));
+      names.emplace_back(file.substr(prefix.size(), file.size() - prefix.size() - 3));
   }
-  if (error) return SystemError(Code::kNotFound, error.value(), "cannot read the directory");
+  if (errno != 0) return SystemError(Code::kNotFound, errno, "cannot read the directory");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -142,8 +146,7 @@ std::vector<std::string> PluginDirectories(const Environment& environment,
     if (!piece.empty()) directories.emplace_back(piece);
   const std::string home = environment.Get("LAMINA_PREFIX").value_or(std::string(prefix));
   const std::string installed = home + "/lib/lamina";
-  std::error_code error;
-  if (!home.empty() && std::filesystem::exists(installed, error)) directories.push_back(installed);
+  if (!home.empty() && access(installed.c_str(), F_OK) == 0) directories.push_back(installed);
   return directories;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal:   the Fortran library has every procedure under the names that MPI-5.0, section 19.1.5, gives
-#         it, with MPI_ and PMPI_, and exports nothing of its own besides.
+#         it, with MPI_ and PMPI_, exports nothing of its own besides and needs no C++ runtime.
 # Method: the names are made here from the table of C functions and looked up in the library.
 # usage: symbols_test.sh LIBRARY FUNCTIONS.tsv
 set -euo pipefail
@@ -27,4 +27,6 @@ missing=$(comm -13 <(printf '%s\n' "$has") <(printf '%s\n' "$wanted"))
 foreign=$(printf '%s\n' "$has" | grep -Ev '^p?mpi_|^__(lamina_mpi_types|mpi|mpi_f08)_MOD_' || true)
 [[ -z $missing ]] || printf 'missing: %s\n' $missing
 [[ -z $foreign ]] || printf 'foreign: %s\n' $foreign
-[[ -z $missing && -z $foreign ]]
+runtime=$(readelf -dW "$library" | grep -oE 'NEEDED.*lib(stdc|c)\+\+.*' || true)
+[[ -z $runtime ]] || echo "a C++ runtime: $runtime"
+[[ -z $missing && -z $foreign && -z $runtime ]]
