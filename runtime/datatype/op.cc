@@ -206,9 +206,12 @@ void PairLoop(const void* in, void* inout, std::int64_t count) {
 
 // The rows of table 6.1 (MPI-5.0): which kinds of element a group of operations takes.
 
+// Characters are none of them in the table, but every other MPI takes them for small integers, and
+// programs have come to rely on it.
 template <class Operation>
 Kernel OnIntegers(Basic basic) {
   switch (basic) {
+    case Basic::kChar:
     case Basic::kInt8:
       return Loop<std::int8_t, Operation>;
     case Basic::kInt16:

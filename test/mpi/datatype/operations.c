@@ -7,6 +7,7 @@
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <wchar.h>
 
 #include "test/mpi/datatype/expect.h"
 
@@ -113,6 +114,9 @@ static void Table(void) {
   INTEGERS(MPI_UNSIGNED_LONG_LONG, unsigned long long);
   INTEGERS(MPI_SIGNED_CHAR, signed char);
   LOGICALS(MPI_SIGNED_CHAR, signed char);
+  /* Not of the standard's table, but of every MPI. */
+  INTEGERS(MPI_CHAR, char);
+  LOGICALS(MPI_CHAR, char);
   INTEGERS(MPI_UNSIGNED_CHAR, unsigned char);
   INTEGERS(MPI_INT8_T, int8_t);
   INTEGERS(MPI_INT16_T, int16_t);
@@ -192,9 +196,9 @@ static void Optional(void) {
 static void Refused(void) {
   MPI_Datatype pair;
   int in[2] = {1, 2}, out[2] = {3, 4};
-  char letters[2] = "a";
-  /* Characters are letters, bytes are bits, and a derived type is only for the application. */
-  FAILS(MPI_ERR_OP, MPI_Reduce_local(letters, letters, 0, MPI_CHAR, MPI_SUM));
+  wchar_t letters[2] = L"a";
+  /* Wide characters are letters, bytes are bits, and a derived type is only for the application. */
+  FAILS(MPI_ERR_OP, MPI_Reduce_local(letters, letters, 0, MPI_WCHAR, MPI_SUM));
   FAILS(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_BYTE, MPI_SUM));
   FAILS(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_INT, MPI_MINLOC));
   FAILS(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, MPI_C_BOOL, MPI_SUM));
