@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Process creation (MPI-5.0, chapter 11), as far as it is written.
 #include "runtime/api/arguments.h"
+#include "runtime/api/collective_arguments.h"
 
 using lamina::Call;
+using lamina::api::CollectiveArguments;
 using lamina::api::Entry;
+using lamina::core::Comm;
+using lamina::core::FindComm;
+
+namespace core = lamina::core;
 
 // Nobody is spawned yet, so nobody has a parent.
 int PMPI_Comm_get_parent(MPI_Comm* parent) {
@@ -14,3 +20,21 @@ int PMPI_Comm_get_parent(MPI_Comm* parent) {
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_get_parent);
+
+// Everybody a process can be connected with is of its own job, so there is nothing to give up but
+// the communicator. That it is collective, programs may rely on.
+int PMPI_Comm_disconnect(MPI_Comm* comm) {
+  {
+    Entry entry(Call::MPI_Comm_disconnect);
+    REQUIRE_INITIALIZED(entry);
+    REQUIRE_POINTER(nullptr, comm);
+    Comm* found = FindComm(*comm);
+    if (found == nullptr) return BadComm(entry, *comm);
+    REQUIRE(found != core::world && found != core::self_comm, found, MPI_ERR_COMM,
+            "the communicator is %s, which cannot be disconnected", found->name.c_str());
+    CollectiveArguments everybody(entry, lamina::collective::Operation::kBarrier, *comm);
+    if (const int error = everybody.Run(); error != MPI_SUCCESS) return error;
+  }
+  return PMPI_Comm_free(comm);
+}
+PROFILED(MPI_Comm_disconnect);
