@@ -24,87 +24,134 @@ Result<std::vector<std::string>> NamesOf(const Letter& letter) {
 
 }  // namespace
 
-Hub::Hub(const Plan& plan, Outlets outlets) : plan_(plan), outlets_(std::move(outlets)) {
-  for (const RankPlan& rank : plan.ranks) hosts_.insert(rank.host);
+Hub::Hub(const Plan& plan, std::vector<Edge> edges, bool top, Outlets outlets)
+    : plan_(plan), edges_(std::move(edges)), top_(top), outlets_(std::move(outlets)) {}
+
+void Hub::Move(std::uint32_t host, Edge edge) {
+  edges_[host] = edge;
+  std::vector<Participants> waiting;
+  for (const auto& [participants, rounds] : fences_) waiting.push_back(participants);
+  for (const Participants& participants : waiting)
+    while (CompleteRound(participants)) continue;
 }
 
-Status Hub::Receive(std::uint32_t host, std::string_view bytes) {
+Status Hub::Receive(Edge edge, std::string_view bytes) {
   const Result<Letter> letter = DecodeLetter(bytes);
   if (!letter.ok()) return Status(letter.status().code(), std::string(letter.status().message()));
   switch (letter->subject) {
     case Subject::kFence:
-      return Fence(host, *letter);
+      return Fence(edge, *letter);
     case Subject::kModex:
-      return Modex(host, *letter);
-    case Subject::kPublish:
-      return Publish(host, *letter);
-    case Subject::kLookup:
-      return Lookup(host, *letter);
-    case Subject::kUnpublish:
-      return Unpublish(host, *letter);
-    case Subject::kAbort:
-      if (letter->rank >= plan_.ranks.size()) return Senseless("abort");
-      outlets_.abort(letter->rank, static_cast<int>(letter->id), letter->body);
-      return {};
+      return Modex(edge, *letter);
     case Subject::kAnswer:
-      return Answer(host, *letter);
+      return Answer(*letter);
+    default:
+      break;
   }
-  return Senseless("letter");
+  if (edge == kUp) return Senseless("letter");
+  if (letter->subject == Subject::kAbort) {
+    if (letter->rank >= plan_.ranks.size()) return Senseless("abort");
+    if (top_)
+      outlets_.abort(letter->rank, static_cast<int>(letter->id), letter->body);
+    else
+      outlets_.send(kUp, std::string(bytes));
+    return {};
+  }
+  if (!top_) {
+    Ask(kUp, {{edge, letter->id}}, *letter);
+    return {};
+  }
+  switch (letter->subject) {
+    case Subject::kPublish:
+      return Publish(edge, *letter);
+    case Subject::kLookup:
+      return Lookup(edge, *letter);
+    default:
+      return Unpublish(edge, *letter);
+  }
 }
 
-void Hub::Reply(std::uint32_t host, std::uint32_t id, bool good, std::string body) {
-  outlets_.send(host, Encode(Letter{Subject::kAnswer, good, id, 0, std::move(body)}));
+// Asks under an id of ours; the answer goes to `askers`.
+void Hub::Ask(Edge edge, Askers askers, Letter letter) {
+  letter.id = next_question_++;
+  questions_.emplace(letter.id, std::move(askers));
+  outlets_.send(edge, Encode(letter));
 }
 
-// A node contributes once to each fence, so its n-th contribution to a set of participants belongs
+void Hub::Reply(const Askers& askers, bool good, const std::string& body) {
+  for (const auto& [edge, id] : askers)
+    outlets_.send(edge, Encode(Letter{Subject::kAnswer, good, id, 0, body}));
+}
+
+std::set<Hub::Edge> Hub::EdgesOf(const Participants& participants) const {
+  std::set<Edge> edges;
+  for (const std::uint32_t rank : participants) edges.insert(edges_[plan_.ranks[rank].host]);
+  if (participants.empty())
+    for (const RankPlan& rank : plan_.ranks) edges.insert(edges_[rank.host]);
+  return edges;
+}
+
+// An edge contributes once to each fence, so its n-th contribution to a set of participants belongs
 // to their n-th fence, whatever the others are doing.
-Status Hub::Fence(std::uint32_t host, const Letter& letter) {
+Status Hub::Fence(Edge edge, const Letter& letter) {
   wire::Reader reader(letter.body);
-  std::vector<std::uint32_t> participants(reader.Count(4));
+  Participants participants(reader.Count(4));
   for (std::uint32_t& rank : participants) rank = reader.U32();
   const std::string_view contribution = reader.Rest();
   std::sort(participants.begin(), participants.end());
-  std::set<std::uint32_t> hosts;
-  for (const std::uint32_t rank : participants) {
-    if (rank >= plan_.ranks.size()) return Senseless("fence");
-    hosts.insert(plan_.ranks[rank].host);
-  }
-  if (participants.empty()) hosts = hosts_;
-  if (!reader.ok() || !hosts.contains(host)) return Senseless("fence");
-
+  const bool known = participants.empty() || participants.back() < plan_.ranks.size();
+  if (!reader.ok() || edge == kUp || !known || !EdgesOf(participants).contains(edge))
+    return Senseless("fence");
   std::deque<Round>& rounds = fences_[participants];
   auto round = std::find_if(rounds.begin(), rounds.end(),
-                            [host](const Round& r) { return !r.ids.contains(host); });
+                            [edge](const Round& r) { return !r.ids.contains(edge); });
   if (round == rounds.end()) round = rounds.emplace(rounds.end());
-  round->ids.emplace(host, letter.id);
+  round->ids.emplace(edge, letter.id);
   round->contributions += contribution;
-  if (round->ids.size() < hosts.size()) return {};
-  const Round complete = std::move(*round);
-  rounds.erase(round);
-  if (rounds.empty()) fences_.erase(participants);
-  for (const auto& [member, id] : complete.ids) Reply(member, id, true, complete.contributions);
+  CompleteRound(participants);
   return {};
 }
 
-Status Hub::Modex(std::uint32_t host, const Letter& letter) {
+// False: somebody is missing in the first of their rounds.
+bool Hub::CompleteRound(const Participants& participants) {
+  const auto found = fences_.find(participants);
+  if (found == fences_.end()) return false;
+  const std::set<Edge> edges = EdgesOf(participants);
+  for (const Edge edge : edges)
+    if (edge != kUp && !found->second.front().ids.contains(edge)) return false;
+  const Round round = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) fences_.erase(found);
+  if (!edges.contains(kUp)) {
+    Reply(round.ids, true, round.contributions);
+    return true;
+  }
+  wire::Writer body;
+  body.U32(static_cast<std::uint32_t>(participants.size()));
+  for (const std::uint32_t rank : participants) body.U32(rank);
+  body.Raw(round.contributions);
+  Ask(kUp, round.ids, Letter{Subject::kFence, true, 0, 0, body.Take()});
+  return true;
+}
+
+Status Hub::Modex(Edge edge, const Letter& letter) {
   if (letter.rank >= plan_.ranks.size()) return Senseless("question");
-  const std::uint32_t question = next_question_++;
-  questions_.emplace(question, Question{host, letter.id});
-  outlets_.send(plan_.ranks[letter.rank].host,
-                Encode(Letter{Subject::kModex, true, question, letter.rank, ""}));
+  const Edge towards = edges_[plan_.ranks[letter.rank].host];
+  if (towards == kUp && edge == kUp) return Senseless("question");
+  Ask(towards, {{edge, letter.id}}, letter);
   return {};
 }
 
-Status Hub::Answer(std::uint32_t, const Letter& letter) {
+Status Hub::Answer(const Letter& letter) {
   const auto found = questions_.find(letter.id);
   if (found == questions_.end()) return Senseless("answer");
-  const Question question = found->second;
+  const Askers askers = std::move(found->second);
   questions_.erase(found);
-  Reply(question.host, question.id, letter.good, letter.body);
+  Reply(askers, letter.good, letter.body);
   return {};
 }
 
-Status Hub::Publish(std::uint32_t host, const Letter& letter) {
+Status Hub::Publish(Edge edge, const Letter& letter) {
   wire::Reader reader(letter.body);
   const bool read_once = reader.U8() != 0;
   const std::uint32_t count = reader.Count(8);
@@ -118,11 +165,11 @@ Status Hub::Publish(std::uint32_t host, const Letter& letter) {
   if (!reader.complete()) return Senseless("publication");
   bool good = true;
   for (auto& [name, notice] : notices) good = board_.Publish(name, std::move(notice)) && good;
-  Reply(host, letter.id, good, "");
+  Reply({{edge, letter.id}}, good, "");
   return {};
 }
 
-Status Hub::Lookup(std::uint32_t host, const Letter& letter) {
+Status Hub::Lookup(Edge edge, const Letter& letter) {
   Result<std::vector<std::string>> names = NamesOf(letter);
   if (!names.ok()) return std::move(names).status();
   wire::Writer entries;
@@ -133,17 +180,17 @@ Status Hub::Lookup(std::uint32_t host, const Letter& letter) {
     ++count;
     entries.Text(name).U32(notice->owner).Text({notice->packed.data(), notice->packed.size()});
   }
-  Reply(host, letter.id, count > 0, wire::Writer().U32(count).Raw(entries.bytes()).Take());
+  Reply({{edge, letter.id}}, count > 0, wire::Writer().U32(count).Raw(entries.bytes()).Take());
   return {};
 }
 
-Status Hub::Unpublish(std::uint32_t host, const Letter& letter) {
+Status Hub::Unpublish(Edge edge, const Letter& letter) {
   Result<std::vector<std::string>> names = NamesOf(letter);
   if (!names.ok()) return std::move(names).status();
   bool good = true;
   for (const std::string& name : *names) good = board_.Unpublish(name, letter.rank) && good;
   if (names->empty()) board_.UnpublishAllOf(letter.rank);
-  Reply(host, letter.id, good, "");
+  Reply({{edge, letter.id}}, good, "");
   return {};
 }
 

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "launcher/wire/bytes.h"
 
@@ -17,7 +20,8 @@ class HubTest : public testing::Test {
  protected:
   HubTest()
       : plan_(MakePlan()),
-        hub_(plan_, {[this](std::uint32_t host, const std::string& letter) { Note(host, letter); },
+        hub_(plan_, {0, 1, 2, 3}, true,
+             {[this](std::uint32_t host, const std::string& letter) { Note(host, letter); },
                      [this](std::uint32_t rank, int code, std::string message) {
                        sent_ += "abort by " + std::to_string(rank) + " with " +
                                 std::to_string(code) + ": " + message + "\n";
@@ -133,6 +137,119 @@ TEST_F(HubTest, NonsenseIsRefused) {
   EXPECT_FALSE(Send(0, Subject::kLookup, 1, 0, std::string(4, '\xff')));
   EXPECT_FALSE(Send(0, Subject::kFence, 1, 0, std::string(4, '\xff')));
   EXPECT_EQ(Take(), "");
+}
+
+// A hub on the way: hosts 2 and 3 behind edges 7 and 8, everything else further up.
+class MiddleHubTest : public HubTest {
+ protected:
+  MiddleHubTest()
+      : middle_(plan_, {Hub::kUp, Hub::kUp, 7, 8}, false,
+                {[this](Hub::Edge edge, const std::string& letter) {
+                   if (edge == Hub::kUp) up_.push_back(letter);
+                   Note(edge == Hub::kUp ? 99 : edge, letter);
+                 },
+                 nullptr}) {}
+  bool Tell(Hub::Edge edge, Subject subject, std::uint32_t id, std::uint32_t rank,
+            std::string body) {
+    return middle_.Receive(edge, Encode(Letter{subject, true, id, rank, std::move(body)})).ok();
+  }
+  static std::string FenceOf(std::vector<std::uint32_t> ranks, std::string_view data) {
+    wire::Writer body;
+    body.U32(static_cast<std::uint32_t>(ranks.size()));
+    for (const std::uint32_t rank : ranks) body.U32(rank);
+    return body.Raw(data).Take();
+  }
+
+  std::vector<std::string> up_;
+  Hub middle_;
+};
+
+TEST_F(MiddleHubTest, AFenceGoesUpOnceAndItsAnswerDownToAll) {
+  EXPECT_TRUE(Tell(7, Subject::kFence, 5, 0, FenceOf({}, "a")));
+  EXPECT_TRUE(up_.empty());
+  EXPECT_TRUE(Tell(8, Subject::kFence, 6, 0, FenceOf({}, "b")));
+  EXPECT_EQ(Take(), "99 #1 " + FenceOf({}, "ab") + "\n");
+  EXPECT_TRUE(Tell(Hub::kUp, Subject::kAnswer, 1, 0, "all"));
+  EXPECT_EQ(Take(), "7 #5 all\n8 #6 all\n");
+  EXPECT_FALSE(Tell(Hub::kUp, Subject::kAnswer, 1, 0, "again"));
+  EXPECT_FALSE(Tell(Hub::kUp, Subject::kFence, 1, 0, FenceOf({}, "from above")));
+}
+
+TEST_F(MiddleHubTest, AFenceAmongThoseBelowStaysBelow) {
+  EXPECT_TRUE(Tell(8, Subject::kFence, 6, 0, FenceOf({2, 3}, "b")));
+  EXPECT_TRUE(Tell(7, Subject::kFence, 5, 0, FenceOf({2, 3}, "a")));
+  EXPECT_EQ(Take(), "7 #5 ba\n8 #6 ba\n");
+}
+
+TEST_F(MiddleHubTest, WhoIsGivenBackIsWaitedForNoLonger) {
+  EXPECT_TRUE(Tell(7, Subject::kFence, 5, 0, FenceOf({}, "a")));
+  EXPECT_TRUE(Tell(7, Subject::kFence, 6, 0, FenceOf({2, 3}, "x")));
+  EXPECT_EQ(Take(), "");
+  middle_.Move(3, Hub::kUp);
+  EXPECT_EQ(Take(), "99 #1 " + FenceOf({}, "a") + "\n99 #2 " + FenceOf({2, 3}, "x") + "\n");
+  EXPECT_FALSE(Tell(8, Subject::kFence, 9, 0, FenceOf({}, "stranger")));
+}
+
+TEST_F(MiddleHubTest, QuestionsTakeTheShortestWay) {
+  EXPECT_TRUE(Tell(7, Subject::kModex, 11, 3, ""));  // rank 3 is behind 8
+  EXPECT_EQ(Take(), "8 asked about 3 #1 \n");
+  EXPECT_TRUE(Tell(8, Subject::kAnswer, 1, 0, "card"));
+  EXPECT_EQ(Take(), "7 #11 card\n");
+  EXPECT_TRUE(Tell(7, Subject::kModex, 12, 0, ""));  // rank 0 is elsewhere
+  EXPECT_EQ(Take(), "99 asked about 0 #2 \n");
+  EXPECT_TRUE(Tell(Hub::kUp, Subject::kAnswer, 2, 0, "far"));
+  EXPECT_EQ(Take(), "7 #12 far\n");
+  EXPECT_TRUE(Tell(Hub::kUp, Subject::kModex, 40, 2, ""));  // somebody far asks about rank 2
+  EXPECT_EQ(Take(), "7 asked about 2 #3 \n");
+  EXPECT_TRUE(Tell(7, Subject::kAnswer, 3, 0, "near"));
+  EXPECT_EQ(Take(), "99 #40 near\n");
+  EXPECT_FALSE(Tell(Hub::kUp, Subject::kModex, 41, 0, ""));  // neither below nor above
+}
+
+TEST_F(MiddleHubTest, WhatTheTopKeepsGoesUp) {
+  EXPECT_TRUE(Tell(8, Subject::kLookup, 3, 3, Names({"service"})));
+  EXPECT_EQ(Take(), "99 #1 " + Names({"service"}) + "\n");
+  EXPECT_TRUE(Tell(Hub::kUp, Subject::kAnswer, 1, 0, "found"));
+  EXPECT_EQ(Take(), "8 #3 found\n");
+  EXPECT_TRUE(Tell(8, Subject::kAbort, 42, 3, "no memory"));
+  EXPECT_EQ(Take(), "99 #42 no memory\n");
+}
+
+// The same fence through two middle hubs and a top one, with real letters between them.
+TEST_F(MiddleHubTest, ATreeOfHubs) {
+  std::string low;
+  std::unique_ptr<Hub> top, left, right;
+  const auto note = [&low](Hub::Edge edge, const std::string& bytes) {
+    const Result<Letter> letter = DecodeLetter(bytes);
+    low += std::to_string(edge) + ":" + std::to_string(letter->id) + letter->body + " ";
+  };
+  top = std::make_unique<Hub>(plan_, std::vector<Hub::Edge>{0, 0, 1, 1}, true,
+                              Hub::Outlets{[&](Hub::Edge edge, const std::string& letter) {
+                                             Hub* hub = (edge == 0 ? left : right).get();
+                                             EXPECT_TRUE(hub->Receive(Hub::kUp, letter).ok());
+                                           },
+                                           nullptr});
+  const auto middle = [&](Hub::Edge own, std::vector<Hub::Edge> edges) {
+    return std::make_unique<Hub>(
+        plan_, std::move(edges), false,
+        Hub::Outlets{[&, own](Hub::Edge edge, const std::string& letter) {
+                       if (edge == Hub::kUp)
+                         EXPECT_TRUE(top->Receive(own, letter).ok());
+                       else
+                         note(edge, letter);
+                     },
+                     nullptr});
+  };
+  left = middle(0, {10, 11, Hub::kUp, Hub::kUp});
+  right = middle(1, {Hub::kUp, Hub::kUp, 12, 13});
+  const auto fence = [](std::uint32_t id, std::string_view data) {
+    return Encode(Letter{Subject::kFence, true, id, 0, FenceOf({}, data)});
+  };
+  EXPECT_TRUE(left->Receive(10, fence(1, "a")).ok());
+  EXPECT_TRUE(right->Receive(13, fence(3, "c")).ok());
+  EXPECT_EQ(low, "");
+  EXPECT_TRUE(right->Receive(12, fence(2, "b")).ok());
+  EXPECT_EQ(low, "10:1acb 12:2acb 13:3acb ");
 }
 
 }  // namespace

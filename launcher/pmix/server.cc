@@ -172,7 +172,8 @@ void LibpmixServer::OpenDesk() {
   if (desk_.send != nullptr) return;
   // Answers are posted, so that nobody is answered before he has finished asking.
   hub_ = std::make_unique<Hub>(
-      plan_, Hub::Outlets{[this](std::uint32_t, const std::string& letter) {
+      plan_, std::vector<Hub::Edge>(plan_.hosts.size(), seat_.host), true,
+      Hub::Outlets{[this](Hub::Edge, const std::string& letter) {
                             mailbox_->Post([this, letter] { (void)Receive(letter); });
                           },
                           [this](std::uint32_t rank, int code, std::string message) {

@@ -70,6 +70,12 @@ std::vector<char*> Pointers(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::string OwnProgram() {
+  char path[4096];
+  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return bytes > 0 ? std::string(path, static_cast<std::size_t>(bytes)) : "mpiexec";
+}
+
 Result<std::unique_ptr<Agent>> Agent::Start(const CommandLine& command,
                                             const std::vector<std::string>* environment,
                                             bool with_pipes) {

@@ -22,6 +22,10 @@
 
 namespace lamina::launcher {
 
+// Where the program that runs in this process lies, which is what a shepherd on this machine runs;
+// "mpiexec" where the kernel does not say.
+std::string OwnProgram();
+
 class Agent {
  public:
   // `environment`: "NAME=value", complete; null: ours. `with_pipes`: standard input and output are

@@ -22,10 +22,11 @@ void MakeNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOC
 
 }  // namespace
 
-Source::Source(Poller* poller, int fd, std::function<void(std::string_view)> send)
-    : poller_(poller), fd_(fd), send_(std::move(send)) {
+Source::Source(Poller* poller, int fd, std::uint32_t credit,
+               std::function<void(std::string_view)> send)
+    : poller_(poller), fd_(fd), send_(std::move(send)), credit_(credit) {
   MakeNonBlocking(fd_);
-  poller_->Add(fd_, Poller::kRead, [this] { Read(); });
+  poller_->Add(fd_, credit_ > 0 ? std::uint32_t{Poller::kRead} : 0u, [this] { Read(); });
 }
 
 void Source::Close() {
@@ -50,14 +51,6 @@ void Source::Read() {
     send_({bytes.data(), static_cast<std::size_t>(count)});
   }
   if (credit_ == 0) poller_->Watch(fd_, 0);
-}
-
-void Source::Pause() {
-  if (fd_ >= 0) poller_->Watch(fd_, 0);
-}
-
-void Source::Resume() {
-  if (fd_ >= 0 && credit_ > 0) poller_->Watch(fd_, Poller::kRead);
 }
 
 void Source::Grant(std::uint32_t bytes) {

@@ -21,14 +21,12 @@ inline constexpr std::uint32_t kWindowBytes = 256u << 10;
 class Source {
  public:
   // `send`: a piece for the other end; empty: the end, after which nothing more is sent.
-  Source(Poller* poller, int fd, std::function<void(std::string_view)> send);
+  // `credit`: how much may be sent before anything is granted.
+  Source(Poller* poller, int fd, std::uint32_t credit, std::function<void(std::string_view)> send);
   ~Source() { Close(); }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
-  // Nothing is read in between.
-  void Pause();
-  void Resume();
   void Grant(std::uint32_t bytes);
   // Nobody takes it any more: the pipe is closed, and its writer sees that.
   void Refuse() { Close(); }
@@ -43,7 +41,7 @@ class Source {
   Poller* poller_;
   int fd_;
   std::function<void(std::string_view)> send_;
-  std::uint32_t credit_ = kWindowBytes;
+  std::uint32_t credit_;
   bool last_call_ = false;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Job behind StartShepherds: one Node a host, and everything that passes between them and the
-// launcher.
+// The Job behind StartShepherds: what the launcher does with the streams of its flock.
 #pragma once
 
 #include <array>
@@ -9,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "launcher/plan/plan.h"
 #include "launcher/pmix/hub.h"
 #include "launcher/shepherd/dial.h"
+#include "launcher/shepherd/flock.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/heartbeat.h"
 #include "launcher/shepherd/node.h"
@@ -42,7 +41,6 @@ class ShepherdedJob final : public Job {
  private:
   // What the launcher holds of a rank.
   struct Remote {
-    std::uint32_t node = 0;  // index into nodes_
     bool running = true;
     int ring = -1;  // ours, a copy
     std::unique_ptr<Source> input;
@@ -54,35 +52,30 @@ class ShepherdedJob final : public Job {
   // start.cc
   Status TakeRanks(std::span<const RankStart> starts);
   Status MakeRemote(const RankStart& start, Remote* remote);
+  void MakeHub();
   void MakeNodes();
-  void StartWaiting();
-  void StartNode(Node* node);
-  CommandLine ShepherdCommand(const Node& node) const;
+  void NoteNode(Node* node);
+  std::vector<std::string> CommandTo(std::uint32_t host) const;
+  std::vector<std::string> ShepherdCommand(std::uint32_t host) const;
+  wire::StartRules Rules() const;
   Status CallCrew();
   void OnGuest();
   void OnGuestSpeaks(int fd);
   void Welcome(int fd, const wire::Hello& hello);
   Node* NodeOf(const wire::Hello& hello);
   void OnCrew();
-  void GiveOrders(Node* node, const wire::Hello& hello);
-  Status CheckVersion(const wire::Hello& hello) const;
+  std::string OrdersFor(const Node& node);
   // job.cc
-  void Attach(Node* node);
-  void OnStream(Node* node);
-  void OnWords(Node* node);
-  void OnAgentEnd(Node* node);
   void OnTick();
   Status Hear(Node* node, const wire::Frame& frame);
-  void Post(std::uint32_t host, const std::string& letter);
+  Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void OutputGone(std::uint32_t rank, std::uint8_t which);
   void HearEnd(const wire::Ended& ended);
-  void Carry(Node* node);
-  void CarryAll();
-  void Detach(Node* node);
-  void Fail(Node* node, const std::string& why);
-  bool Retry(Node* node);
-  void Settle(Node* node);
-  void Cancel(Node* node, int signal);
+  void HearGone(const wire::Gone& gone);
+  void TakeBack(const wire::Gone& gone);
+  void SayTakenBack(std::uint32_t host);
+  void Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int signal,
+            const std::string& why);
   void Report(RankEvent event);
 
   Plan plan_;
@@ -93,13 +86,14 @@ class ShepherdedJob final : public Job {
   std::vector<std::vector<std::string>> environments_;  // by app
   std::uint64_t open_files_max_ = 0;
   std::string job_name_;
-  std::map<std::uint32_t, Remote> remotes_;  // by rank
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::map<std::uint32_t, Remote> remotes_;                     // by rank
+  std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
+  std::unique_ptr<Flock> flock_;
+  std::vector<Node*> by_host_;  // which of them leads there; null: no rank is there
   std::unique_ptr<pmix::Hub> hub_;
   std::deque<RankEvent> events_;
-  bool failed_ = false;  // some node could not be started: no more are
-  bool sweeping_ = false;
-  std::uint64_t ticked_ms_ = 0;
+  std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
+  bool said_taken_back_ = false;
   // Dial-back.
   Exchange exchange_;
   std::string secret_;

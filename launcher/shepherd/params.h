@@ -15,6 +15,7 @@ struct ShepherdParams {
   std::uint32_t start_ms = 30'000;
   std::uint32_t window = 32;
   std::uint32_t attempts = 6;
+  std::uint32_t width = 32;
   std::string program;
 };
 inline constexpr std::tuple kShepherdFields{
@@ -31,6 +32,10 @@ inline constexpr std::tuple kShepherdFields{
     param::Describe("launcher.shepherd.attempts", &ShepherdParams::attempts, Unit::kCount, 1u, 100u,
                     "How often a host is tried when the reason passes, such as an sshd with too "
                     "many guests (MaxStartups): after 0.1 s, then after twice as long."),
+    param::Describe("launcher.shepherd.width", &ShepherdParams::width, Unit::kCount, 0u, 65536u,
+                    "With more hosts than this the launcher starts so many shepherds, which start "
+                    "as many each, and so on, where the agent works from those hosts as well. "
+                    "0: all are started from here."),
     param::Describe("launcher.shepherd.program", &ShepherdParams::program, "",
                     "Where mpiexec is on other hosts; empty: where it is here, or what prefix= in "
                     "the host file says."),

@@ -27,6 +27,7 @@
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/heartbeat.h"
 #include "launcher/shepherd/poller.h"
+#include "launcher/shepherd/relay.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "launcher/wire/messages.h"
 #include "launcher/wire/stream.h"
@@ -68,11 +69,13 @@ class Shepherd {
  private:
   Status Carry();
   Status Obey(const wire::Frame& frame);
-  Status StartRanks(std::string_view payload);
+  Status TakeOrders(std::string_view payload);
+  Status StartRanks();
   Status MakeRank(const wire::RankOrder& order);
   std::vector<RankStart> Starts();
   void StartServerIfNeeded();
   void OnStream();
+  void NoteSuspension(const wire::Frame& frame);
   void OnJob();
   void OnTick();
   void OnSignal();
@@ -97,6 +100,8 @@ class Shepherd {
   std::vector<std::string> directories_;                // by app
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Job> job_;
+  std::vector<wire::Ended> ends_;  // to be told
+  std::unique_ptr<Relay> relay_;   // in place of all that, where there are hosts below this one
   Heartbeat heartbeat_;
   bool suspended_ = false;  // with the launcher, which cannot speak then
   bool swept_ = false;
@@ -105,6 +110,7 @@ class Shepherd {
 };
 
 Shepherd::~Shepherd() {
+  relay_.reset();
   job_.reset();  // kills what still runs
   server_.reset();
   sheep_.clear();
@@ -183,6 +189,7 @@ void Shepherd::Fail(Status status) {
 
 // Sends what waits, and watches for room when not all of it goes.
 Status Shepherd::Carry() {
+  if (relay_ != nullptr) relay_->CarryAll();
   if (Status status = stream_->Flush(); !status.ok()) return status;
   const bool same = stream_->out() == stream_->in();
   const std::uint32_t write = stream_->unsent() ? std::uint32_t{Poller::kWrite} : 0u;
@@ -211,8 +218,19 @@ Status With(Result<Message> message, Action action) {
   return {};
 }
 
+// A launcher that is to be stopped cannot speak until it is continued.
+void Shepherd::NoteSuspension(const wire::Frame& frame) {
+  if (frame.kind != wire::Kind::kSignal) return;
+  const Result<wire::SignalOrder> order = wire::DecodeSignal(frame.payload);
+  if (!order.ok()) return;
+  if (order->signal == SIGTSTP || order->signal == SIGSTOP) suspended_ = true;
+  if (order->signal == SIGCONT) suspended_ = false;
+}
+
 Status Shepherd::Obey(const wire::Frame& frame) {
-  if (frame.kind == wire::Kind::kOrders) return StartRanks(frame.payload);
+  NoteSuspension(frame);
+  if (frame.kind == wire::Kind::kOrders) return TakeOrders(frame.payload);
+  if (relay_ != nullptr) return relay_->Obey(frame);
   if (job_ == nullptr) return Error(Code::kInvalid, "the stream begins without orders");
   switch (frame.kind) {
     case wire::Kind::kInput:
@@ -255,16 +273,19 @@ Status Shepherd::MakeRank(const wire::RankOrder& order) {
     sheep.input = std::make_unique<Sink>(poller_.get(), own, [this, rank](std::uint32_t bytes) {
       stream_->Send(wire::Kind::kTaken, Encode(wire::Credit{rank, 0, bytes}));
     });
+    stream_->Send(wire::Kind::kTaken, Encode(wire::Credit{rank, 0, kWindowBytes}));
   } else {
     sheep.fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
   for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
     if (Status status = open_pipe(&sheep.fds[which], &own, false); !status.ok()) return status;
     sheep.output[which - 1u] =
-        std::make_unique<Source>(poller_.get(), own, [this, rank, which](std::string_view piece) {
-          stream_->Send(wire::Kind::kOutput, Encode(wire::Piece{rank, which, piece}));
-          if (piece.empty()) SayGoodbyeIfDone();
-        });
+        std::make_unique<Source>(poller_.get(), own, kWindowBytes,
+                                 [this, rank, which](std::string_view piece) {
+                                   stream_->Send(wire::Kind::kOutput,
+                                                 Encode(wire::Piece{rank, which, piece}));
+                                   if (piece.empty()) SayGoodbyeIfDone();
+                                 });
   }
   return {};
 }
@@ -299,12 +320,27 @@ std::vector<RankStart> Shepherd::Starts() {
   return starts;
 }
 
-Status Shepherd::StartRanks(std::string_view payload) {
-  if (job_ != nullptr) return Error(Code::kInvalid, "orders came twice");
+Status Shepherd::TakeOrders(std::string_view payload) {
+  if (job_ != nullptr || relay_ != nullptr) return Error(Code::kInvalid, "orders came twice");
   Result<wire::Orders> orders = wire::DecodeOrders(payload);
   if (!orders.ok()) return std::move(orders).status();
   orders_ = *std::move(orders);
   SetLogIdentity("shepherd", orders_.plan.hosts[orders_.host].name);
+  heartbeat_.Begin(orders_.silence_ms);
+  if (orders_.below.empty()) return StartRanks();
+  relay_ = std::make_unique<Relay>(
+      orders_, poller_.get(), &heartbeat_,
+      Relay::Outlets{[this](wire::Kind kind, const std::string& payload) {
+                       stream_->Send(kind, payload);
+                     },
+                     [this] {
+                       goodbye_ = true;
+                       stream_->Send(wire::Kind::kBye, "");
+                     }});
+  return {};
+}
+
+Status Shepherd::StartRanks() {
   if (Status status = BindHere(orders_.host, &orders_.plan); !status.ok()) return status;
   const Environment variables(orders_.plan.apps.front().environment);
   const param::Settings settings = param::Settings::FromEnvironment(variables);
@@ -335,7 +371,6 @@ Status Shepherd::StartRanks(std::string_view payload) {
   for (auto& [rank, sheep] : sheep_)
     for (int& fd : sheep.fds) close(std::exchange(fd, -1));
   poller_->Add(job_->ReadyFd(), Poller::kRead, [this] { OnJob(); });
-  heartbeat_.Begin(orders_.silence_ms);
   OnJob();
   if (Status status = Carry(); !status.ok()) return status;
   StartServerIfNeeded();
@@ -356,6 +391,7 @@ void Shepherd::StartServerIfNeeded() {
 
 void Shepherd::OnJob() {
   while (std::optional<RankEvent> event = job_->Next()) TellEnd(*event);
+  if (!ends_.empty()) stream_->Send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
 }
 
 void Shepherd::TellEnd(const RankEvent& event) {
@@ -370,7 +406,7 @@ void Shepherd::TellEnd(const RankEvent& event) {
   ended.ring_head = RingHead(sheep.ring);
   const bool well = event.kind == RankEvent::Kind::kExited && event.code == 0;
   if (!well) ended.events = RingEvents(sheep.ring, kEventsTold);
-  stream_->Send(wire::Kind::kEnded, Encode(ended));
+  ends_.push_back(std::move(ended));
 }
 
 void Shepherd::Deliver(const wire::Piece& piece) {
@@ -393,9 +429,7 @@ void Shepherd::Credit(const wire::Credit& credit) {
 
 void Shepherd::Signal(const wire::SignalOrder& order) {
   const int signal = static_cast<int>(order.signal);
-  if (signal == SIGTSTP || signal == SIGSTOP) suspended_ = true;
-  if (signal == SIGCONT) suspended_ = false;
-  job_->Signal(order.rank, signal);
+  for (const std::uint32_t rank : order.ranks) job_->Signal(rank, signal);
 }
 
 void Shepherd::Sweep() {
@@ -423,6 +457,7 @@ void Shepherd::OnTick() {
     return Fail(Error(Code::kPeerLost, "nothing was heard of the launcher for %g s",
                       static_cast<double>(orders_.silence_ms) / 1000.0));
   wire::Beat beat;
+  if (relay_ != nullptr) relay_->Tick(&beat);
   for (auto& [rank, sheep] : sheep_) {
     std::string head = RingHead(sheep.ring);
     if (head == sheep.ring_head) continue;

@@ -45,6 +45,13 @@ class ShepherdCrew {
   virtual std::optional<Event> Next() = 0;
 };
 
+// The reason is one that passes (an sshd that has too many guests): the command ended with `status`
+// and said one of `signs` on standard error. No signs: never.
+struct RetryRule {
+  std::uint32_t status = 0;
+  std::vector<std::string> signs;
+};
+
 class ShepherdStarter {
  public:
   // What a shepherd that dials back must find in its environment. Contains a secret: it goes by
@@ -58,9 +65,11 @@ class ShepherdStarter {
   // Pipes: the command for one host; run by us with both standard streams as pipes, in a process
   // group of its own. `shepherd` is what has to run over there, one word an element.
   virtual CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const = 0;
-  // Pipes: the command ended with `status` before any greeting, having said `words` on standard
-  // error. Is the reason one that passes (an sshd that has too many guests)?
-  virtual bool WorthRetrying(int status, std::string_view words) const = 0;
+  // Pipes: when a command that ended before any greeting is worth another attempt.
+  virtual RetryRule retry() const = 0;
+  // Pipes: do the commands work on the hosts themselves, too? Then many hosts are reached through
+  // each other.
+  virtual bool works_everywhere() const = 0;
   // Dial-back: starts `shepherd` once on each of `hosts` (indices into plan.hosts), in any order. A
   // shepherd tells which host it is by its host name or, where that says nothing, by the variable
   // LAMINA_SHEPHERD_HOST (the index as a number) or SLURM_NODEID (position in `hosts`).

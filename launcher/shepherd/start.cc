@@ -26,12 +26,6 @@ namespace {
 constexpr std::uint64_t kGuestMs = 10'000;
 constexpr std::size_t kGuestsMax = 4096;
 
-std::string OwnProgram() {
-  char path[4096];
-  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
-  return bytes > 0 ? std::string(path, static_cast<std::size_t>(bytes)) : "mpiexec";
-}
-
 std::string OwnDirectory() {
   char path[4096];
   return getcwd(path, sizeof path) != nullptr ? path : "/";
@@ -50,12 +44,6 @@ bool StaysHere(std::string_view assignment) {
 
 std::string_view FirstLabel(std::string_view name) { return name.substr(0, name.find('.')); }
 
-// "2.3.1" and "2.3.7" understand each other.
-std::string_view MajorMinor(std::string_view version) {
-  const std::size_t dot = version.find('.');
-  return dot == std::string_view::npos ? version : version.substr(0, version.find('.', dot + 1));
-}
-
 }  // namespace
 
 Status ShepherdedJob::Start(std::span<const RankStart> starts) {
@@ -64,24 +52,32 @@ Status ShepherdedJob::Start(std::span<const RankStart> starts) {
   poller_ = *std::move(poller);
   if (Status status = heartbeat_.Open(poller_.get(), [this] { OnTick(); }); !status.ok())
     return status;
-  hub_ = std::make_unique<pmix::Hub>(
-      plan_, pmix::Hub::Outlets{
-                 [this](std::uint32_t host, const std::string& letter) { Post(host, letter); },
-                 [this](std::uint32_t rank, int code, std::string message) {
-                   RankEvent event;
-                   event.kind = RankEvent::Kind::kAborted;
-                   event.rank = rank;
-                   event.code = code;
-                   event.why = std::move(message);
-                   events_.push_back(std::move(event));
-                 }});
   if (Status status = TakeRanks(starts); !status.ok()) return status;
   MakeNodes();
+  MakeHub();
   heartbeat_.Begin(params_.silence_ms);
   if (starter_->dials_back())
     if (Status status = CallCrew(); !status.ok()) return status;
-  StartWaiting();
+  flock_->StartWaiting();
   return {};
+}
+
+void ShepherdedJob::MakeHub() {
+  std::vector<pmix::Hub::Edge> edges(plan_.hosts.size(), 0);
+  for (const auto& [host, ranks] : ranks_) edges[host] = by_host_[host]->edge;
+  hub_ = std::make_unique<pmix::Hub>(
+      plan_, std::move(edges), true,
+      pmix::Hub::Outlets{[this](pmix::Hub::Edge edge, const std::string& letter) {
+                           flock_->Send(flock_->nodes()[edge].get(), wire::Kind::kLetter, letter);
+                         },
+                         [this](std::uint32_t rank, int code, std::string message) {
+                           RankEvent event;
+                           event.kind = RankEvent::Kind::kAborted;
+                           event.rank = rank;
+                           event.code = code;
+                           event.why = std::move(message);
+                           events_.push_back(std::move(event));
+                         }});
 }
 
 Status ShepherdedJob::TakeRanks(std::span<const RankStart> starts) {
@@ -117,12 +113,9 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
       return SystemError(Code::kResource, errno, "cannot keep the input of rank %u", rank);
     remote->order.reads_input = true;
     remote->input =
-        std::make_unique<Source>(poller_.get(), fd, [this, rank](std::string_view piece) {
-          Node* node = nodes_[remotes_.at(rank).node].get();
-          if (node->stream == nullptr) return;
-          node->stream->Send(wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
+        std::make_unique<Source>(poller_.get(), fd, 0, [this, rank](std::string_view piece) {
+          flock_->Send(NodeOfRank(rank), wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
         });
-    remote->input->Pause();  // until somebody can take it
   }
   for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
     CHECK(start.stdio[which] >= 0);
@@ -131,10 +124,9 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
       return SystemError(Code::kResource, errno, "cannot keep the output of rank %u", rank);
     remote->output[which - 1u] =
         std::make_unique<Sink>(poller_.get(), fd, [this, rank, which](std::uint32_t bytes) {
-          Node* node = nodes_[remotes_.at(rank).node].get();
           if (bytes == wire::Credit::kGone) OutputGone(rank, which);
-          if (node->stream == nullptr) return;
-          node->stream->Send(wire::Kind::kWritten, Encode(wire::Credit{rank, which, bytes}));
+          flock_->Send(NodeOfRank(rank), wire::Kind::kWritten,
+                       Encode(wire::Credit{rank, which, bytes}));
         });
   }
   if (start.event_fd >= 0) remote->ring = fcntl(start.event_fd, F_DUPFD_CLOEXEC, 3);
@@ -142,73 +134,63 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
 }
 
 void ShepherdedJob::MakeNodes() {
+  flock_ = std::make_unique<Flock>(
+      plan_, Rules(), params_.silence_ms, &*poller_, &heartbeat_,
+      Flock::Outlets{[this](const Node& node) { return OrdersFor(node); },
+                     [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+                     [this](Node* node, bool started, const std::string& why) {
+                       flock_->StopStarting();
+                       Lose(node->hosts(),
+                            started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
+                            why);
+                     },
+                     [] {}});
+  by_host_.resize(plan_.hosts.size());
+  for (const RankPlan& rank : plan_.ranks) ranks_[rank.host].push_back(rank.rank);
   const Machine machine = ThisMachine(true);
-  std::map<std::uint32_t, std::uint32_t> index;
-  for (const RankPlan& rank : plan_.ranks) {
-    const auto [at, fresh] = index.emplace(rank.host, static_cast<std::uint32_t>(nodes_.size()));
-    if (fresh) {
-      auto node = std::make_unique<Node>();
-      node->host = rank.host;
-      node->name = plan_.hosts[rank.host].name;
-      node->here = IsThisMachine(node->name, machine);
-      nodes_.push_back(std::move(node));
-    }
-    nodes_[at->second]->ranks.push_back(rank.rank);
-    remotes_.at(rank.rank).node = at->second;
+  std::vector<wire::Below> others;
+  for (const auto& [host, ranks] : ranks_) {
+    if (IsThisMachine(plan_.hosts[host].name, machine))
+      flock_->Add(host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
+    else if (starter_->dials_back())
+      flock_->Add(host, false, {}, {});
+    else
+      others.push_back({host, CommandTo(host)});
   }
+  flock_->AddTree(others);
+  for (const auto& node : flock_->nodes()) NoteNode(node.get());
 }
 
-CommandLine ShepherdedJob::ShepherdCommand(const Node& node) const {
-  const std::string& prefix = plan_.hosts[node.host].prefix;
+void ShepherdedJob::NoteNode(Node* node) {
+  for (const std::uint32_t host : node->hosts()) by_host_[host] = node;
+}
+
+wire::StartRules ShepherdedJob::Rules() const {
+  RetryRule retry = starter_->retry();
+  return {starter_->works_everywhere() ? params_.width : 0,
+          params_.window,
+          params_.attempts,
+          params_.start_ms,
+          retry.status,
+          std::move(retry.signs)};
+}
+
+std::vector<std::string> ShepherdedJob::ShepherdCommand(std::uint32_t host) const {
+  const std::string& prefix = plan_.hosts[host].prefix;
   std::string program = !params_.program.empty() ? params_.program
                         : prefix.empty()         ? OwnProgram()
                                                  : prefix + "/bin/mpiexec";
   return {std::move(program), std::string(kShepherdWord)};
 }
 
-// As many at a time as the window allows.
-void ShepherdedJob::StartWaiting() {
-  std::uint32_t starting = 0;
-  for (const auto& node : nodes_)
-    if (node->state == Node::State::kStarting) ++starting;
-  for (const auto& node : nodes_) {
-    if (failed_ || starting >= params_.window) return;
-    if (node->state != Node::State::kWaiting || node->due_ms > Heartbeat::NowMs()) continue;
-    StartNode(node.get());
-    if (node->state == Node::State::kStarting) ++starting;
-  }
-}
-
-void ShepherdedJob::StartNode(Node* node) {
-  const CommandLine shepherd =
-      node->here ? CommandLine{OwnProgram(), std::string(kShepherdWord)} : ShepherdCommand(*node);
-  const CommandLine command =
-      node->here ? shepherd : starter_->CommandFor(plan_.hosts[node->host], shepherd);
-  ++node->attempts;
-  Result<std::unique_ptr<Agent>> agent = Agent::Start(command, nullptr, true);
-  if (!agent.ok())
-    return Fail(node, Format("cannot start on %s: ", node->name.c_str()) +
-                          std::string(agent.status().message()));
-  node->agent = *std::move(agent);
-  node->state = Node::State::kStarting;
-  node->due_ms = Heartbeat::NowMs() + params_.start_ms;
-  heartbeat_.Hurry(params_.start_ms + 1);
-  node->failing_ms = 0;
-  node->failure.clear();
-  const Result<std::string> nonce = wire::RandomBytes();
-  const auto [from, to] = node->agent->TakePipes();
-  node->stream = std::make_unique<wire::Stream>(
-      from, to, wire::SessionKey({}, nonce.ok() ? *nonce : std::string(wire::kNonceBytes, '\0')),
-      wire::Direction::kToShepherd);
-  if (!nonce.ok()) return Fail(node, std::string(nonce.status().message()));
-  node->stream->Open(*nonce);
-  Attach(node);
+std::vector<std::string> ShepherdedJob::CommandTo(std::uint32_t host) const {
+  return starter_->CommandFor(plan_.hosts[host], ShepherdCommand(host));
 }
 
 // Dial-back: everything the manager starts gets the same environment; who calls is told apart by
 // what it says of itself.
 Status ShepherdedJob::CallCrew() {
-  for (const auto& node : nodes_)
+  for (const auto& node : flock_->nodes())
     if (!node->here) called_.push_back(node->host);
   if (called_.empty()) return {};
   Result<std::string> secret = wire::RandomBytes();
@@ -220,16 +202,10 @@ Status ShepherdedJob::CallCrew() {
   poller_->Add(exchange_.fd, Poller::kRead, [this] { OnGuest(); });
   const ShepherdStarter::DialBack dial_back{{std::string(kCallVariable) + "=" + exchange_.addresses,
                                              std::string(kSecretVariable) + "=" + HexOf(secret_)}};
-  heartbeat_.Hurry(params_.start_ms + 1);
-  Node* first = nullptr;
-  for (const auto& node : nodes_) {
-    if (node->here) continue;
-    node->state = Node::State::kStarting;
-    node->due_ms = Heartbeat::NowMs() + params_.start_ms;
-    if (first == nullptr) first = node.get();
-  }
+  for (const auto& node : flock_->nodes())
+    if (!node->here) flock_->Expect(node.get());
   Result<std::unique_ptr<ShepherdCrew>> crew =
-      starter_->StartAll(plan_, called_, ShepherdCommand(*first), dial_back);
+      starter_->StartAll(plan_, called_, ShepherdCommand(called_.front()), dial_back);
   if (!crew.ok()) return std::move(crew).status();
   crew_ = *std::move(crew);
   if (crew_->ReadyFd() >= 0) poller_->Add(crew_->ReadyFd(), Poller::kRead, [this] { OnCrew(); });
@@ -282,13 +258,10 @@ void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
         hello.host.c_str());
     return;
   }
-  node->stream = std::move(stream);
-  Attach(node);
-  GiveOrders(node, hello);
-  Carry(node);
+  flock_->Adopt(node, std::move(stream), hello);
   // Once everybody has called, nobody else has to.
-  const bool awaited = std::any_of(nodes_.begin(), nodes_.end(), [](const auto& other) {
-    return !other->here && other->state == Node::State::kStarting;
+  const bool awaited = std::any_of(called_.begin(), called_.end(), [this](std::uint32_t host) {
+    return by_host_[host]->state == Node::State::kStarting;
   });
   if (awaited || exchange_.fd < 0) return;
   poller_->Remove(exchange_.fd);
@@ -299,10 +272,10 @@ void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
 // not called yet.
 Node* ShepherdedJob::NodeOf(const wire::Hello& hello) {
   const auto with_host = [this](std::uint32_t host) -> Node* {
-    for (const auto& node : nodes_)
-      if (node->host == host && node->state == Node::State::kStarting && node->stream == nullptr)
-        return node.get();
-    return nullptr;
+    Node* node = host < by_host_.size() ? by_host_[host] : nullptr;
+    const bool awaited = node != nullptr && !node->here && node->stream == nullptr &&
+                         node->state == Node::State::kStarting;
+    return awaited ? node : nullptr;
   };
   if (!hello.hint.empty() && hello.hint.front() != '#')
     if (const auto index = ParseInteger(hello.hint); index.has_value() && *index >= 0)
@@ -328,47 +301,33 @@ Node* ShepherdedJob::NodeOf(const wire::Hello& hello) {
 
 void ShepherdedJob::OnCrew() {
   while (const std::optional<ShepherdCrew::Event> event = crew_->Next())
-    for (const auto& node : nodes_) {
-      if (node->here || node->over()) continue;
-      if (event->host.has_value() && *event->host != node->host) continue;
+    for (const std::uint32_t host : called_) {
+      Node* node = by_host_[host];
+      if (node->over() || (event->host.has_value() && *event->host != host)) continue;
       // One that has called is believed by its stream; this is only the reason for its end.
       node->failure = event->why;
       if (node->stream == nullptr)
-        Fail(node.get(), Format("cannot start on %s: %s", node->name.c_str(), event->why.c_str()));
+        flock_->Fail(node, "cannot start on " + node->name + ": " + event->why);
     }
 }
 
-Status ShepherdedJob::CheckVersion(const wire::Hello& hello) const {
-  if (hello.wire_version == wire::kVersion && MajorMinor(hello.version) == MajorMinor(kVersion))
-    return {};
-  return Error(Code::kInvalid, "Lamina %s is there, %s here (wire %u and %u)",
-               hello.version.c_str(), kVersion, static_cast<unsigned>(hello.wire_version),
-               static_cast<unsigned>(wire::kVersion));
-}
-
-void ShepherdedJob::GiveOrders(Node* node, const wire::Hello& hello) {
-  if (Status status = CheckVersion(hello); !status.ok())
-    return Fail(node,
-                Format("cannot start on %s: ", node->name.c_str()) + std::string(status.message()));
+std::string ShepherdedJob::OrdersFor(const Node& node) {
+  SayTakenBack(node.host);
   wire::Orders orders;
-  orders.host = node->host;
+  orders.host = node.host;
   orders.job = job_name_;
   orders.directory = OwnDirectory();
   orders.silence_ms = params_.silence_ms;
   orders.open_files_max = open_files_max_;
+  orders.rules = Rules();
   orders.plan = plan_;
   for (std::size_t app = 0; app < plan_.apps.size(); ++app)
     orders.plan.apps[app].environment = environments_[app];
-  for (const std::uint32_t rank : node->ranks) orders.ranks.push_back(remotes_.at(rank).order);
-  if (node->agent != nullptr) node->agent->ForgetWords();  // start-up files of a shell
-  node->state = Node::State::kHerding;
-  node->heard_ms = Heartbeat::NowMs();
-  node->stream->Send(wire::Kind::kOrders, Encode(orders));
-  for (const std::string& letter : std::exchange(node->letters, {}))
-    node->stream->Send(wire::Kind::kLetter, letter);
-  for (const std::uint32_t rank : node->ranks)
-    if (Source* input = remotes_.at(rank).input.get(); input != nullptr) input->Resume();
-  StartWaiting();
+  orders.below = node.below;
+  for (const std::uint32_t host : node.hosts())
+    for (const std::uint32_t rank : ranks_.at(host))
+      orders.ranks.push_back(remotes_.at(rank).order);
+  return Encode(orders);
 }
 
 }  // namespace lamina::launcher

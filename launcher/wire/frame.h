@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::uint16_t kVersion = 2;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -32,7 +32,7 @@ enum class Kind : std::uint16_t {
   kOutput = 3,
   kTaken = 4,  // of the input
   kBye = 5,
-  kTrouble = 6,
+  kGone = 6,
   // From the launcher.
   kOrders = 32,
   kInput = 33,

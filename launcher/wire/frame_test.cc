@@ -74,15 +74,16 @@ TEST(SealTest, PiecesDoNotMatter) {
 TEST(FrameTest, GoldenBytes) {
   FrameWriter writer(kKey, Direction::kToShepherd);
   std::string bytes;
-  writer.Append(Kind::kSignal, Writer().U32(3).U32(15).bytes(), &bytes);
+  writer.Append(Kind::kSignal, Writer().U32(15).U32(1).U32(3).bytes(), &bytes);
   writer.Append(Kind::kSweep, "", &bytes);
   EXPECT_EQ(Hex(bytes),
-            "08000000"
+            "0c000000"
             "2300"
             "0000"
-            "3e8edab82e63e85b"
-            "03000000"
+            "995abf9c2df346f1"
             "0f000000"
+            "01000000"
+            "03000000"
             "00000000"
             "2400"
             "0000"

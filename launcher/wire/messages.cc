@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/wire/messages.h"
 
+#include <set>
+#include <utility>
+
 #include "launcher/wire/bytes.h"
 #include "launcher/wire/frame.h"
 
@@ -8,6 +11,7 @@ namespace lamina::launcher::wire {
 namespace {
 
 constexpr std::uint8_t kNoRankBy = 255;
+constexpr std::uint32_t kRanksMax = 1u << 20;  // so that few bytes cannot ask for much memory
 
 Status Malformed(const char* what) {
   return Error(Code::kInvalid, "%s on the stream makes no sense", what);
@@ -26,6 +30,64 @@ std::vector<std::string> GetTexts(Reader* reader) {
   return texts;
 }
 
+void PutNumbers(const std::vector<std::uint32_t>& numbers, Writer* writer) {
+  writer->U32(static_cast<std::uint32_t>(numbers.size()));
+  for (const std::uint32_t number : numbers) writer->U32(number);
+}
+
+std::vector<std::uint32_t> GetNumbers(Reader* reader) {
+  std::vector<std::uint32_t> numbers(reader->Count(4));
+  for (std::uint32_t& number : numbers) number = reader->U32();
+  return numbers;
+}
+
+// Ranks follow each other on a host, or from host to host: runs of them are said at once.
+struct Run {
+  std::uint32_t count = 0, app = 0, host = 0, host_step = 0, local = 0, local_step = 0;
+
+  bool Next(const RankPlan& rank) const {
+    return rank.app == app && rank.host == host + count * host_step &&
+           rank.local_rank == local + count * local_step;
+  }
+};
+
+void PutPlaces(const std::vector<RankPlan>& ranks, Writer* writer) {
+  std::vector<Run> runs;
+  for (const RankPlan& rank : ranks) {
+    if (!runs.empty() && runs.back().count == 1) {
+      runs.back().host_step = rank.host - runs.back().host;
+      runs.back().local_step = rank.local_rank - runs.back().local;
+    }
+    if (runs.empty() || !runs.back().Next(rank))
+      runs.push_back({0, rank.app, rank.host, 0, rank.local_rank, 0});
+    ++runs.back().count;
+  }
+  writer->U32(static_cast<std::uint32_t>(runs.size()));
+  for (const Run& run : runs)
+    writer->U32(run.count).U32(run.app).U32(run.host).U32(run.host_step).U32(run.local).U32(
+        run.local_step);
+}
+
+// False: more ranks than there may be, or one names a host or a program that is not there.
+bool GetPlaces(Reader* reader, Plan* plan) {
+  const std::uint32_t runs = reader->Count(24);
+  for (std::uint32_t i = 0; i < runs && reader->ok(); ++i) {
+    const Run run{reader->U32(), reader->U32(), reader->U32(),
+                  reader->U32(), reader->U32(), reader->U32()};
+    if (run.count > kRanksMax - plan->ranks.size() || run.app >= plan->apps.size()) return false;
+    for (std::uint32_t at = 0; at < run.count; ++at) {
+      RankPlan rank;
+      rank.rank = static_cast<std::uint32_t>(plan->ranks.size());
+      rank.app = run.app;
+      rank.host = run.host + at * run.host_step;
+      rank.local_rank = run.local + at * run.local_step;
+      if (rank.host >= plan->hosts.size()) return false;
+      plan->ranks.push_back(std::move(rank));
+    }
+  }
+  return reader->ok();
+}
+
 void PutPlan(const Plan& plan, Writer* writer) {
   writer->U32(static_cast<std::uint32_t>(plan.hosts.size()));
   for (const Host& host : plan.hosts) writer->Text(host.name);
@@ -35,8 +97,7 @@ void PutPlan(const Plan& plan, Writer* writer) {
     PutTexts(app.environment, writer);
     writer->Text(app.wdir).U32(app.ranks);
   }
-  writer->U32(static_cast<std::uint32_t>(plan.ranks.size()));
-  for (const RankPlan& rank : plan.ranks) writer->U32(rank.app).U32(rank.host).U32(rank.local_rank);
+  PutPlaces(plan.ranks, writer);
   writer->U32(plan.universe_slots);
   const Mapping& mapping = plan.mapping;
   writer->U8(static_cast<std::uint8_t>(mapping.map_by))
@@ -63,17 +124,7 @@ bool GetPlan(Reader* reader, Plan* plan) {
     if (app.argv.empty()) return false;
     plan->apps.push_back(std::move(app));
   }
-  const std::uint32_t ranks = reader->Count(12);
-  plan->ranks.reserve(ranks);
-  for (std::uint32_t i = 0; i < ranks && reader->ok(); ++i) {
-    RankPlan rank;
-    rank.rank = i;
-    rank.app = reader->U32();
-    rank.host = reader->U32();
-    rank.local_rank = reader->U32();
-    if (rank.app >= plan->apps.size() || rank.host >= plan->hosts.size()) return false;
-    plan->ranks.push_back(std::move(rank));
-  }
+  if (!GetPlaces(reader, plan)) return false;
   plan->universe_slots = reader->U32();
   Mapping& mapping = plan->mapping;
   const std::uint8_t map_by = reader->U8();
@@ -118,6 +169,59 @@ Result<Hello> DecodeHello(std::string_view payload) {
   return hello;
 }
 
+namespace {
+
+void PutRules(const StartRules& rules, Writer* writer) {
+  writer->U32(rules.width)
+      .U32(rules.window)
+      .U32(rules.attempts)
+      .U64(rules.start_ms)
+      .U32(rules.retry_status);
+  PutTexts(rules.retry_signs, writer);
+}
+
+StartRules GetRules(Reader* reader) {
+  StartRules rules;
+  rules.width = reader->U32();
+  rules.window = reader->U32();
+  rules.attempts = reader->U32();
+  rules.start_ms = reader->U64();
+  rules.retry_status = reader->U32();
+  rules.retry_signs = GetTexts(reader);
+  return rules;
+}
+
+// False: a rank that is not there.
+bool GetRanks(Reader* reader, Orders* orders) {
+  const std::uint32_t ranks = reader->Count(17);
+  for (std::uint32_t i = 0; i < ranks && reader->ok(); ++i) {
+    RankOrder rank;
+    rank.rank = reader->U32();
+    rank.reads_input = reader->U8() != 0;
+    rank.cpuset = std::string(reader->Text());
+    rank.own_environment = GetTexts(reader);
+    if (rank.rank >= orders->plan.ranks.size()) return false;
+    orders->plan.ranks[rank.rank].place = std::string(reader->Text());
+    orders->ranks.push_back(std::move(rank));
+  }
+  return reader->ok() && !orders->ranks.empty();
+}
+
+// False: a host that is not there.
+bool GetBelow(Reader* reader, Orders* orders) {
+  const std::uint32_t below = reader->Count(8);
+  for (std::uint32_t i = 0; i < below && reader->ok(); ++i) {
+    Below host;
+    host.host = reader->U32();
+    host.command = GetTexts(reader);
+    if (host.host >= orders->plan.hosts.size() || host.command.empty()) return false;
+    orders->below.push_back(std::move(host));
+  }
+  return reader->ok();
+}
+
+}  // namespace
+
 std::string Encode(const Orders& orders) {
   Writer writer;
   writer.U32(orders.host)
@@ -125,12 +229,18 @@ std::string Encode(const Orders& orders) {
       .Text(orders.directory)
       .U64(orders.silence_ms)
       .U64(orders.open_files_max);
+  PutRules(orders.rules, &writer);
   PutPlan(orders.plan, &writer);
   writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
   for (const RankOrder& rank : orders.ranks) {
     writer.U32(rank.rank).U8(rank.reads_input ? 1 : 0).Text(rank.cpuset);
     PutTexts(rank.own_environment, &writer);
     writer.Text(orders.plan.ranks[rank.rank].place);
+  }
+  writer.U32(static_cast<std::uint32_t>(orders.below.size()));
+  for (const Below& host : orders.below) {
+    writer.U32(host.host);
+    PutTexts(host.command, &writer);
   }
   return writer.Take();
 }
@@ -143,51 +253,69 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.directory = std::string(reader.Text());
   orders.silence_ms = reader.U64();
   orders.open_files_max = reader.U64();
+  orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
-      orders.job.size() < 16)
+      orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders) ||
+      !reader.complete())
     return Malformed("an order to start");
-  const std::uint32_t ranks = reader.Count(17);
-  for (std::uint32_t i = 0; i < ranks && reader.ok(); ++i) {
-    RankOrder rank;
-    rank.rank = reader.U32();
-    rank.reads_input = reader.U8() != 0;
-    rank.cpuset = std::string(reader.Text());
-    rank.own_environment = GetTexts(&reader);
-    if (rank.rank >= orders.plan.ranks.size() || orders.plan.ranks[rank.rank].host != orders.host)
-      return Malformed("an order to start");
-    orders.plan.ranks[rank.rank].place = std::string(reader.Text());
-    orders.ranks.push_back(std::move(rank));
-  }
-  if (!reader.complete() || orders.ranks.empty()) return Malformed("an order to start");
+  std::set<std::uint32_t> hosts = {orders.host};
+  for (const Below& below : orders.below) hosts.insert(below.host);
+  for (const RankOrder& rank : orders.ranks)
+    if (!hosts.contains(orders.plan.ranks[rank.rank].host)) return Malformed("an order to start");
   return orders;
 }
 
-std::string Encode(const Ended& ended) {
+std::string Encode(const std::vector<Ended>& ends) {
   Writer writer;
-  writer.U32(ended.rank)
-      .U8(ended.kind)
-      .U32(static_cast<std::uint32_t>(ended.code))
-      .U32(static_cast<std::uint32_t>(ended.signal))
-      .U64(ended.process)
-      .Text(ended.why)
-      .Text(ended.ring_head);
-  PutTexts(ended.events, &writer);
+  writer.U32(static_cast<std::uint32_t>(ends.size()));
+  for (const Ended& ended : ends) {
+    writer.U32(ended.rank)
+        .U8(ended.kind)
+        .U32(static_cast<std::uint32_t>(ended.code))
+        .U32(static_cast<std::uint32_t>(ended.signal))
+        .U64(ended.process)
+        .Text(ended.why)
+        .Text(ended.ring_head);
+    PutTexts(ended.events, &writer);
+  }
   return writer.Take();
 }
 
-Result<Ended> DecodeEnded(std::string_view payload) {
+Result<std::vector<Ended>> DecodeEnds(std::string_view payload) {
   Reader reader(payload);
-  Ended ended;
-  ended.rank = reader.U32();
-  ended.kind = reader.U8();
-  ended.code = static_cast<std::int32_t>(reader.U32());
-  ended.signal = static_cast<std::int32_t>(reader.U32());
-  ended.process = reader.U64();
-  ended.why = std::string(reader.Text());
-  ended.ring_head = std::string(reader.Text());
-  ended.events = GetTexts(&reader);
+  std::vector<Ended> ends;
+  const std::uint32_t count = reader.Count(33);
+  for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
+    Ended ended;
+    ended.rank = reader.U32();
+    ended.kind = reader.U8();
+    ended.code = static_cast<std::int32_t>(reader.U32());
+    ended.signal = static_cast<std::int32_t>(reader.U32());
+    ended.process = reader.U64();
+    ended.why = std::string(reader.Text());
+    ended.ring_head = std::string(reader.Text());
+    ended.events = GetTexts(&reader);
+    ends.push_back(std::move(ended));
+  }
   if (!reader.complete()) return Malformed("an exit record");
-  return ended;
+  return ends;
+}
+
+std::string Encode(const Gone& gone) {
+  Writer writer;
+  writer.U8(gone.lost ? 1 : 0);
+  PutNumbers(gone.hosts, &writer);
+  return writer.Text(gone.why).Take();
+}
+
+Result<Gone> DecodeGone(std::string_view payload) {
+  Reader reader(payload);
+  Gone gone;
+  gone.lost = reader.U8() != 0;
+  gone.hosts = GetNumbers(&reader);
+  gone.why = std::string(reader.Text());
+  if (!reader.complete()) return Malformed("a loss");
+  return gone;
 }
 
 std::string Encode(const Piece& piece) {
@@ -219,14 +347,17 @@ Result<Credit> DecodeCredit(std::string_view payload) {
 }
 
 std::string Encode(const SignalOrder& order) {
-  return Writer().U32(order.rank).U32(order.signal).Take();
+  Writer writer;
+  writer.U32(order.signal);
+  PutNumbers(order.ranks, &writer);
+  return writer.Take();
 }
 
 Result<SignalOrder> DecodeSignal(std::string_view payload) {
   Reader reader(payload);
   SignalOrder order;
-  order.rank = reader.U32();
   order.signal = reader.U32();
+  order.ranks = GetNumbers(&reader);
   if (!reader.complete() || order.signal == 0 || order.signal > 64) return Malformed("a signal");
   return order;
 }

@@ -34,15 +34,39 @@ struct RankOrder {
   std::vector<std::string> own_environment;
 };
 
-// Everything a shepherd has to know to start its ranks.
+// How shepherds start others.
+struct StartRules {
+  std::uint32_t width = 0;     // at most so many children each; 0: as many as there are hosts
+  std::uint32_t window = 1;    // hosts that are being reached at the same time
+  std::uint32_t attempts = 1;  // per host
+  std::uint64_t start_ms = 0;  // from the start of an agent to the greeting
+  // An agent that ends before any greeting is worth another attempt if it ended with this status
+  // and has said one of these.
+  std::uint32_t retry_status = 0;
+  std::vector<std::string> retry_signs;
+
+  friend bool operator==(const StartRules&, const StartRules&) = default;
+};
+
+// A host further down the tree, and the command that brings a shepherd to life there.
+struct Below {
+  std::uint32_t host = 0;
+  std::vector<std::string> command;
+
+  friend bool operator==(const Below&, const Below&) = default;
+};
+
+// Everything a shepherd has to know to start its ranks, and those below it theirs.
 struct Orders {
   std::uint32_t host = 0;        // its own index in plan.hosts
   std::string job;               // the PMIx namespace
   std::string directory;         // the launcher's; where an App::wdir is relative to
   std::uint64_t silence_ms = 0;  // how long a silent launcher is believed to be alive; 0: for ever
   std::uint64_t open_files_max = 0;
+  StartRules rules;
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
-  std::vector<RankOrder> ranks;
+  std::vector<RankOrder> ranks;  // its own and those of the hosts below
+  std::vector<Below> below;
 };
 std::string Encode(const Orders& orders);
 Result<Orders> DecodeOrders(std::string_view payload);
@@ -58,8 +82,19 @@ struct Ended {
   std::string ring_head;            // the first bytes of the ring, as they are; see ring_copy.h
   std::vector<std::string> events;  // slots of the ring, oldest first, as they are
 };
-std::string Encode(const Ended& ended);
-Result<Ended> DecodeEnded(std::string_view payload);
+// Several at a time: they gather on their way.
+std::string Encode(const std::vector<Ended>& ends);
+Result<std::vector<Ended>> DecodeEnds(std::string_view payload);
+
+// Hosts that the sender answers for no longer.
+struct Gone {
+  bool lost = false;  // they had been reached; false: not reached, and given back to be tried by
+                      // others
+  std::vector<std::uint32_t> hosts;
+  std::string why;
+};
+std::string Encode(const Gone& gone);
+Result<Gone> DecodeGone(std::string_view payload);
 
 // A piece of a rank's input (stream 0) or output (1, 2). Empty: its end.
 struct Piece {
@@ -81,8 +116,8 @@ std::string Encode(const Credit& credit);
 Result<Credit> DecodeCredit(std::string_view payload);
 
 struct SignalOrder {
-  std::uint32_t rank = 0;
   std::uint32_t signal = 0;
+  std::vector<std::uint32_t> ranks;
 };
 std::string Encode(const SignalOrder& order);
 Result<SignalOrder> DecodeSignal(std::string_view payload);

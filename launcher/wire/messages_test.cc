@@ -21,19 +21,20 @@ Orders SomeOrders() {
   orders.directory = "/home/ada";
   orders.silence_ms = 10'000;
   orders.open_files_max = 1024;
-  orders.plan.hosts.resize(2);
+  orders.plan.hosts.resize(3);
   orders.plan.hosts[0].name = "node01";
   orders.plan.hosts[1].name = "node02.east";
+  orders.plan.hosts[2].name = "node03";
   App app;
   app.argv = {"./ring", "", "a b"};
   app.environment = {"PATH=/bin", "EMPTY="};
   app.wdir = "sub";
-  app.ranks = 3;
+  app.ranks = 4;
   orders.plan.apps = {app};
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
     RankPlan place;
     place.rank = rank;
-    place.host = rank == 0 ? 0 : 1;
+    place.host = rank == 0 ? 0 : rank == 3 ? 2 : 1;
     place.local_rank = rank == 2 ? 1 : 0;
     orders.plan.ranks.push_back(place);
   }
@@ -42,7 +43,9 @@ Orders SomeOrders() {
   orders.plan.mapping.rank_by = MapBy::kSlot;
   orders.plan.mapping.cpus_per_rank = 4;
   orders.plan.ranks[1].place = "1:0-3";
-  orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}};
+  orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
+  orders.rules = {32, 16, 6, 30'000, 255, {"Connection closed by"}};
+  orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
   return orders;
 }
 
@@ -58,6 +61,8 @@ Ended SomeEnd() {
   ended.events = {std::string(128, 'e'), ""};
   return ended;
 }
+
+Gone SomeLoss() { return {true, {4, 5}, "node04 is lost"}; }
 
 Beat SomeBeat() {
   Beat beat;
@@ -76,9 +81,10 @@ std::vector<Case> Cases() {
   return {
       {Encode(kHello), [](std::string_view b) { return DecodeHello(b).ok(); }},
       {Encode(SomeOrders()), [](std::string_view b) { return DecodeOrders(b).ok(); }},
-      {Encode(SomeEnd()), [](std::string_view b) { return DecodeEnded(b).ok(); }},
+      {Encode({SomeEnd(), SomeEnd()}), [](std::string_view b) { return DecodeEnds(b).ok(); }},
+      {Encode(SomeLoss()), [](std::string_view b) { return DecodeGone(b).ok(); }},
       {Encode(Credit{3, 1, 77}), [](std::string_view b) { return DecodeCredit(b).ok(); }},
-      {Encode(SignalOrder{3, 15}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
+      {Encode(SignalOrder{15, {3, 4}}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
       {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
   };
 }
@@ -103,7 +109,9 @@ TEST(MessagesTest, OrdersComeBack) {
   EXPECT_EQ(back->directory, orders.directory);
   EXPECT_EQ(back->silence_ms, orders.silence_ms);
   EXPECT_EQ(back->open_files_max, orders.open_files_max);
-  ASSERT_EQ(back->ranks.size(), 2u);
+  EXPECT_EQ(back->rules, orders.rules);
+  EXPECT_EQ(back->below, orders.below);
+  ASSERT_EQ(back->ranks.size(), 3u);
   EXPECT_EQ(back->ranks[0].cpuset, "0-3");
   EXPECT_TRUE(back->ranks[0].reads_input);
   EXPECT_EQ(back->ranks[0].own_environment, orders.ranks[0].own_environment);
@@ -112,8 +120,10 @@ TEST(MessagesTest, OrdersComeBack) {
 
 TEST(MessagesTest, EndComesBack) {
   const Ended ended = SomeEnd();
-  const Result<Ended> back = DecodeEnded(Encode(ended));
-  ASSERT_TRUE(back.ok());
+  const Result<std::vector<Ended>> both = DecodeEnds(Encode({ended, ended}));
+  ASSERT_TRUE(both.ok());
+  ASSERT_EQ(both->size(), 2u);
+  const Ended* back = &both->back();
   EXPECT_EQ(back->rank, ended.rank);
   EXPECT_EQ(back->kind, ended.kind);
   EXPECT_EQ(back->code, ended.code);
@@ -122,6 +132,39 @@ TEST(MessagesTest, EndComesBack) {
   EXPECT_EQ(back->why, ended.why);
   EXPECT_EQ(back->ring_head, ended.ring_head);
   EXPECT_EQ(back->events, ended.events);
+}
+
+TEST(MessagesTest, LossAndSignalComeBack) {
+  const Result<Gone> gone = DecodeGone(Encode(SomeLoss()));
+  ASSERT_TRUE(gone.ok());
+  EXPECT_TRUE(gone->lost);
+  EXPECT_EQ(gone->hosts, SomeLoss().hosts);
+  EXPECT_EQ(gone->why, SomeLoss().why);
+  const Result<SignalOrder> order = DecodeSignal(Encode(SignalOrder{15, {3, 4}}));
+  ASSERT_TRUE(order.ok());
+  EXPECT_EQ(order->signal, 15u);
+  EXPECT_EQ(order->ranks, (std::vector<std::uint32_t>{3, 4}));
+}
+
+// Ranks that follow a rule cost nothing more, however many there are; others come back as well.
+TEST(MessagesTest, PlacesAreRuns) {
+  Orders orders = SomeOrders();
+  const std::size_t bytes = Encode(orders).size();
+  const auto place = [&orders](std::uint32_t host, std::uint32_t local) {
+    RankPlan rank;
+    rank.rank = static_cast<std::uint32_t>(orders.plan.ranks.size());
+    rank.host = host;
+    rank.local_rank = local;
+    orders.plan.ranks.push_back(rank);
+  };
+  for (std::uint32_t rank = 0; rank < 10'000; ++rank) place(2, rank + 1);
+  EXPECT_LE(Encode(orders).size(), bytes + 24);
+  for (const std::uint32_t local : {7u, 3u, 3u, 9u})
+    for (const std::uint32_t host : {0u, 1u, 2u}) place(host, local);
+  place(1, 1);
+  const Result<Orders> back = DecodeOrders(Encode(orders));
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(back->plan, orders.plan);
 }
 
 TEST(MessagesTest, GreetingOfAnotherVersionTellsItsVersion) {
@@ -142,6 +185,12 @@ TEST(MessagesTest, OrdersAboutNobodyAreRefused) {
   EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
   orders = SomeOrders();
   orders.host = 5;
+  EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
+  orders = SomeOrders();
+  orders.below[0].host = 5;
+  EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
+  orders = SomeOrders();
+  orders.below.clear();  // but a rank of that host
   EXPECT_FALSE(DecodeOrders(Encode(orders)).ok());
 }
 

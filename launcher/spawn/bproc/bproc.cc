@@ -18,7 +18,8 @@ class MoveStarter final : public ShepherdStarter {
 
   bool dials_back() const override { return true; }
   CommandLine CommandFor(const Host&, std::span<const std::string>) const override { return {}; }
-  bool WorthRetrying(int, std::string_view) const override { return false; }
+  RetryRule retry() const override { return {}; }
+  bool works_everywhere() const override { return false; }
   Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
                                                  std::span<const std::uint32_t> hosts,
                                                  std::span<const std::string> shepherd,

@@ -13,23 +13,28 @@ namespace {
 
 struct Params {
   std::string agent;
+  std::string onward = "no";
 };
 constexpr std::tuple kFields{
     param::Describe("spawner.exec.agent", &Params::agent, "",
                     "The command that runs another one on {host}, standard input and output passed "
                     "on: \"ip netns exec {host}\", \"kubectl exec -i {host} --\". {user}, {port} "
                     "and {command} may be used too; without {command} its words are appended."),
+    param::Describe("spawner.exec.onward", &Params::onward, "yes|no",
+                    "Does the agent work on the hosts, too? Then more of them than "
+                    "launcher.shepherd.width are reached through each other."),
 };
 
 class ExecStarter final : public ShepherdStarter {
  public:
-  explicit ExecStarter(Template agent) : agent_(std::move(agent)) {}
+  ExecStarter(Template agent, bool onward) : agent_(std::move(agent)), onward_(onward) {}
   bool dials_back() const override { return false; }
   CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const override {
     return agent_.Fill(host, shepherd);
   }
   // Nothing is known of an agent's exit statuses.
-  bool WorthRetrying(int, std::string_view) const override { return false; }
+  RetryRule retry() const override { return {}; }
+  bool works_everywhere() const override { return onward_; }
   Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan&, std::span<const std::uint32_t>,
                                                  std::span<const std::string>,
                                                  const DialBack&) override {
@@ -38,6 +43,7 @@ class ExecStarter final : public ShepherdStarter {
 
  private:
   Template agent_;
+  bool onward_;
 };
 
 component::Offer Query(const SpawnContext& context) {
@@ -52,7 +58,10 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
   Result<Template> agent = Template::Parse(params.agent);
   if (!agent.ok()) return std::move(agent).status();
   return MakePipedSpawner(
-      [agent = *std::move(agent)] { return std::make_unique<ExecStarter>(agent); }, context);
+      [agent = *std::move(agent), onward = params.onward == "yes"] {
+        return std::make_unique<ExecStarter>(agent, onward);
+      },
+      context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {

@@ -14,7 +14,7 @@ void AddWords(std::string_view text, CommandLine* command) {
 }
 
 // What ssh returns for every failure of its own.
-constexpr int kOwnFailure = 255;
+constexpr std::uint32_t kOwnFailure = 255;
 
 }  // namespace
 
@@ -54,13 +54,10 @@ CommandLine SshStarter::CommandFor(const Host& host, std::span<const std::string
 
 // An sshd with too many unauthenticated guests (MaxStartups, 10 by default) drops the connection
 // before or while the versions are exchanged; measured with 30 at once: 6 dropped.
-bool SshStarter::WorthRetrying(int status, std::string_view words) const {
-  if (status != kOwnFailure) return false;
-  for (const std::string_view sign :
-       {"Connection reset by", "Connection closed by", "kex_exchange_identification",
-        "ssh_exchange_identification", "banner exchange"})
-    if (words.find(sign) != std::string_view::npos) return true;
-  return false;
+RetryRule SshStarter::retry() const {
+  return {kOwnFailure,
+          {"Connection reset by", "Connection closed by", "kex_exchange_identification",
+           "ssh_exchange_identification", "banner exchange"}};
 }
 
 Result<std::unique_ptr<ShepherdCrew>> SshStarter::StartAll(const Plan&,

@@ -34,7 +34,8 @@ class SshStarter final : public ShepherdStarter {
   explicit SshStarter(Params params) : params_(std::move(params)) {}
   bool dials_back() const override { return false; }
   CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const override;
-  bool WorthRetrying(int status, std::string_view words) const override;
+  RetryRule retry() const override;
+  bool works_everywhere() const override { return true; }
   Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
                                                  std::span<const std::uint32_t> hosts,
                                                  std::span<const std::string> shepherd,

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shepherds that one process starts and hears: the launcher's, and those of a shepherd further
+// down the tree. Brings them to life, a window at a time, with second attempts where the reason
+// passes; keeps their streams moving; notices when one falls silent or dies.
+//
+// What passes over the streams is the owner's business.
+//
+// Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/shepherd/heartbeat.h"
+#include "launcher/shepherd/node.h"
+#include "launcher/shepherd/poller.h"
+#include "launcher/wire/messages.h"
+
+namespace lamina::launcher {
+
+// Is it one of the signals that end a job?
+bool EndsProcesses(int signal);
+
+class Flock {
+ public:
+  struct Outlets {
+    // The payload of the orders for one that has just greeted.
+    std::function<std::string(const Node& node)> orders;
+    // A frame of one at work, other than Bye.
+    std::function<Status(Node* node, const wire::Frame& frame)> hear;
+    // One is given up, and what is below it: `started` or not. Called once a node.
+    std::function<void(Node* node, bool started, const std::string& why)> failed;
+    // One has said goodbye.
+    std::function<void()> left;
+  };
+  // `plan` and what the pointers point to must outlive it. `silence_ms`: 0 for ever.
+  Flock(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
+        Heartbeat* heartbeat, Outlets outlets);
+  // Lets those go who said goodbye, and ends the agents of the others.
+  ~Flock();
+  Flock(const Flock&) = delete;
+  Flock& operator=(const Flock&) = delete;
+
+  // One that waits to be started.
+  Node* Add(std::uint32_t host, bool here, std::vector<std::string> command,
+            std::vector<wire::Below> below);
+  // Adds `hosts`, as a tree where there are more than the rules' width: each child has the hosts
+  // that follow it in the list, up to the next child.
+  void AddTree(std::span<const wire::Below> hosts);
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  // It will call, having been started by somebody else.
+  void Expect(Node* node);
+  // As many as the window allows.
+  void StartWaiting();
+  // The shepherd of `node` has called and greeted.
+  void Adopt(Node* node, std::unique_ptr<wire::Stream> stream, const wire::Hello& hello);
+  // Now, or when it is up. Nothing once it is over.
+  void Send(Node* node, wire::Kind kind, std::string_view payload);
+  // The same to all that are up.
+  void SendAll(wire::Kind kind, std::string_view payload);
+  // Writes what can be written. After anything was sent, before the process waits.
+  void CarryAll();
+  // From the owner's heartbeat.
+  void Tick();
+  // `node` will not greet, or is not wanted any more: why, a sentence.
+  void Fail(Node* node, const std::string& why);
+  // The job ends before `node` is up; the owner is not told.
+  void Cancel(Node* node);
+  // From now on goodbyes are expected and losses do not matter.
+  void Sweep();
+  // Nobody further is started.
+  void StopStarting() { failed_ = true; }
+  bool over() const;
+  bool sweeping() const { return sweeping_; }
+
+ private:
+  void StartNode(Node* node);
+  void Attach(Node* node);
+  void Detach(Node* node);
+  void Carry(Node* node);
+  void OnStream(Node* node);
+  void OnWords(Node* node);
+  void OnAgentEnd(Node* node);
+  Status Hear(Node* node, const wire::Frame& frame);
+  Status Greeted(Node* node, const wire::Hello& hello);
+  void Settle(Node* node);
+  bool Retry(Node* node);
+  void TickNode(Node* node, std::uint64_t now_ms);
+  std::string LostWords(const Node& node) const;
+
+  const Plan& plan_;
+  const wire::StartRules rules_;
+  const std::uint64_t silence_ms_;
+  Poller* const poller_;
+  Heartbeat* const heartbeat_;
+  const Outlets outlets_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  bool failed_ = false;  // some node could not be started: no more are
+  bool sweeping_ = false;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/shepherd/relay.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "launcher/shepherd/agent.h"
+#include "launcher/shepherd/shepherd_word.h"
+#include "launcher/spawn/spawner.h"
+
+namespace lamina::launcher {
+namespace {
+
+// How long exit records that say nothing alarming wait for more of them.
+constexpr std::uint64_t kGatherMs = 20;
+
+template <class Message, class Action>
+Status With(Result<Message> message, Action action) {
+  if (!message.ok()) return std::move(message).status();
+  action(*message);
+  return {};
+}
+
+}  // namespace
+
+Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, Outlets outlets)
+    : orders_(orders),
+      heartbeat_(heartbeat),
+      outlets_(std::move(outlets)),
+      flock_(orders.plan, orders.rules, orders.silence_ms, poller, heartbeat,
+             Flock::Outlets{
+                 [this](const Node& node) { return OrdersFor(node); },
+                 [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+                 [this](Node* node, bool started, const std::string& why) {
+                   Failed(node, started, why);
+                 },
+                 [this] { EndIfDone(); }}),
+      by_host_(orders.plan.hosts.size()),
+      hub_(orders.plan, std::vector<pmix::Hub::Edge>(orders.plan.hosts.size(), pmix::Hub::kUp),
+           false,
+           pmix::Hub::Outlets{[this](pmix::Hub::Edge edge, const std::string& letter) {
+                                if (edge == pmix::Hub::kUp)
+                                  outlets_.send(wire::Kind::kLetter, letter);
+                                else
+                                  flock_.Send(flock_.nodes()[edge].get(), wire::Kind::kLetter,
+                                              letter);
+                              },
+                              nullptr}) {
+  flock_.Add(orders_.host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
+  flock_.AddTree(orders_.below);
+  for (const auto& node : flock_.nodes())
+    for (const std::uint32_t host : node->hosts()) {
+      by_host_[host] = node.get();
+      hub_.Move(host, node->edge);
+    }
+  for (const wire::RankOrder& rank : orders_.ranks) running_.insert(rank.rank);
+  flock_.StartWaiting();
+}
+
+Node* Relay::NodeOf(std::uint32_t rank) const {
+  return rank < orders_.plan.ranks.size() ? by_host_[orders_.plan.ranks[rank].host] : nullptr;
+}
+
+std::string Relay::OrdersFor(const Node& node) const {
+  wire::Orders orders = orders_;
+  orders.host = node.host;
+  orders.below = node.below;
+  std::erase_if(orders.ranks, [this, &node](const wire::RankOrder& rank) {
+    return NodeOf(rank.rank) != &node;
+  });
+  return Encode(orders);
+}
+
+Status Relay::Obey(const wire::Frame& frame) {
+  const auto pass_on = [this, &frame](std::uint32_t rank) {
+    if (Node* node = NodeOf(rank); node != nullptr) flock_.Send(node, frame.kind, frame.payload);
+  };
+  switch (frame.kind) {
+    case wire::Kind::kInput:
+      return With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+    case wire::Kind::kWritten:
+      return With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+    case wire::Kind::kSignal:
+      return With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
+    case wire::Kind::kLetter:
+      return hub_.Receive(pmix::Hub::kUp, frame.payload);
+    case wire::Kind::kBeat:
+      return With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+    case wire::Kind::kSweep:
+      flock_.Sweep();
+      EndIfDone();
+      return {};
+    default:
+      return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
+                   static_cast<unsigned>(frame.kind));
+  }
+}
+
+Status Relay::Hear(Node* node, const wire::Frame& frame) {
+  const auto pass_on = [this, node, &frame](std::uint32_t rank) {
+    if (NodeOf(rank) == node) outlets_.send(frame.kind, frame.payload);
+  };
+  switch (frame.kind) {
+    case wire::Kind::kEnded:
+      return With(wire::DecodeEnds(frame.payload), [&](auto& m) { HearEnds(node, std::move(m)); });
+    case wire::Kind::kOutput:
+      return With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+    case wire::Kind::kTaken:
+      return With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+    case wire::Kind::kLetter:
+      return hub_.Receive(node->edge, frame.payload);
+    case wire::Kind::kBeat:
+      return With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
+        for (const auto& head : beat.heads)
+          if (NodeOf(head.rank) == node) heads_[head.rank] = head.ring_head;
+      });
+    case wire::Kind::kGone:
+      return With(wire::DecodeGone(frame.payload), [&](auto& m) { HearGone(node, std::move(m)); });
+    default:
+      return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
+                   static_cast<unsigned>(frame.kind));
+  }
+}
+
+void Relay::HearEnds(const Node* node, std::vector<wire::Ended> ends) {
+  for (wire::Ended& ended : ends)
+    if (NodeOf(ended.rank) == node) NoteEnd(std::move(ended));
+}
+
+// One that went well waits a moment for others, unless it is the last.
+void Relay::NoteEnd(wire::Ended ended) {
+  running_.erase(ended.rank);
+  heads_.erase(ended.rank);
+  const bool well = ended.kind == static_cast<std::uint8_t>(RankEvent::Kind::kExited) &&
+                    ended.code == 0 && !running_.empty();
+  if (ends_.empty()) {
+    ends_due_ms_ = Heartbeat::NowMs() + kGatherMs;
+    heartbeat_->Hurry(kGatherMs);
+  }
+  ends_.push_back(std::move(ended));
+  if (!well) TellEnds();
+}
+
+void Relay::TellEnds() {
+  if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
+}
+
+// By somebody further down: these hosts are not behind `node` any more.
+void Relay::HearGone(Node* node, wire::Gone gone) {
+  std::erase_if(gone.hosts, [this, node](std::uint32_t host) {
+    return host >= by_host_.size() || by_host_[host] != node || host == node->host;
+  });
+  if (gone.hosts.empty()) return;
+  outlets_.send(wire::Kind::kGone, Encode(gone));
+  std::erase_if(node->below, [&gone](const wire::Below& below) {
+    return std::find(gone.hosts.begin(), gone.hosts.end(), below.host) != gone.hosts.end();
+  });
+  for (const std::uint32_t host : gone.hosts) {
+    by_host_[host] = nullptr;
+    std::erase_if(running_, [this, host](std::uint32_t rank) {
+      return orders_.plan.ranks[rank].host == host;
+    });
+    if (!gone.lost) hub_.Move(host, pmix::Hub::kUp);
+  }
+}
+
+void Relay::Failed(Node* node, bool started, const std::string& why) {
+  const bool give_back = !started && !node->here;
+  const std::vector<std::uint32_t> hosts = node->hosts();
+  TellEnds();
+  outlets_.send(wire::Kind::kGone,
+                Encode(wire::Gone{!give_back, hosts,
+                                  give_back ? orders_.plan.hosts[orders_.host].name + " " + why
+                                            : why}));
+  for (const std::uint32_t host : hosts) {
+    by_host_[host] = nullptr;
+    std::erase_if(running_, [this, host](std::uint32_t rank) {
+      return orders_.plan.ranks[rank].host == host;
+    });
+    if (give_back) hub_.Move(host, pmix::Hub::kUp);
+  }
+  EndIfDone();
+}
+
+void Relay::Signal(const wire::SignalOrder& order) {
+  std::map<Node*, std::vector<std::uint32_t>> by_node;
+  for (const std::uint32_t rank : order.ranks)
+    if (Node* node = NodeOf(rank); node != nullptr && !node->over()) by_node[node].push_back(rank);
+  for (auto& [node, ranks] : by_node)
+    if (node->state == Node::State::kHerding)
+      flock_.Send(node, wire::Kind::kSignal,
+                  Encode(wire::SignalOrder{order.signal, std::move(ranks)}));
+    else if (EndsProcesses(static_cast<int>(order.signal)))
+      Cancel(node, order.signal);
+}
+
+// The job ends before the node is up: so do its ranks.
+void Relay::Cancel(Node* node, std::uint32_t signal) {
+  flock_.Cancel(node);
+  for (const wire::RankOrder& rank : orders_.ranks) {
+    if (NodeOf(rank.rank) != node) continue;
+    wire::Ended ended;
+    ended.rank = rank.rank;
+    ended.kind = static_cast<std::uint8_t>(RankEvent::Kind::kKilled);
+    ended.signal = static_cast<std::int32_t>(signal);
+    NoteEnd(std::move(ended));
+    for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}})
+      outlets_.send(wire::Kind::kOutput, Encode(wire::Piece{rank.rank, which, {}}));
+  }
+}
+
+void Relay::EndIfDone() {
+  if (done_ || !flock_.sweeping() || !flock_.over()) return;
+  done_ = true;
+  TellEnds();
+  outlets_.done();
+}
+
+void Relay::Tick(wire::Beat* beat) {
+  flock_.Tick();
+  if (!ends_.empty() && Heartbeat::NowMs() >= ends_due_ms_)
+    TellEnds();
+  else if (!ends_.empty())
+    heartbeat_->Hurry(kGatherMs);
+  for (auto& [rank, head] : std::exchange(heads_, {})) beat->heads.push_back({rank, head});
+}
+
+}  // namespace lamina::launcher
