@@ -31,6 +31,8 @@ void Engine::Arrived(PeerId from, const transport::Header& header,
     case FrameKind::kGoodbye:
       LaneTo(from).goodbye_received = true;
       return;
+    case FrameKind::kNudge:
+      return;
   }
   BadFrame(from, "a frame of no known kind");
 }

@@ -253,6 +253,12 @@ void Engine::FailRequestsOf(const Lane& lane) {
   for (Request* request : failed) core::Finish(request, MPI_ERR_PROC_ABORTED);
 }
 
+void Engine::Nudge(PeerId peer) {
+  Lane& lane = LaneTo(peer);
+  const transport::Frame frame{PackToken(FrameKind::kNudge, 0), {}};
+  if (!lane.lost) static_cast<void>(lane.endpoint->SendShort(frame));
+}
+
 void Engine::Farewell() {
   for (auto& lane : lane_storage_)
     if (lane->farewell && !lane->lost)

@@ -114,6 +114,10 @@ class Engine final : public transport::Inbox {
   // Until `request` is complete, taking one frame at a time: what comes behind it would only have to
   // be put aside.
   void WaitForNext(Request* request);
+  // Ends a sleep of `peer` in WaitUntil, so that it asks its condition again. A peer that cannot
+  // take a frame now has others to read, and asks anyway.
+  void Nudge(PeerId peer);
+  const progress::WaitPolicy& policy() const { return policy_; }
   // Something was completed outside Progress that another thread may sleep for.
   void Disturb() { disturbed_ = true; }
 

@@ -17,6 +17,7 @@ enum class FrameKind : std::uint8_t {
   kData = 5,         // a piece of a pushed message
   kDone = 6,         // the receiver has fetched it all, or matched an kEagerSync
   kGoodbye = 7,      // this process will send nothing more
+  kNudge = 8,        // nothing; ends a sleep
 };
 
 // word 0: kind in the top 8 bits; below, the context, or a byte offset (kData).
