@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory that the members of one communicator share: where each posts what the others read.
+//
+// Operations on a communicator are numbered from 1, alike on all members. Operation n uses set
+// n % kDepth of the lines below, and slot n % kSlots of the area. Nothing is ever cleared but the
+// count of arrivals: a number that is at least n says "done for operation n". README.md has the
+// byte table.
+//
+// The memory is a sealed memfd without a name. The others open it as /proc/PID/fd/FD, as long as
+// the maker holds the descriptor.
+//
+// Ownership:  unmapped on destruction; the others keep their mappings.
+// Allocation: at creation only. Pages of the area exist once they are touched.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+
+namespace lamina::collective::shared {
+
+using Number = std::uint64_t;  // of an operation
+
+inline constexpr std::size_t kLineBytes = 64;
+inline constexpr Number kDepth = 8;
+inline constexpr Number kSlots = 4;
+inline constexpr std::size_t kInlineBytes = 48;
+
+// What one member has to say in one operation. Written by that member alone.
+struct alignas(kLineBytes) Post {
+  std::atomic<Number> number;
+  Number finished_by_all;  // no member has more to read of this operation or earlier ones
+  std::byte data[kInlineBytes];
+};
+
+// Who has arrived; apart from the line that the waiting look at.
+struct alignas(kLineBytes) Gate {
+  std::atomic<std::uint32_t> arrived;
+};
+
+struct alignas(kLineBytes) Member {
+  std::atomic<Number> finished;  // reads nothing of this operation or earlier ones any more
+  std::atomic<std::uint32_t> asleep;
+  std::atomic<std::int32_t> pid;
+};
+
+struct alignas(kLineBytes) BoardHeader {
+  std::uint64_t magic;
+  std::uint64_t token;
+  std::uint64_t slot_bytes;
+  std::uint32_t ranks;
+  std::atomic<std::uint32_t> broken;    // a member died; nothing here can be waited for any more
+  std::atomic<std::uint32_t> sleepers;  // members that are asleep
+};
+
+// What the others need to open a board. Plain bytes.
+struct Invitation {
+  std::uint64_t token = 0;  // 0: there is no board
+  std::uint64_t inode = 0;
+  std::uint64_t slot_bytes = 0;
+  std::int32_t pid = 0;
+  std::int32_t descriptor = -1;
+  std::uint32_t ranks = 0;
+  std::uint32_t crowded = 0;  // the maker's view of the node, which becomes everybody's
+};
+
+class Board {
+ public:
+  // kResource, kUnsupported: no memory or no memfd; the message says what was asked for.
+  static Result<std::unique_ptr<Board>> Create(Rank ranks, std::uint64_t area_bytes);
+  // kUnsupported: it cannot be opened from here (permissions, another pid namespace).
+  static Result<std::unique_ptr<Board>> Open(const Invitation& invitation);
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  const Invitation& invitation() const { return invitation_; }
+  // Nobody opens it from now on.
+  void CloseInvitation();
+
+  BoardHeader& header() { return *reinterpret_cast<BoardHeader*>(base_); }
+  Member& member(Rank rank) { return members_[rank]; }
+  Post& post(Rank rank, Number number) {
+    return posts_[(number % kDepth) * static_cast<Number>(ranks_) + static_cast<Number>(rank)];
+  }
+  Gate& gate(Number number) { return gates_[number % kDepth]; }
+  // What the last to arrive says to all.
+  Post& verdict(Number number) { return verdicts_[number % kDepth]; }
+  std::byte* slot(Number number) { return area_ + (number % kSlots) * invitation_.slot_bytes; }
+  std::size_t slot_bytes() const { return invitation_.slot_bytes; }
+  Rank ranks() const { return ranks_; }
+  bool broken() { return header().broken.load(std::memory_order_relaxed) != 0; }
+
+  // Breaks the board if a member that has not finished `number` is dead. A system call a member.
+  void LookAfter(Number number);
+
+ private:
+  Board(std::byte* base, std::size_t bytes, int descriptor, const Invitation& invitation);
+
+  std::byte* const base_;
+  const std::size_t bytes_;
+  int descriptor_;
+  const Invitation invitation_;
+  const Rank ranks_;
+  Member* members_;
+  Gate* gates_;
+  Post* verdicts_;
+  Post* posts_;
+  std::byte* area_;
+};
+
+}  // namespace lamina::collective::shared

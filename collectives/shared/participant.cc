@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/shared/participant.h"
+
+#include <algorithm>
+
+namespace lamina::collective::shared {
+
+// The slot, and the posts, of this operation were those of an earlier one that all have to have
+// finished.
+bool Participant::AwaitRoom(Number depth) {
+  const Number needed = number_ - depth;
+  Number least = number_ - 1;
+  for (Rank other = 0; other < ranks(); ++other) {
+    if (other == rank_) continue;
+    const std::atomic<Number>& finished = board_.member(other).finished;
+    if (!Await(finished, needed)) return false;
+    least = std::min(least, finished.load(std::memory_order_acquire));
+  }
+  finished_by_all_ = std::max(finished_by_all_, least);
+  return true;
+}
+
+void Participant::WakeSleepers() {
+  for (Rank other = 0; other < ranks(); ++other)
+    if (other != rank_ && board_.member(other).asleep.load(std::memory_order_relaxed) != 0)
+      patience_.Wake(other);
+}
+
+}  // namespace lamina::collective::shared

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One member at the board: what it posts, whom it waits for, and when memory may be used again.
+//
+//   Begin ── write ── Publish ── Finish                      whoever has something to say
+//   Begin ── Await ── read ── Finish                         whoever wants to hear it
+//   Begin ── write ── Meet all others ── read ── Finish      where all do both
+//
+// With a CPU for everybody, those who meet look at each other's posts: one cache line to go. Where
+// ranks share CPUs they count arrivals at a gate and wait for one verdict: a rank touches two lines
+// per turn however many others there are, and the last to arrive can work for all.
+//
+// Threads: one at a time.
+#pragma once
+
+#include "collectives/shared/board.h"
+
+namespace lamina::collective::shared {
+
+// What a member waits for: `word` to reach `number`.
+struct Expectation {
+  const std::atomic<Number>& word;
+  Number number;
+  Board& board;
+  Rank rank;  // who waits
+
+  bool Over() const { return word.load(std::memory_order_acquire) >= number || board.broken(); }
+};
+
+// How a process waits, and how it wakes another one.
+class Patience {
+ public:
+  virtual ~Patience() = default;
+  // Returns when `expectation` is over. Whoever sleeps meanwhile says so in its Member first.
+  virtual void Wait(const Expectation& expectation) = 0;
+  // `rank` said that it sleeps.
+  virtual void Wake(Rank rank) = 0;
+};
+
+// What a member writes before it has met all others; decides how long it must wait for room.
+enum class Writes { kNothing, kPost, kSlot };
+
+class Participant {
+ public:
+  // `crowded` must be the same on all members. The others outlive it.
+  Participant(Board* board, Rank rank, bool crowded, Patience* patience)
+      : board_(*board), patience_(*patience), rank_(rank), crowded_(crowded) {}
+
+  Rank rank() const { return rank_; }
+  Rank ranks() const { return board_.ranks(); }
+  bool crowded() const { return crowded_; }
+  Board& board() { return board_; }
+  Post& post(Rank rank) { return board_.post(rank, number_); }
+  std::byte* slot() { return board_.slot(number_); }
+  Number number() const { return number_; }
+
+  // The next operation. False, here and below: a member died, so the operation cannot be done.
+  [[nodiscard]] bool Begin(Writes writes) {
+    ++number_;
+    const Number depth = writes == Writes::kSlot ? kSlots : kDepth;
+    return writes == Writes::kNothing || number_ <= finished_by_all_ + depth || AwaitRoom(depth);
+  }
+  // What was written before is there to be read.
+  void Publish() { Say(post(rank_)); }
+  [[nodiscard]] bool Await(Rank rank) {
+    const Post& said = post(rank);
+    if (!Await(said.number, number_)) return false;
+    if (finished_by_all_ < said.finished_by_all) finished_by_all_ = said.finished_by_all;
+    return true;
+  }
+  // Everybody has written. Work that one can do for all is done by `last` (crowded) and found in
+  // the verdict or the slot.
+  template <class Last>
+  [[nodiscard]] bool MeetAtGate(const Last& last) {
+    Gate& gate = board_.gate(number_);
+    Post& verdict = board_.verdict(number_);
+    if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
+        static_cast<std::uint32_t>(ranks())) {
+      gate.arrived.store(0, std::memory_order_relaxed);
+      last(verdict);
+      Say(verdict);
+    } else if (!Await(verdict.number, number_)) {
+      return false;
+    }
+    HaveMet();
+    return true;
+  }
+  [[nodiscard]] bool MeetFaceToFace() {
+    Publish();
+    for (Rank other = 0; other < ranks(); ++other)
+      if (other != rank_ && !Await(post(other).number, number_)) return false;
+    HaveMet();
+    return true;
+  }
+  [[nodiscard]] bool Meet() {
+    return crowded_ ? MeetAtGate([](Post&) {}) : MeetFaceToFace();
+  }
+  // Reads nothing of operation `number` and earlier ones any more.
+  void Finish(Number number) {
+    board_.member(rank_).finished.store(number, std::memory_order_release);
+    WakeIfAsleep();
+  }
+  void Finish() { Finish(number_); }
+
+ private:
+  void Say(Post& post) {
+    post.finished_by_all = finished_by_all_;
+    post.number.store(number_, std::memory_order_release);
+    WakeIfAsleep();
+  }
+  // After a store that somebody may wait for. No fence between the two: who is going to sleep says
+  // so, then looks many times more, long enough for that store to have become visible.
+  void WakeIfAsleep() {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (board_.header().sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      WakeSleepers();
+  }
+  bool Await(const std::atomic<Number>& word, Number number) {
+    if (word.load(std::memory_order_acquire) >= number) return true;
+    patience_.Wait({word, number, board_, rank_});
+    return word.load(std::memory_order_acquire) >= number;
+  }
+  // Whoever has arrived here has finished what came kLag operations before.
+  void HaveMet() {
+    if (finished_by_all_ + kLag < number_) finished_by_all_ = number_ - kLag;
+  }
+  bool AwaitRoom(Number depth);
+  void WakeSleepers();
+
+ public:
+  // A member may still read what was posted so many operations ago, less one.
+  static constexpr Number kLag = 3;
+
+ private:
+  Board& board_;
+  Patience& patience_;
+  const Rank rank_;
+  const bool crowded_;
+  Number number_ = 0;
+  Number finished_by_all_ = 0;
+};
+static_assert(Participant::kLag < kSlots && kSlots <= kDepth);
+
+}  // namespace lamina::collective::shared
