@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations that move data.
+//
+// Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
+//        alltoall: a square of pieces, a row for each sender. In the slot of the operation, or in
+//        the post where there is one piece that fits.
+// Cost:  two copies of every byte; one meeting per piece for barrier, allgather and alltoall, none
+//        for the others: whoever only writes goes on at once, until the slots are used up.
+#include <algorithm>
+#include <cstring>
+
+#include "collectives/shared/operations.h"
+
+namespace lamina::collective::shared {
+namespace {
+
+// A broadcast in pieces of this size keeps the pieces under way within a second-level cache.
+constexpr std::int64_t kBcastPieceBytes = 64 << 10;
+
+// Bytes [position, position + bytes) of `from`, packed, to `to`.
+void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to) {
+  const auto size = static_cast<std::size_t>(bytes);
+  if (from.contiguous()) {
+    std::memcpy(to, from.data() + position, size);
+  } else {
+    datatype::Pack(from, position, {to, size});
+  }
+}
+
+void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position) {
+  const auto size = static_cast<std::size_t>(bytes);
+  if (to.contiguous()) {
+    std::memcpy(to.data() + position, from, size);
+  } else {
+    datatype::Unpack({from, size}, position, to);
+  }
+}
+
+// The largest piece of a block of `bytes` of which `count` fit into a slot.
+std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count) {
+  std::int64_t room = static_cast<std::int64_t>(self.board().slot_bytes()) / count;
+  if (room > static_cast<std::int64_t>(kLineBytes)) room &= ~std::int64_t{kLineBytes - 1};
+  return std::min(bytes, std::max<std::int64_t>(room, 1));
+}
+
+}  // namespace
+
+bool Barrier(Participant& self) {
+  if (!self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost) || !self.Meet()) return false;
+  self.Finish();
+  return true;
+}
+
+bool Bcast(Participant& self, Rank root, const Buffer& data) {
+  const std::int64_t bytes = data.bytes();
+  const bool is_root = self.rank() == root;
+  const bool is_inline = bytes <= static_cast<std::int64_t>(kInlineBytes);
+  const std::int64_t room = Piece(self, bytes, 1);
+  const std::int64_t piece = std::min(room, kBcastPieceBytes);
+  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
+  for (std::int64_t done = 0; done < bytes; done += piece) {
+    const std::int64_t now = std::min(piece, bytes - done);
+    if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
+    std::byte* const place = is_inline ? self.post(root).data : self.slot();
+    if (is_root) {
+      Take(data, done, now, place);
+      self.Publish();
+    } else {
+      if (!self.Await(root)) return false;
+      Give(place, now, data, done);
+    }
+    self.Finish();
+  }
+  return true;
+}
+
+bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
+  const std::int64_t bytes = own.bytes();
+  const std::int64_t piece = Piece(self, bytes, self.ranks());
+  const Buffer whole = all.All(self.ranks());
+  for (std::int64_t done = 0; done < bytes; done += piece) {
+    const std::int64_t now = std::min(piece, bytes - done);
+    if (!self.Begin(Writes::kSlot)) return false;
+    std::byte* const row = self.slot();
+    Take(own, done, now, row + self.rank() * now);
+    if (!self.Meet()) return false;
+    if (now == bytes) {
+      Give(row, bytes * self.ranks(), whole, 0);
+    } else {
+      for (Rank rank = 0; rank < self.ranks(); ++rank)
+        Give(row + rank * now, now, all.At(rank), done);
+    }
+    self.Finish();
+  }
+  return true;
+}
+
+bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) {
+  const std::int64_t bytes = own.bytes();
+  const std::int64_t piece = Piece(self, bytes, self.ranks());
+  const bool is_root = self.rank() == root;
+  for (std::int64_t done = 0; done < bytes; done += piece) {
+    const std::int64_t now = std::min(piece, bytes - done);
+    if (!self.Begin(is_root ? Writes::kNothing : Writes::kSlot)) return false;
+    std::byte* const row = self.slot();
+    if (!is_root) {
+      Take(own, done, now, row + self.rank() * now);
+      self.Publish();
+    }
+    for (Rank rank = 0; is_root && rank < self.ranks(); ++rank) {
+      if (rank == root) continue;
+      if (!self.Await(rank)) return false;
+      Give(row + rank * now, now, all.At(rank), done);
+    }
+    self.Finish();
+  }
+  if (is_root && own.address != all.At(root).address) datatype::Copy(own, all.At(root));
+  return true;
+}
+
+bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own) {
+  const std::int64_t bytes = own.bytes();
+  const std::int64_t piece = Piece(self, bytes, self.ranks());
+  const bool is_root = self.rank() == root;
+  for (std::int64_t done = 0; done < bytes; done += piece) {
+    const std::int64_t now = std::min(piece, bytes - done);
+    if (!self.Begin(is_root ? Writes::kSlot : Writes::kNothing)) return false;
+    std::byte* const row = self.slot();
+    for (Rank rank = 0; is_root && rank < self.ranks(); ++rank)
+      if (rank != root) Take(all.At(rank), done, now, row + rank * now);
+    if (is_root) {
+      self.Publish();
+    } else {
+      if (!self.Await(root)) return false;
+      Give(row + self.rank() * now, now, own, done);
+    }
+    self.Finish();
+  }
+  if (is_root && own.address != all.At(root).address) datatype::Copy(all.At(root), own);
+  return true;
+}
+
+bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
+  const std::int64_t bytes = in.first.bytes();
+  const std::int64_t ranks = self.ranks();
+  const std::int64_t piece = Piece(self, bytes, ranks * ranks);
+  const Buffer whole = out.All(self.ranks());
+  for (std::int64_t done = 0; done < bytes; done += piece) {
+    const std::int64_t now = std::min(piece, bytes - done);
+    if (!self.Begin(Writes::kSlot)) return false;
+    std::byte* const own_row = self.slot() + self.rank() * ranks * now;
+    if (now == bytes) {
+      Take(whole, 0, bytes * ranks, own_row);
+    } else {
+      for (Rank rank = 0; rank < self.ranks(); ++rank)
+        Take(out.At(rank), done, now, own_row + rank * now);
+    }
+    if (!self.Meet()) return false;
+    const std::byte* column = self.slot() + self.rank() * now;
+    for (Rank rank = 0; rank < self.ranks(); ++rank, column += ranks * now)
+      Give(column, now, in.At(rank), done);
+    self.Finish();
+  }
+  return true;
+}
+
+}  // namespace lamina::collective::shared

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Operations that combine data.
+//
+// A few bytes lie in the posts, more in rows of the slot. Up to kWholeBytes one member folds all
+// rows: the root, or the last to arrive, or, where everybody has a CPU, each for itself. Longer
+// vectors go through in pieces: each member folds its slice of every piece, and one meeting serves
+// three of them, so that n pieces take n + 1 meetings:
+//
+//   step i     write piece i     fold own slice of piece i - 1     read result of piece i - 2
+//
+// Cost:  two copies and one pass over every byte; meetings as above.
+#include <algorithm>
+#include <cstring>
+
+#include "collectives/shared/operations.h"
+
+namespace lamina::collective::shared {
+namespace {
+
+constexpr std::int64_t kWholeBytes = 4 << 10;
+// A piece of all members together stays within a second-level cache of 512 KiB with its neighbours.
+constexpr std::int64_t kPiecesBytes = 128 << 10;
+
+constexpr std::int64_t kLine = kLineBytes;
+
+constexpr std::int64_t Lines(std::int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
+
+void CopyBytes(const void* from, void* to, std::int64_t bytes) {
+  if (from != to) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+}
+
+// `count` elements of every row; `rows` is where the first of them lies in the first row.
+void Fold(const Reduction& it, const std::byte* rows, std::int64_t stride, Rank ranks,
+          std::int64_t count, void* result) {
+  CopyBytes(rows + (ranks - 1) * stride, result, count * it.type->size);
+  for (Rank rank = ranks - 2; rank >= 0; --rank)
+    datatype::Reduce(*it.op, rows + rank * stride, result, count, *it.type);
+}
+
+void FoldPosts(Participant& self, const Reduction& it, void* result) {
+  constexpr std::int64_t kStride = sizeof(Post);
+  Fold(it, self.post(0).data, kStride, self.ranks(), it.count, result);
+}
+
+bool IsInline(const Reduction& it) { return it.bytes() <= static_cast<std::int64_t>(kInlineBytes); }
+
+// One member can do it all: the rows and the result fit into the slot.
+bool IsWhole(Participant& self, const Reduction& it) {
+  return it.bytes() <= kWholeBytes && Lines(it.bytes()) * (self.ranks() + 1) <=
+                                          static_cast<std::int64_t>(self.board().slot_bytes());
+}
+
+bool AllreduceInline(Participant& self, const Reduction& it) {
+  if (!self.Begin(Writes::kPost)) return false;
+  CopyBytes(it.input, self.post(self.rank()).data, it.bytes());
+  if (self.crowded()) {
+    Post& verdict = self.board().verdict(self.number());
+    if (!self.MeetAtGate([&](Post& result) { FoldPosts(self, it, result.data); })) return false;
+    CopyBytes(verdict.data, it.output, it.bytes());
+  } else {
+    if (!self.MeetFaceToFace()) return false;
+    alignas(kLineBytes) std::byte result[kInlineBytes];
+    FoldPosts(self, it, result);
+    CopyBytes(result, it.output, it.bytes());
+  }
+  self.Finish();
+  return true;
+}
+
+bool AllreduceWhole(Participant& self, const Reduction& it) {
+  if (!self.Begin(Writes::kSlot)) return false;
+  const std::int64_t stride = Lines(it.bytes());
+  std::byte* const rows = self.slot();
+  std::byte* const result = rows + self.ranks() * stride;
+  CopyBytes(it.input, rows + self.rank() * stride, it.bytes());
+  if (self.crowded()) {
+    if (!self.MeetAtGate([&](Post&) { Fold(it, rows, stride, self.ranks(), it.count, result); }))
+      return false;
+    CopyBytes(result, it.output, it.bytes());
+  } else {
+    if (!self.MeetFaceToFace()) return false;
+    Fold(it, rows, stride, self.ranks(), it.count, it.output);
+  }
+  self.Finish();
+  return true;
+}
+
+bool ReduceWhole(Participant& self, Rank root, const Reduction& it, bool is_inline) {
+  const bool is_root = self.rank() == root;
+  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
+  if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
+  const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(it.bytes());
+  std::byte* const rows = is_inline ? self.post(0).data : self.slot();
+  if (!is_root) {
+    CopyBytes(it.input, rows + self.rank() * stride, it.bytes());
+    self.Publish();
+    self.Finish();
+    return true;
+  }
+  alignas(kLineBytes) std::byte result[kWholeBytes];
+  for (Rank rank = self.ranks() - 1; rank >= 0; --rank) {
+    if (rank != root && !self.Await(rank)) return false;
+    const void* row = rank == root ? it.input : rows + rank * stride;
+    if (rank == self.ranks() - 1)
+      CopyBytes(row, result, it.bytes());
+    else
+      datatype::Reduce(*it.op, row, result, it.count, *it.type);
+  }
+  self.Finish();
+  CopyBytes(result, it.output, it.bytes());
+  return true;
+}
+
+// The pieces of a long vector, and where they are.
+class Pieces {
+ public:
+  Pieces(Participant& self, const Reduction& it) : self_(self), it_(it) {
+    const std::int64_t rows = self.ranks() + 1;
+    const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
+    const std::int64_t room = std::clamp(kPiecesBytes, Lines(it.type->size) * rows, slot);
+    elements_ = room / rows / kLine * kLine / it.type->size;
+    elements_ = std::min(elements_, it.count);
+    stride_ = Lines(elements_ * it.type->size);
+    count_ = (it.count + elements_ - 1) / elements_;
+    first_ = self.number() + 1;
+  }
+  std::int64_t count() const { return count_; }
+  Number NumberOf(std::int64_t piece) const { return first_ + static_cast<Number>(piece); }
+
+  void Write(std::int64_t piece) const {
+    CopyBytes(At(it_.input, piece), Row(piece, self_.rank()), BytesOf(piece));
+  }
+  void FoldSlice(std::int64_t piece) const {
+    const std::int64_t all = ElementsOf(piece);
+    const std::int64_t begin = all * self_.rank() / self_.ranks();
+    const std::int64_t end = all * (self_.rank() + 1) / self_.ranks();
+    if (begin == end) return;
+    const std::int64_t offset = begin * it_.type->size;
+    Fold(it_, Row(piece, 0) + offset, stride_, self_.ranks(), end - begin,
+         Row(piece, self_.ranks()) + offset);
+  }
+  void Read(std::int64_t piece) const {
+    if (it_.output != nullptr)
+      CopyBytes(Row(piece, self_.ranks()), const_cast<std::byte*>(At(it_.output, piece)),
+                BytesOf(piece));
+  }
+
+ private:
+  std::int64_t ElementsOf(std::int64_t piece) const {
+    return std::min(elements_, it_.count - piece * elements_);
+  }
+  std::int64_t BytesOf(std::int64_t piece) const { return ElementsOf(piece) * it_.type->size; }
+  const std::byte* At(const void* vector, std::int64_t piece) const {
+    return static_cast<const std::byte*>(vector) + piece * elements_ * it_.type->size;
+  }
+  // The row behind the last member's is the result.
+  std::byte* Row(std::int64_t piece, Rank rank) const {
+    return self_.board().slot(NumberOf(piece)) + rank * stride_;
+  }
+
+  Participant& self_;
+  const Reduction& it_;
+  std::int64_t elements_;
+  std::int64_t stride_;
+  std::int64_t count_;
+  Number first_;
+};
+
+bool InPieces(Participant& self, const Reduction& it) {
+  const Pieces pieces(self, it);
+  for (std::int64_t step = 0; step <= pieces.count(); ++step) {
+    if (!self.Begin(Writes::kSlot)) return false;
+    if (step < pieces.count()) pieces.Write(step);
+    if (step >= 1) pieces.FoldSlice(step - 1);
+    if (step >= 2) {
+      pieces.Read(step - 2);
+      self.Finish(pieces.NumberOf(step - 2));
+    }
+    if (!self.Meet()) return false;
+  }
+  pieces.Read(pieces.count() - 1);
+  self.Finish();
+  return true;
+}
+
+}  // namespace
+
+bool Fits(const datatype::Datatype& type, Rank ranks, std::uint64_t slot_bytes) {
+  return type.contiguous && type.extent == type.size && type.true_lower == 0 &&
+         Lines(type.size) * (ranks + 1) <= static_cast<std::int64_t>(slot_bytes);
+}
+
+bool Allreduce(Participant& self, const Reduction& it) {
+  if (IsInline(it)) return AllreduceInline(self, it);
+  return IsWhole(self, it) ? AllreduceWhole(self, it) : InPieces(self, it);
+}
+
+bool Reduce(Participant& self, Rank root, const Reduction& it) {
+  const bool is_inline = IsInline(it);
+  if (is_inline || IsWhole(self, it)) return ReduceWhole(self, root, it, is_inline);
+  return InPieces(self, it);
+}
+
+}  // namespace lamina::collective::shared

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/shared/shared.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "collectives/shared/board.h"
+#include "collectives/shared/engine_patience.h"
+#include "collectives/shared/operations.h"
+#include "collectives/shared/params.h"
+#include "collectives/shared/participant.h"
+#include "runtime/base/log.h"
+#include "runtime/base/version.h"
+#include "runtime/core/process.h"
+#include "runtime/p2p/engine.h"
+
+namespace lamina::collective::shared {
+namespace {
+
+using datatype::FindDatatype;
+
+// Every member is a process of this node; then all members see it so.
+bool OnOneNode(const core::Comm& comm) {
+  const std::vector<std::uint32_t>& local = core::process->identity.local_peers;
+  return std::all_of(comm.peers, comm.peers + comm.size, [&](PeerId peer) {
+    return std::binary_search(local.begin(), local.end(), Index(peer));
+  });
+}
+
+// Data bytes, as every member counts them: of the vector, or of one block.
+std::int64_t BytesOf(const Invocation& it) {
+  switch (it.operation) {
+    case Operation::kBarrier:
+      return 0;
+    case Operation::kReduce:
+      return it.input_count * it.output_type->size;
+    case Operation::kGather:
+      return it.comm->rank == it.root ? it.output_count * it.output_type->size
+                                      : it.input_count * it.input_type->size;
+    case Operation::kScatter:
+      return it.comm->rank == it.root ? it.input_count * it.input_type->size
+                                      : it.output_count * it.output_type->size;
+    default:
+      return it.output_count * it.output_type->size;
+  }
+}
+
+// What hangs on a communicator. It opens the board when it is first worth it.
+class Circle final : public Beside {
+ public:
+  Circle(core::Comm* comm, const Library& library, ByMessages by_messages)
+      : comm_(*comm),
+        params_(library.shared_params()),
+        by_messages_(by_messages),
+        patience_(*comm) {
+    if (params_.enable == "never" || comm->is_inter() || comm->size < 2 || !OnOneNode(*comm))
+      return;
+    for (std::uint32_t i = 0; i < collective::kOperations; ++i) {
+      const auto operation = static_cast<Operation>(i);
+      const Forced forced = library.forced(operation);
+      if ((kOperations & Bit(operation)) == 0 || forced == Forced::kPlan) continue;
+      operations |= Bit(operation);
+      if (forced == Forced::kShared) always_ |= Bit(operation);
+    }
+  }
+
+  int Run(const Invocation& it) {
+    const std::int64_t bytes = BytesOf(it);
+    if (!Serves(it, bytes)) return by_messages_(it);
+    if (self_ == nullptr) {
+      if (!Reduces(it.operation) && (always_ & Bit(it.operation)) == 0 &&
+          calls_++ < params_.calls_before)
+        return by_messages_(it);
+      if (const int error = Open(); error != MPI_SUCCESS) return error;
+      if (self_ == nullptr) return by_messages_(it);
+    }
+    return Perform(it) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+  }
+
+ private:
+  std::uint64_t SlotBytes() const { return params_.area_bytes / kSlots; }
+
+  // The answer is the same on all members.
+  bool Serves(const Invocation& it, std::int64_t bytes) const {
+    const std::int64_t ranks = comm_.size;
+    if (bytes == 0 && it.operation != Operation::kBarrier) return false;  // nothing to do
+    if (Reduces(it.operation) && !Fits(*it.output_type, comm_.size, SlotBytes())) return false;
+    if (ranks * ranks > static_cast<std::int64_t>(SlotBytes())) return false;
+    if ((always_ & Bit(it.operation)) != 0) return true;
+    return true;
+  }
+
+  // All members come here in the same call. MPI_SUCCESS also where there is no board.
+  int Open() {
+    Invitation invitation;
+    std::unique_ptr<Board> board;
+    if (comm_.rank == 0) {
+      Result<std::unique_ptr<Board>> made = Board::Create(comm_.size, params_.area_bytes);
+      board = Keep(std::move(made));
+      if (board != nullptr) invitation = board->invitation();
+      invitation.crowded = p2p::TheEngine().policy().spin_polls == 0;
+    }
+    if (const int error = Tell(&invitation); error != MPI_SUCCESS) return error;
+    if (comm_.rank != 0 && invitation.token != 0) board = Keep(Board::Open(invitation));
+    if (board != nullptr) board->member(comm_.rank).pid.store(getpid());
+    int all = board != nullptr;
+    if (const int error = Agree(&all); error != MPI_SUCCESS) return error;
+    if (all == 0) {
+      operations = 0;
+      return MPI_SUCCESS;
+    }
+    board->CloseInvitation();
+    board_ = std::move(board);
+    self_ = std::make_unique<Participant>(board_.get(), comm_.rank, invitation.crowded != 0,
+                                          &patience_);
+    return MPI_SUCCESS;
+  }
+
+  static std::unique_ptr<Board> Keep(Result<std::unique_ptr<Board>> made) {
+    if (made.ok()) return *std::move(made);
+    Log(Level::kInfo, "shared", "collectives of a communicator go by messages: %s",
+        std::string(made.status().message()).c_str());
+    return nullptr;
+  }
+
+  int Tell(Invitation* invitation) {
+    Invocation it;
+    it.operation = Operation::kBcast;
+    it.comm = &comm_;
+    it.output = invitation;
+    it.output_count = sizeof *invitation;
+    it.output_type = FindDatatype(MPI_BYTE);
+    return by_messages_(it);
+  }
+
+  int Agree(int* all) {
+    Invocation it;
+    it.operation = Operation::kAllreduce;
+    it.comm = &comm_;
+    it.in_place = true;
+    it.output = all;
+    it.input_count = it.output_count = 1;
+    it.input_type = it.output_type = FindDatatype(MPI_INT);
+    it.op = datatype::FindOp(MPI_MIN);
+    return by_messages_(it);
+  }
+
+  bool Perform(const Invocation& it) {
+    Participant& self = *self_;
+    const Buffer output{it.output, it.output_count, it.output_type};
+    const Buffer input{const_cast<void*>(it.input), it.input_count, it.input_type};
+    const Blocks in{output};
+    const Blocks out{input};
+    switch (it.operation) {
+      case Operation::kBarrier:
+        return Barrier(self);
+      case Operation::kBcast:
+        return Bcast(self, it.root, output);
+      case Operation::kAllgather:
+        return Allgather(self, it.in_place ? in.At(comm_.rank) : input, in);
+      case Operation::kGather:
+        return Gather(self, it.root, it.in_place ? in.At(comm_.rank) : input, in);
+      case Operation::kScatter:
+        return Scatter(self, it.root, out, it.in_place ? out.At(comm_.rank) : output);
+      case Operation::kAlltoall:
+        return Alltoall(self, it.in_place ? in : out, in);
+      default:
+        return Combine(it);
+    }
+  }
+
+  bool Combine(const Invocation& it) {
+    const bool has_result = it.operation == Operation::kAllreduce || comm_.rank == it.root;
+    const Reduction reduction{it.in_place ? it.output : it.input, has_result ? it.output : nullptr,
+                              it.input_count, it.output_type, it.op};
+    return it.operation == Operation::kAllreduce ? Allreduce(*self_, reduction)
+                                                 : Reduce(*self_, it.root, reduction);
+  }
+
+  core::Comm& comm_;
+  const Params& params_;
+  const ByMessages by_messages_;
+  std::uint32_t always_ = 0;  // operations that are forced here, as bits
+  std::uint32_t calls_ = 0;
+  EnginePatience patience_;
+  std::unique_ptr<Board> board_;
+  std::unique_ptr<Participant> self_;  // null until the board is open
+};
+
+class Nothing final : public Collective {
+ public:
+  std::span<const Algorithm* const> Algorithms() const override { return {}; }
+};
+
+component::Offer Query(const Context&) {
+  return {1,
+          "blocking barrier, bcast, gather, scatter, allgather, alltoall, reduce and allreduce "
+          "in memory shared by the ranks of a node, beside the plans of others"};
+}
+
+Result<std::unique_ptr<Collective>> Make(const Context&) {
+  return std::unique_ptr<Collective>(std::make_unique<Nothing>());
+}
+
+std::vector<param::Row> Rows(const param::Settings& settings) {
+  return param::Rows<Params>(settings, kFields);
+}
+
+}  // namespace
+
+void Consider(Table* table, core::Comm* comm, ByMessages by_messages) {
+  table->beside = std::make_unique<Circle>(comm, table->library, by_messages);
+}
+
+int Run(Table& table, const Invocation& invocation) {
+  return static_cast<Circle&>(*table.beside).Run(invocation);
+}
+
+Component Describe() { return {{kName, kVersion, "built in"}, Query, Make, Rows}; }
+
+}  // namespace lamina::collective::shared
