@@ -7,6 +7,7 @@
 #include "collectives/exec/packed_bcast.h"
 #include "collectives/exec/route.h"
 #include "collectives/select/table.h"
+#include "collectives/shared/shared.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::collective {
@@ -114,15 +115,23 @@ int RunCall(const Invocation& invocation, const Call& call) {
   return error;
 }
 
+int RunByMessages(const Invocation& invocation) {
+  if (invocation.operation == Operation::kBcast) return RunBcast(invocation);
+  if (!invocation.input_counts.empty() || !invocation.output_counts.empty())
+    return RunBlocks(invocation);
+  return RunCall(invocation, MakeCall(invocation, nullptr));
+}
+
 }  // namespace
 
 int Run(const Invocation& invocation) {
   core::Comm* comm = invocation.comm;
   if (comm->collectives == nullptr) Attach(comm);
-  if (invocation.operation == Operation::kBcast) return RunBcast(invocation);
-  if (!invocation.input_counts.empty() || !invocation.output_counts.empty())
-    return RunBlocks(invocation);
-  return RunCall(invocation, MakeCall(invocation, nullptr));
+  Table& table = *comm->collectives;
+  if (table.beside == nullptr) [[unlikely]]
+    shared::Consider(&table, comm, RunByMessages);
+  if (table.beside->Has(invocation.operation)) return shared::Run(table, invocation);
+  return RunByMessages(invocation);
 }
 
 }  // namespace lamina::collective

@@ -47,6 +47,9 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
   auto library = std::make_unique<Library>();
   if (Status status = param::Load(settings, kFields, &library->params_); !status.ok())
     return status;
+  if (Status status = param::Load(settings, shared::kFields, &library->shared_params_);
+      !status.ok())
+    return status;
   if (const param::Found* mode = settings.Find("progress.wait.mode"); mode != nullptr)
     library->crowded_ = mode->value == "oversubscribed";
 
@@ -99,6 +102,13 @@ Status Library::Force(Operation operation, const std::string& name) {
     }
     known += known.empty() ? "" : ", ";
     known += algorithm->name;
+  }
+  if ((shared::kOperations & shared::Bit(operation)) != 0) {
+    if (name == shared::kName) {
+      forced_shared_ |= shared::Bit(operation);
+      return {};
+    }
+    known += std::string(", ") + shared::kName;
   }
   return Error(Code::kInvalid, "collective.%s.algorithm is \"%s\"; there are: %s", Name(operation),
                name.c_str(), known.c_str());

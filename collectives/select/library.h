@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "collectives/collective.h"
+#include "collectives/shared/params.h"
 
 namespace lamina::collective {
 
@@ -139,6 +140,9 @@ struct Placement {
   LinkModel link;
 };
 
+// What a parameter asks for by name.
+enum class Forced : std::uint8_t { kNothing, kPlan, kShared };
+
 class Library {
  public:
   // Makes every component of `registry` that can run. kInvalid when a parameter is wrong or names
@@ -156,6 +160,11 @@ class Library {
                   const std::function<std::uint32_t(Rank)>& peer_of) const;
 
   const Params& params() const { return params_; }
+  const shared::Params& shared_params() const { return shared_params_; }
+  Forced forced(Operation operation) const {
+    if (forced_[static_cast<std::size_t>(operation)] != nullptr) return Forced::kPlan;
+    return (forced_shared_ & shared::Bit(operation)) != 0 ? Forced::kShared : Forced::kNothing;
+  }
   // Everything offered for `operation`, best component first.
   std::vector<const Algorithm*> Offered(Operation operation) const;
 
@@ -169,6 +178,8 @@ class Library {
   LinkModel Link(Rank ranks, double alpha_us, double overhead_us, double beta_ns_per_kbyte) const;
 
   Params params_;
+  shared::Params shared_params_;
+  std::uint32_t forced_shared_ = 0;  // operations, as bits
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;

@@ -117,7 +117,8 @@ TEST(Library, AWrongNameListsTheRightOnes) {
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().code(), Code::kInvalid);
   EXPECT_EQ(made.status().message(),
-            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree");
+            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree, "
+            "shared");
 }
 
 // A component with one algorithm, for commutative reductions only.

@@ -24,6 +24,15 @@ void Uninstall();
 // Null before Install.
 const Library* Installed();
 
+// A way of carrying out blocking calls that stands beside the plans (collectives/shared).
+struct Beside {
+  virtual ~Beside() = default;
+  bool Has(Operation operation) const {
+    return (operations >> static_cast<std::uint32_t>(operation) & 1) != 0;
+  }
+  std::uint32_t operations = 0;  // what it may be asked for, as bits
+};
+
 struct Table {
   Table(const Library& library, const core::Comm& comm);
 
@@ -43,6 +52,7 @@ struct Table {
   Schedule schedule;                    // work space of planning
   std::vector<core::Request> requests;  // of the blocking collective that runs, if any
   std::uint32_t persistent_serial = 0;  // how many persistent collectives were made
+  std::unique_ptr<Beside> beside;       // null until the first blocking collective
 
  private:
   const Algorithm* Choose(const Call& call);

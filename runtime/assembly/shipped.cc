@@ -2,6 +2,7 @@
 #include "runtime/assembly/shipped.h"
 
 #include "collectives/basic/basic.h"
+#include "collectives/shared/shared.h"
 #include "runtime/base/check.h"
 #include "transports/self/self_transport.h"
 #include "transports/shm/shm_transport.h"
@@ -19,7 +20,8 @@ transport::Registry ShippedTransports() {
 
 collective::Registry ShippedCollectives() {
   collective::Registry registry;
-  CHECK(registry.Add(collective::basic::Describe()).ok());
+  for (auto describe : {collective::basic::Describe, collective::shared::Describe})
+    CHECK(registry.Add(describe()).ok());
   return registry;
 }
 

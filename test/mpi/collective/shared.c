@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal:   collectives in shared memory stay right over a long run: on many communicators, beside
+ *         messages, with ranks that sleep and ranks that run ahead, after communicators were freed.
+ * Method: all ranks draw the same random calls; every value says where it comes from. Then one rank
+ *         keeps all others waiting until they sleep, and one sends a long message into a barrier.
+ *         progress.wait.sleep_ms is set to a minute: a lost wake is a test that does not end.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/mpi/check.h"
+
+enum { kWordsMax = 6000, kComms = 3, kRounds = 600 };
+
+static unsigned state = 12345;
+static int Draw(int below) {
+  state = state * 1664525u + 1013904223u;
+  return (int)((state >> 8) % (unsigned)below);
+}
+
+static int Value(int round, int from, int to, int i) {
+  return (round * 31 + from) * 1009 + to * 37 + i;
+}
+
+struct Place {
+  MPI_Comm comm;
+  int rank, size;
+};
+
+static int *out, *in;
+
+static void Fill(int round, int from, int to, int count, int* words) {
+  int i;
+  for (i = 0; i < count; ++i) words[i] = Value(round, from, to, i);
+}
+static void Check(int round, int from, int to, int count, const int* words) {
+  int i;
+  for (i = 0; i < count; ++i) EXPECT(words[i] == Value(round, from, to, i));
+}
+
+static void Move(const struct Place* at, int round, int kind, int root, int count) {
+  int r;
+  switch (kind) {
+    case 0:
+      if (at->rank == root) Fill(round, root, 0, count, in);
+      MPI_Bcast(in, count, MPI_INT, root, at->comm);
+      Check(round, root, 0, count, in);
+      return;
+    case 1:
+      Fill(round, at->rank, 0, count, out);
+      MPI_Allgather(out, count, MPI_INT, in, count, MPI_INT, at->comm);
+      for (r = 0; r < at->size; ++r) Check(round, r, 0, count, in + r * count);
+      return;
+    case 2:
+      for (r = 0; r < at->size; ++r) Fill(round, at->rank, r, count, out + r * count);
+      MPI_Alltoall(out, count, MPI_INT, in, count, MPI_INT, at->comm);
+      for (r = 0; r < at->size; ++r) Check(round, r, at->rank, count, in + r * count);
+      return;
+    case 3:
+      Fill(round, at->rank, 0, count, out);
+      MPI_Gather(out, count, MPI_INT, in, count, MPI_INT, root, at->comm);
+      for (r = 0; at->rank == root && r < at->size; ++r) Check(round, r, 0, count, in + r * count);
+      return;
+    default:
+      for (r = 0; r < at->size; ++r) Fill(round, root, r, count, out + r * count);
+      MPI_Scatter(out, count, MPI_INT, in, count, MPI_INT, root, at->comm);
+      Check(round, root, at->rank, count, in);
+  }
+}
+
+static void Combine(const struct Place* at, int round, int to_all, int root, int count) {
+  int i, r;
+  Fill(round, at->rank, 0, count, out);
+  if (to_all)
+    MPI_Allreduce(out, in, count, MPI_INT, MPI_SUM, at->comm);
+  else
+    MPI_Reduce(out, in, count, MPI_INT, MPI_SUM, root, at->comm);
+  if (!to_all && at->rank != root) return;
+  for (i = 0; i < count; ++i) {
+    unsigned sum = 0;
+    for (r = 0; r < at->size; ++r) sum += (unsigned)Value(round, r, 0, i);
+    EXPECT((unsigned)in[i] == sum);
+  }
+}
+
+static void RandomCalls(const struct Place* places, int rounds) {
+  int round;
+  for (round = 0; round < rounds; ++round) {
+    const int which = Draw(kComms), kind = Draw(8), draw = Draw(1000000), length = Draw(5);
+    const struct Place* at = &places[which];
+    int words = length == 0 ? draw % kWordsMax : length == 1 ? draw % 600 : draw % 12;
+    if (kind >= 1 && kind <= 4) words = words / at->size;
+    if (kind == 7)
+      MPI_Barrier(at->comm);
+    else if (kind >= 5)
+      Combine(at, round, kind == 5, draw % at->size, words);
+    else
+      Move(at, round, kind, draw % at->size, words);
+  }
+}
+
+static struct Place In(MPI_Comm comm) {
+  struct Place place;
+  place.comm = comm;
+  MPI_Comm_rank(comm, &place.rank);
+  MPI_Comm_size(comm, &place.size);
+  return place;
+}
+
+/* Rank 0 computes until the others are long asleep. */
+static void Awaken(const struct Place* world, double seconds) {
+  const double begin = MPI_Wtime();
+  int sum = 0;
+  if (world->rank == 0)
+    while (MPI_Wtime() < begin + seconds) continue;
+  MPI_Barrier(world->comm);
+  if (world->rank == world->size - 1)
+    while (MPI_Wtime() < begin + 2 * seconds) continue;
+  MPI_Allreduce(&world->rank, &sum, 1, MPI_INT, MPI_SUM, world->comm);
+  EXPECT(sum == world->size * (world->size - 1) / 2);
+}
+
+/* A message that needs its sender, which is in a barrier already. */
+static void BesideMessages(const struct Place* world) {
+  enum { kLong = 1 << 20 };
+  char* data = calloc(kLong, 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (world->rank == 0 && world->size > 1) {
+    memset(data, 7, kLong);
+    MPI_Isend(data, kLong, MPI_BYTE, 1, 5, world->comm, &request);
+  }
+  if (world->rank == 1) {
+    MPI_Recv(data, kLong, MPI_BYTE, 0, 5, world->comm, MPI_STATUS_IGNORE);
+    EXPECT(data[0] == 7 && data[kLong - 1] == 7);
+  }
+  MPI_Barrier(world->comm);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  free(data);
+}
+
+static void ManyCommunicators(const struct Place* world) {
+  int i;
+  for (i = 0; i < 40; ++i) {
+    MPI_Comm comm;
+    int sum = 0, k;
+    MPI_Comm_split(world->comm, world->rank % (1 + i % 3), -world->rank, &comm);
+    for (k = 0; k < 6; ++k) {
+      struct Place place = In(comm);
+      MPI_Barrier(comm);
+      MPI_Allreduce(&place.rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+      EXPECT(sum == place.size * (place.size - 1) / 2);
+    }
+    MPI_Comm_free(&comm);
+  }
+}
+
+int main(int argc, char** argv) {
+  struct Place places[kComms];
+  MPI_Comm halves, reversed;
+  const int rounds = argc > 1 ? atoi(argv[1]) : kRounds;
+  MPI_Init(&argc, &argv);
+  places[0] = In(MPI_COMM_WORLD);
+  MPI_Comm_split(MPI_COMM_WORLD, places[0].rank % 2, 0, &halves);
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -places[0].rank, &reversed);
+  places[1] = In(halves);
+  places[2] = In(reversed);
+  out = calloc(2 * kWordsMax, sizeof(int));
+  in = calloc(2 * kWordsMax, sizeof(int));
+  RandomCalls(places, rounds);
+  Awaken(&places[0], 0.05);
+  BesideMessages(&places[0]);
+  ManyCommunicators(&places[0]);
+  RandomCalls(places, rounds / 4);
+  MPI_Comm_free(&halves);
+  MPI_Comm_free(&reversed);
+  free(out);
+  free(in);
+  return Passed();
+}
