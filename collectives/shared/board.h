@@ -46,6 +46,7 @@ struct alignas(kLineBytes) Member {
   std::atomic<Number> finished;  // reads nothing of this operation or earlier ones any more
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::int32_t> pid;
+  std::atomic<std::uint64_t> probe;  // where its memory holds the board's token, to try reaching it
 };
 
 struct alignas(kLineBytes) BoardHeader {

@@ -58,4 +58,9 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
 // `out` may be `in`.
 bool Alltoall(Participant& self, const Blocks& out, const Blocks& in);
 
+// Allreduce of long data, straight between the members' buffers; only where all members can reach
+// each other's memory (memory.h), and an element is not too large.
+bool AllreduceDirect(Participant& self, const Reduction& it);
+bool FitsDirect(const datatype::Datatype& type);
+
 }  // namespace lamina::collective::shared

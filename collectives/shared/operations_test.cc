@@ -44,6 +44,7 @@ void Play(Rank ranks, bool crowded, std::uint64_t area_bytes,
     threads.emplace_back([&, rank] {
       Yielding patience;
       Participant self(board->get(), rank, crowded, &patience);
+      (*board)->member(rank).pid.store(getpid());
       member(self);
     });
   for (std::thread& thread : threads) thread.join();
@@ -237,9 +238,12 @@ class Script {
     const bool has_result = to_all || self.rank() == root_;
     const bool placed = in_place_ && has_result;
     if (placed) output = input;
+    const bool direct = to_all && spread_;  // all threads are one process
     const Reduction it{placed ? output.data() : input.data(), has_result ? output.data() : nullptr,
                        static_cast<std::int64_t>(count_), FindDatatype(MPI_UINT64_T), &compose_};
-    ASSERT_TRUE(to_all ? Allreduce(self, it) : Reduce(self, root_, it));
+    ASSERT_TRUE(direct   ? AllreduceDirect(self, it)
+                : to_all ? Allreduce(self, it)
+                         : Reduce(self, root_, it));
     if (!has_result) return;
     ASSERT_EQ(output, expected) << "operation " << serial_;
   }

@@ -26,6 +26,7 @@ inline constexpr std::uint32_t kOperations =
 struct Params {
   std::string enable = "auto";
   std::uint64_t area_bytes = 1 << 20;
+  std::string single_copy = "auto";
   std::uint32_t calls_before = 4;
 };
 inline constexpr std::tuple kFields{
@@ -38,6 +39,9 @@ inline constexpr std::tuple kFields{
                     "Memory for data that the members of a communicator share, beside one page "
                     "and 9 cache lines for each; touched only as far as it is used. Longer data "
                     "goes through it in pieces."),
+    param::Describe("collective.shared.single_copy", &Params::single_copy, "auto|never",
+                    "auto: long allreduces go straight between the members' buffers "
+                    "(process_vm_readv, process_vm_writev) where the kernel allows it."),
     param::Describe("collective.shared.calls_before", &Params::calls_before, Unit::kCount, 0u,
                     1000000u,
                     "Calls on a communicator that go by messages before the memory is made, which "

@@ -100,6 +100,9 @@ class Participant {
     WakeIfAsleep();
   }
   void Finish() { Finish(number_); }
+  // This member cannot go on: ends the waiting of all.
+  void Break() { board_.header().broken.store(1, std::memory_order_relaxed); }
+  std::int32_t PidOf(Rank rank) { return board_.member(rank).pid.load(std::memory_order_relaxed); }
 
  private:
   void Say(Post& post) {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory of the other members, read and written without their help (process_vm_readv and
+// process_vm_writev). A kernel may forbid it: CanReach asks once.
+//
+// Who publishes an address must not touch what lies there, nor return it to the application, before
+// all others have had what they want of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lamina::collective::shared {
+
+// False: that process is gone, or has no such memory, or forbids it.
+bool ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes);
+bool WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes);
+
+// Can the word at `address` of `pid` be read, and is it `expected`? And can it be written?
+bool CanReach(std::int32_t pid, std::uint64_t address, std::uint64_t expected);
+
+inline std::uint64_t AddressOf(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
+
+}  // namespace lamina::collective::shared
