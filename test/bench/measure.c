@@ -3,6 +3,7 @@
  *
  * usage: mpiexec -n N measure SECONDS ROW...      ROW: latency:BYTES rate:BYTES barrier bcast:BYTES
  *                                                      allreduce:BYTES alltoall:BYTES memory
+ *                                                      reduce:BYTES allgather:BYTES
  * Prints `ROW VALUE` per row: microseconds, messages per second, or kB per rank (PSS).
  *
  * A row is timed in a few batches and its median batch counts. How many calls make a batch is
@@ -68,6 +69,19 @@ static void Allreduce(int calls, int bytes) {
   }
 }
 
+/* The root moves on here too. */
+static void Reduce(int calls, int bytes) {
+  for (int i = 0; i < calls; ++i) {
+    MPI_Reduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, i % ranks, MPI_COMM_WORLD);
+  }
+}
+
+static void Allgather(int calls, int bytes) {
+  for (int i = 0; i < calls; ++i) {
+    MPI_Allgather(sent, bytes, MPI_BYTE, received, bytes, MPI_BYTE, MPI_COMM_WORLD);
+  }
+}
+
 static void Alltoall(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) {
     MPI_Alltoall(sent, bytes, MPI_BYTE, received, bytes, MPI_BYTE, MPI_COMM_WORLD);
@@ -77,8 +91,9 @@ static void Alltoall(int calls, int bytes) {
 static const struct {
   const char* name;
   Batch batch;
-} kRows[] = {{"latency", Latency}, {"rate", Stream},         {"barrier", Barrier},
-             {"bcast", Bcast},     {"allreduce", Allreduce}, {"alltoall", Alltoall}};
+} kRows[] = {{"reduce", Reduce},       {"allgather", Allgather}, {"latency", Latency},
+             {"rate", Stream},         {"barrier", Barrier},     {"bcast", Bcast},
+             {"allreduce", Allreduce}, {"alltoall", Alltoall}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -140,7 +155,8 @@ int main(int argc, char** argv) {
       value = Memory();
     } else if (sscanf(argv[i], "%31[^:]:%d", name, &bytes) >= 1 && bytes >= 0 &&
                bytes <= kBytesMax &&
-               (strcmp(name, "alltoall") != 0 || bytes <= kBytesMax / ranks)) {
+               ((strcmp(name, "alltoall") != 0 && strcmp(name, "allgather") != 0) ||
+                bytes <= kBytesMax / ranks)) {
       if (sent == NULL) { /* not before `memory` has been looked at */
         sent = aligned_alloc(4096, 2 * kBytesMax);
         received = sent + kBytesMax;
