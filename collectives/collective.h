@@ -10,6 +10,7 @@
 // Allocation: a plan fills a schedule; a schedule that is filled again reuses its memory.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -198,17 +199,42 @@ struct Shape {
   bool inter() const { return remote_ranks > 0; }
 };
 
+// One function of an algorithm: a plain one, or one that is first given the object it belongs to,
+// which algorithms made at run time need. Owns nothing; the object outlives it.
+template <class Signature>
+class Function;
+template <class Result, class... Arguments>
+class Function<Result(Arguments...)> {
+ public:
+  using Plain = Result (*)(Arguments...);
+  using OfObject = Result (*)(const void* object, Arguments...);
+
+  // Implicit: plain ones are the rule.
+  template <std::convertible_to<Plain> Callable>
+  constexpr Function(Callable plain) : plain_(plain) {}
+  constexpr Function(OfObject function, const void* object) : of_(function), object_(object) {}
+
+  Result operator()(Arguments... arguments) const {
+    return of_ != nullptr ? of_(object_, arguments...) : plain_(arguments...);
+  }
+
+ private:
+  Plain plain_ = nullptr;
+  OfObject of_ = nullptr;
+  const void* object_ = nullptr;
+};
+
 struct Algorithm {
   const char* name;  // unique within its operation
   Operation operation;
   // Can it do this call? At least one algorithm of each operation fits every call.
-  bool (*fits)(const Call& call, const Shape& shape);
+  Function<bool(const Call& call, const Shape& shape)> fits;
   // Predicted time until the last rank is done. `link` is the one between the outermost groups of
   // `shape.topology`, so of the longest way a message can go; the levels have the others.
-  double (*cost_us)(const Call& call, const Shape& shape, const LinkModel& link);
+  Function<double(const Call& call, const Shape& shape, const LinkModel& link)> cost_us;
   // Fills `schedule`, which is empty. The call fits; `shape.ranks` is at least 2, except between
   // groups and neighbours.
-  void (*plan)(const Call& call, const Shape& shape, Schedule* schedule);
+  Function<void(const Call& call, const Shape& shape, Schedule* schedule)> plan;
   // It is for intercommunicators, and only for them.
   bool inter = false;
 };

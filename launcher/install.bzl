@@ -10,6 +10,7 @@ INSTALLED = [
     ("include", "//runtime/fortran:mpi_f08.mod"),
     ("include", "//runtime/fortran:mpif.h"),
     ("include", "//runtime/include:mpi.h"),
+    ("include/lamina", "//collectives:collective_abi.h"),
     ("include/lamina", "//runtime/component:component_abi.h"),
     ("lib", "//runtime:libmpi_abi.so.1"),
     ("lib", "//runtime/fortran:libmpifort_abi.so.1"),

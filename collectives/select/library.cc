@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/log.h"
 #include "runtime/base/text.h"
 
 namespace lamina::collective {
@@ -59,7 +60,11 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
   for (const auto& [component, offer] : registry.Ask(context)) {
     if (offer.priority < 0) continue;
     Result<std::unique_ptr<Collective>> made = component->make(context);
-    if (!made.ok()) return std::move(made).status().Within(component->info.name);
+    if (!made.ok()) {
+      Log(lamina::Level::kWarn, "collective", "component %s cannot be used: %s",
+          component->info.name.c_str(), std::string(made.status().message()).c_str());
+      continue;
+    }
     std::array<Group, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
       offered[Index(algorithm->operation)].push_back(algorithm);

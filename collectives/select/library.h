@@ -145,8 +145,9 @@ enum class Forced : std::uint8_t { kNothing, kPlan, kShared };
 
 class Library {
  public:
-  // Makes every component of `registry` that can run. kInvalid when a parameter is wrong or names
-  // an algorithm nobody offers (the message lists those that are).
+  // Makes every component of `registry` that can run; one that cannot be made is reported and left
+  // out. kInvalid when a parameter is wrong or names an algorithm nobody offers (the message lists
+  // those that are).
   static Result<std::unique_ptr<Library>> Make(const Registry& registry,
                                                const param::Settings& settings);
 

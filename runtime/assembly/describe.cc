@@ -3,6 +3,7 @@
 // a job started now would see them. Runs without MPI_Init.
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/assembly/parameters.h"
@@ -24,7 +25,10 @@ std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
   context.local_ranks = context.job_ranks = 2;  // as on one node: what a small job would see
   all.push_back(component::List("transport", ShippedTransports(), context, settings));
   const collective::Context collective_context{&settings};
-  all.push_back(component::List("collective", ShippedCollectives(), collective_context, settings));
+  std::vector<component::Refusal> refused;
+  const collective::Registry collectives = AllCollectives(&refused);
+  all.push_back(component::List("collective", collectives, collective_context, settings));
+  all.back().refused = std::move(refused);
   return all;
 }
 

@@ -165,7 +165,7 @@ Status BringUp(core::Process* process) {
   context.job_ranks = identity.job_ranks;
   context.inbox = engine.get();
   if (Status status = AddTransports(params, context, engine.get()); !status.ok()) return status;
-  if (Status status = collective::Install(ShippedCollectives(), process->settings); !status.ok())
+  if (Status status = collective::Install(AllCollectives(), process->settings); !status.ok())
     return status;
   if (identity.job_ranks > 1)
     if (Status status = engine->PublishCard(); !status.ok()) return status;

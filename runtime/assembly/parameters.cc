@@ -93,7 +93,7 @@ std::vector<component::ListedFramework> ListParameters(const param::Settings& se
   std::vector<component::ListedFramework> all;
   all.push_back({"library", {}, LibraryParameters(settings), {}});
   all.push_back(Tables("transport", ShippedTransports(), settings));
-  all.push_back(Tables("collective", ShippedCollectives(), settings));
+  all.push_back(Tables("collective", AllCollectives(), settings));
   return all;
 }
 
@@ -105,7 +105,7 @@ std::string Problems(const param::Settings& settings) {
   CheckTable<progress::WaitParams>(settings, progress::kWaitFields, &problems);
   CheckComponents(settings, ShippedTransports(), &problems);
   // Making the library of algorithms also finds names that no component offers.
-  if (auto made = collective::Library::Make(ShippedCollectives(), settings); !made.ok())
+  if (auto made = collective::Library::Make(AllCollectives(), settings); !made.ok())
     problems += std::string(made.status().message()) + "\n";
   return problems;
 }

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Goal:   a collective component of one operation, built from the example in the documentation with a
+#         plain C compiler outside the tree, is found, listed, and used by a real job.
+# Method: build it in an empty directory, name that in LAMINA_COMPONENT_PATH, run a program that
+#         counts messages; a broken object beside it is reported and stops nothing.
+set -u
+mpiexec=$1 program=$2 extract=$3
+example=$(dirname "$extract")
+directory=$(mktemp -d "${TEST_TMPDIR:-/tmp}/plugin.XXXXXX")
+trap 'rm -rf "$directory"' EXIT
+
+fail() {
+  printf 'plugin_test: %s\n' "$*" >&2
+  exit 1
+}
+
+"$extract" "$example/README.md" "$directory" || fail "no example"
+cp collectives/collective_abi.h runtime/component/component_abi.h "$directory"
+(cd "$directory" && cc -std=c11 -Wall -Wextra -Werror -shared -fPIC -I. -o collective_acme.so example.c) ||
+  fail "the example does not build"
+
+ln -s "$(readlink -f "$mpiexec")" "$directory/lamina" || fail "no link"
+info() { timeout 20 "$directory/lamina" info 2>&1; }
+run() { timeout 50 "$mpiexec" --oversubscribe "$@" 2>&1; }
+
+export LAMINA_COMPONENT_PATH=$directory
+for ranks in 2 4 7; do
+  run -n $ranks "$program" || fail "wrong with $ranks ranks"
+done
+run -n 4 --param collective.bcast.algorithm=acme_chain "$program" || fail "cannot be named"
+run -n 4 --param collective.acme.priority=-1 "$program" && fail "used though it said no"
+
+listed=$(info)
+grep -Eq 'acme +1\.0\.0 +priority  60 .*chain' <<<"$listed" || fail "not listed: $listed"
+
+echo "not an object" >"$directory/collective_broken.so"
+run -n 2 "$program" || fail "a broken object beside it stopped the job"
+grep -q 'refused.*collective_broken.so' <<<"$(info)" ||
+  fail "the broken object is not reported"
+
+unset LAMINA_COMPONENT_PATH
+output=$(run -n 2 --param collective.bcast.algorithm=acme_chain "$program") && fail "used from nowhere"
+grep -q 'there are: binomial' <<<"$output" || fail "the refusal does not help: $output"
+echo PASS
