@@ -9,6 +9,7 @@ namespace lamina::collective {
 extern const Algorithm kAllgatherBruck;
 extern const Algorithm kAllgatherGatherBcast;
 extern const Algorithm kAllgatherRecursiveDoubling;
+extern const Algorithm kAllgatherNeighborExchange;
 extern const Algorithm kAllgatherRing;
 
 }  // namespace lamina::collective

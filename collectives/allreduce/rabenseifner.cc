@@ -16,7 +16,7 @@
 #include "collectives/allreduce/allreduce.h"
 #include "collectives/plan/blocks.h"
 #include "collectives/plan/cost.h"
-#include "collectives/plan/power.h"
+#include "collectives/plan/halving.h"
 
 namespace lamina::collective {
 namespace {
@@ -32,21 +32,6 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   if (group.participants() != shape.ranks)
     cost += Move(link, 2, 2 * bytes) + Combine(link, bytes) + Turns(link, 2);
   return cost;
-}
-
-// The blocks [first, last) that a participant still works on.
-struct Window {
-  Rank first;
-  Rank last;
-};
-
-// Halves `window`; the part that is given away is returned.
-Window Halve(Window* window, bool keep_upper) {
-  const Rank middle = (window->first + window->last) / 2;
-  const Window lower{window->first, middle};
-  const Window upper{middle, window->last};
-  *window = keep_upper ? upper : lower;
-  return keep_upper ? lower : upper;
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
@@ -77,25 +62,20 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     in_output = true;
   }
 
-  Window window{0, group.participants()};
-  for (Rank bit = group.participants() / 2; bit > 0; bit /= 2) {
-    const Rank peer = group.RankOf(index ^ bit);
-    const Window away = Halve(&window, (index & bit) != 0);
-    const Where value = in_output ? Where::kOutput : Where::kInput;
-    const Where arrival = in_output ? Where::kScratch : Where::kOutput;
-    schedule->Receive(peer, at(arrival, window));
-    schedule->Send(peer, at(value, away));
-    schedule->Reduce(at(in_output ? arrival : value, window), at(Where::kOutput, window));
-    schedule->EndRound();
-    in_output = true;
-  }
+  PlanHalving(
+      group, index, in_output, [&](Window window) { return at(Where::kInput, window); },
+      [&](Window window) { return at(Where::kOutput, window); },
+      [&](Window window) { return at(Where::kScratch, window); }, schedule);
 
+  Window window{index, index + 1};
   for (Rank bit = 1; bit < group.participants(); bit *= 2) {
     const Rank peer = group.RankOf(index ^ bit);
     const Rank width = window.last - window.first;
     const Rank theirs = (index & bit) != 0 ? window.first - width : window.last;
-    schedule->Receive(peer, at(Where::kOutput, {theirs, theirs + width}));
-    schedule->Send(peer, at(Where::kOutput, window));
+    const Slice arrival = at(Where::kOutput, {theirs, theirs + width});
+    const Slice own = at(Where::kOutput, window);
+    if (arrival.count > 0) schedule->Receive(peer, arrival);
+    if (own.count > 0) schedule->Send(peer, own);
     schedule->EndRound();
     window = {std::min(window.first, theirs), std::max(window.last, theirs + width)};
   }

@@ -8,6 +8,8 @@
 namespace lamina::collective {
 
 extern const Algorithm kBcastBinomial;
+extern const Algorithm kBcastChain;
+extern const Algorithm kBcastKnomial;
 extern const Algorithm kBcastLinear;
 extern const Algorithm kBcastScatterAllgather;
 

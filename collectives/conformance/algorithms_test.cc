@@ -15,11 +15,17 @@
 #include "collectives/conformance/player.h"
 #include "collectives/conformance/scenario.h"
 #include "collectives/conformance/traffic_expected.h"
+#include "collectives/plan/tree.h"
 
 namespace lamina::collective {
 namespace {
 
 constexpr Rank kRanksMax = 64;
+#ifdef LAMINA_TEST_LONG
+constexpr bool kLong = true;
+#else
+constexpr bool kLong = false;
+#endif
 
 // Lives as long as the process, like what it offers.
 const Collective& Basic() {
@@ -49,6 +55,14 @@ bool Cuttable(Operation operation) {
          operation == Operation::kAllreduce || operation == Operation::kScan ||
          operation == Operation::kExscan || operation == Operation::kAllgather ||
          operation == Operation::kGather || operation == Operation::kScatter;
+}
+
+// Has every rank something for, or of, every other?
+bool Quadratic(Operation operation) {
+  return operation == Operation::kAllgather || operation == Operation::kAllgatherv ||
+         operation == Operation::kAlltoall || operation == Operation::kAlltoallv ||
+         operation == Operation::kAlltoallw || operation == Operation::kReduceScatter ||
+         operation == Operation::kReduceScatterBlock;
 }
 
 class Algorithms : public testing::TestWithParam<const Algorithm*> {
@@ -120,6 +134,52 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
       }
   }
   EXPECT_GT(tried, 0) << "it fits nothing";
+}
+
+// Goal:   nothing is special about the first 64 numbers of ranks.
+// Method: sizes around powers of two and others, up to 1024; where every rank has something for
+//         every other, which takes as many cells as there are pairs of ranks, up to 257, and in the
+//         long run up to 1024 too. Roots at both ends, in the middle and beside a power of two.
+TEST_P(Algorithms, ManyRanks) {
+  const Operation operation = GetParam()->operation;
+  std::vector<Rank> sizes = {65, 127, 128, 129, 257};
+  if (!Quadratic(operation) || kLong)
+    for (const Rank ranks : {255, 256, 500, 513, 1000, 1023, 1024}) sizes.push_back(ranks);
+  int tried = 0;
+  for (const Rank ranks : sizes) {
+    std::vector<Rank> roots = {0};
+    if (Rooted(operation)) roots = {0, 1, 2 * (ranks - PowerFloor(ranks)), ranks / 2, ranks - 1};
+    for (const Rank root : roots) {
+      Case one{operation, ranks, root % ranks, operation == Operation::kBarrier ? 0 : 1};
+      const bool twoway = operation != Operation::kBcast && operation != Operation::kBarrier;
+      one.in_place = twoway && (ranks + root) % 2 == 1;
+      one.commutative = !Reduces(operation) || root % 4 < 2;
+      bool fitted = Try(one);
+      if (!fitted) {  // it may want the opposite, or a byte for each rank
+        one.commutative = true;
+        one.in_place = twoway && !one.in_place;
+        if (Cuttable(operation)) one.count = ranks + 1;
+        fitted = Try(one);
+      }
+      tried += fitted ? 1 : 0;
+      if (HasFailure()) return;
+    }
+  }
+  EXPECT_GT(tried, 0) << "it fits nothing";
+}
+
+// Goal:   cutting into segments, which depends on bytes, is right for segments of any length.
+// Method: few elements that are said to be long.
+TEST_P(Algorithms, LongElements) {
+  const Operation operation = GetParam()->operation;
+  if (operation == Operation::kBarrier) return;
+  for (const Rank ranks : {2, 3, 4, 5, 8, 13, 16, 33})
+    for (const std::int64_t element_bytes : {100, 1000, 30000}) {
+      Case one{operation, ranks, ranks / 2, 33};
+      one.element_bytes = element_bytes;
+      Try(one);
+      if (HasFailure()) return;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Basic, Algorithms, testing::ValuesIn(AmongAll()), [](const auto& info) {

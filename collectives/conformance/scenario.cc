@@ -17,8 +17,12 @@ std::string Datum(Rank rank, Rank block, std::int64_t index) {
   return Format("%d>%d.%lld", rank, block, static_cast<long long>(index));
 }
 
-// One operand of a reduction: a letter per rank, so that joined operands can be compared.
-std::string Operand(Rank rank) { return std::string(1, static_cast<char>('@' + 1 + rank)); }
+// One operand of a reduction: two letters for the rank, so that joined operands can be compared.
+std::string Operand(Rank rank) {
+  return {static_cast<char>('@' + rank / 64), static_cast<char>('@' + rank % 64)};
+}
+// Letters of an operand: its rank's and one of its position.
+constexpr std::size_t kOperandLetters = 3;
 
 bool Vectored(Operation operation) {
   return operation == Operation::kGatherv || operation == Operation::kScatterv ||
@@ -60,7 +64,7 @@ void Scenario::Build(Rank rank) {
   const bool rooted = Rooted(case_.operation);
   call.in_place = case_.in_place && (!rooted || AtRoot(rank));
   call.all_in_place = case_.in_place && !rooted;
-  call.bytes = case_.count;
+  call.bytes = case_.count * case_.element_bytes;
   if (case_.operation == Operation::kBarrier) {
     call.bytes = 0;
   } else if (Reduces(case_.operation)) {
@@ -224,11 +228,11 @@ void Scenario::BuildReduction(Rank rank) {
 }
 
 std::string Scenario::Compare(bool ordered) const {
-  // Two characters an operand; sorted as pairs.
   const auto normal = [&](std::string text) {
     if (ordered || !Reduces(case_.operation)) return text;
     std::vector<std::string> operands;
-    for (std::size_t i = 0; i + 1 < text.size(); i += 2) operands.push_back(text.substr(i, 2));
+    for (std::size_t i = 0; i < text.size(); i += kOperandLetters)
+      operands.push_back(text.substr(i, kOperandLetters));
     std::sort(operands.begin(), operands.end());
     return std::accumulate(operands.begin(), operands.end(), std::string());
   };

@@ -17,6 +17,7 @@ struct Case {
   std::int64_t count = 1;  // elements of a block or vector; the v-forms vary it by rank
   bool in_place = false;   // on all ranks, or at the root where only it may say so
   bool commutative = true;
+  std::int64_t element_bytes = 1;  // what fits, cost and segments are told
 };
 
 class Scenario {

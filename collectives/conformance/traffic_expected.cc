@@ -5,7 +5,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "collectives/bcast/segments.h"
 #include "collectives/plan/blocks.h"
 #include "collectives/plan/tree.h"
 
@@ -19,6 +21,7 @@ struct Question {
   std::int64_t rounds;  // ceil(log2 ranks)
   Rank root;
   const Scenario& scenario;
+  std::int64_t bytes;  // of one block or vector
   std::int64_t others() const { return ranks - 1; }
 };
 using Answer = std::function<Moved(const Question&)>;
@@ -108,10 +111,75 @@ Moved RecursiveDoubling(const Question& q) {
   return Uniform(q.power * levels + 2 * (q.ranks - q.power), q.count);
 }
 
+// Halving of a vector among the participants, block i beginning at begin(i): in a window of w of
+// them, one half of the w sends the other's half of the window, if there is anything in it.
+Moved Halving(std::int64_t participants, const std::function<std::int64_t(std::int64_t)>& begin) {
+  Moved moved;
+  for (std::int64_t w = participants; w > 1; w /= 2)
+    for (std::int64_t first = 0; first < participants; first += w / 2) {
+      const std::int64_t half = begin(first + w / 2) - begin(first);
+      if (half > 0) moved.messages += w / 2;
+      moved.elements += w / 2 * half;
+    }
+  return moved;
+}
+
+// Both halves of it, and the pairs: whole vectors there and back.
 Moved Rabenseifner(const Question& q) {
-  const std::int64_t levels = std::countr_zero(static_cast<std::uint64_t>(q.power));
   const std::int64_t pairs = q.ranks - q.power;
-  return {2 * q.power * levels + 2 * pairs, 2 * (q.power - 1 + pairs) * q.count};
+  const Blocks blocks(q.count, q.power);
+  const Moved half = Halving(q.power, [&](std::int64_t i) { return blocks.Begin(i); });
+  return {2 * half.messages + 2 * pairs, 2 * half.elements + 2 * pairs * q.count};
+}
+
+// Halving, then every block goes up a binomial tree around the root: once for each bit in which its
+// holder and the root's differ.
+Moved RabenseifnerReduce(const Question& q) {
+  const std::int64_t pairs = q.ranks - q.power;
+  const bool root_paired = q.root < 2 * pairs;
+  const auto target = static_cast<std::uint64_t>(root_paired ? q.root / 2 : q.root - pairs);
+  const Blocks blocks(q.count, q.power);
+  Moved moved = Halving(q.power, [&](std::int64_t i) { return blocks.Begin(i); });
+  moved.messages += pairs;
+  moved.elements += pairs * q.count;
+  for (std::int64_t i = 0; i < q.power; ++i)
+    moved.elements +=
+        blocks.Count(i, i + 1) * std::popcount(static_cast<std::uint64_t>(i) ^ target);
+  for (std::int64_t bit = 1; bit < q.power; bit *= 2)
+    for (std::int64_t first = 0; first < q.power; first += bit) {
+      // The holder of [first, first + bit) whose low bits are the root's gives it away, or not.
+      const bool gives =
+          ((static_cast<std::uint64_t>(first) ^ target) & static_cast<std::uint64_t>(bit)) != 0;
+      if (gives && blocks.Count(first, first + bit) > 0) ++moved.messages;
+    }
+  const auto own = static_cast<std::int64_t>(target);
+  if (root_paired && q.root % 2 == 0 && blocks.Count(own, own + 1) > 0) {
+    ++moved.messages;
+    moved.elements += blocks.Count(own, own + 1);
+  }
+  return moved;
+}
+
+// The blocks of a reduce-scatter; `count_of(r)`: rank r's.
+Moved HalvingScatter(const Question& q, const std::function<std::int64_t(Rank)>& count_of) {
+  const std::int64_t pairs = q.ranks - q.power;
+  std::vector<std::int64_t> begins = {0};  // of the participants
+  for (Rank rank = 0; rank < q.ranks; ++rank) {
+    const bool second = rank < 2 * pairs && rank % 2 == 1;
+    const std::int64_t end = begins.back() + count_of(rank);
+    if (second)
+      begins.back() = end;
+    else
+      begins.push_back(end);
+  }
+  const std::int64_t all = begins.back();
+  Moved moved =
+      Halving(q.power, [&](std::int64_t i) { return begins[static_cast<std::size_t>(i)]; });
+  for (Rank even = 0; even < 2 * pairs; even += 2) {
+    moved.messages += 1 + (count_of(even) > 0 ? 1 : 0);
+    moved.elements += all + count_of(even);
+  }
+  return moved;
 }
 
 // Messages of a scan by doubling over `ranks`.
@@ -137,6 +205,12 @@ const std::map<std::string, Answer>& Answers() {
        }},
       {"bcast.binomial", ToOthers},
       {"bcast.linear", ToOthers},
+      {"bcast.knomial", ToOthers},
+      {"bcast.chain",
+       [](const Question& q) {
+         const std::int64_t segments = ChainSegments(q.bytes, static_cast<Rank>(q.ranks));
+         return Moved{segments * q.others(), q.others() * q.count};
+       }},
       {"bcast.scatter_allgather", ScatterAllgather},
       {"gather.linear", ToOthers},
       {"gather.binomial", CutTree},
@@ -145,6 +219,10 @@ const std::map<std::string, Answer>& Answers() {
       {"scatter.binomial", CutTree},
       {"scatterv.linear", VectorAtRoot},
       {"allgather.ring", AllToAll},
+      {"allgather.neighbor_exchange",
+       [](const Question& q) {
+         return Moved{q.ranks * q.ranks / 2, q.ranks * q.others() * q.count};
+       }},
       {"allgather.recursive_doubling",
        [](const Question& q) {
          return Moved{q.ranks * q.rounds, q.ranks * q.others() * q.count};
@@ -171,6 +249,7 @@ const std::map<std::string, Answer>& Answers() {
       {"reduce.binomial", ToOthers},
       {"reduce.in_order", InOrder},
       {"reduce.linear", ToOthers},
+      {"reduce.rabenseifner", RabenseifnerReduce},
       {"allreduce.recursive_doubling", RecursiveDoubling},
       {"allreduce.rabenseifner", Rabenseifner},
       {"allreduce.ring",
@@ -180,7 +259,17 @@ const std::map<std::string, Answer>& Answers() {
       {"allreduce.linear", TwiceToOthers},
       {"allreduce.reduce_bcast", TwiceToOthers},
       {"reduce_scatter.direct", VectorToOthers},
+      {"reduce_scatter.pairwise", VectorToOthers},
+      {"reduce_scatter.ring", VectorToOthers},
+      {"reduce_scatter.halving",
+       [](const Question& q) {
+         return HalvingScatter(q, [&](Rank rank) { return q.scenario.CountOf(rank); });
+       }},
       {"reduce_scatter_block.direct", AllToAll},
+      {"reduce_scatter_block.pairwise", AllToAll},
+      {"reduce_scatter_block.ring", AllToAll},
+      {"reduce_scatter_block.halving",
+       [](const Question& q) { return HalvingScatter(q, [&](Rank) { return q.count; }); }},
       {"scan.linear", ToOthers},
       {"scan.doubling", [](const Question& q) { return Uniform(Doubling(q.ranks), q.count); }},
       {"exscan.linear", ToOthers},
@@ -197,7 +286,7 @@ std::optional<Moved> Expected(const Algorithm& algorithm, const Case& one,
   const auto found = Answers().find(std::string(Name(algorithm.operation)) + "." + algorithm.name);
   if (found == Answers().end()) return std::nullopt;
   return found->second(Question{one.ranks, one.count, PowerFloor(one.ranks), CeilLog2(one.ranks),
-                                one.root, scenario});
+                                one.root, scenario, one.count * one.element_bytes});
 }
 
 }  // namespace lamina::collective

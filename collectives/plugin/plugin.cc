@@ -163,9 +163,8 @@ class Foreigners final : public Collective {
         continue;
       const std::optional<Operation> operation = OperationNamed(one.operation);
       if (!operation) continue;
-      all_.push_back(std::make_unique<Algorithm>(
-          Algorithm{one.name, *operation, {Fits, &one}, {CostUs, &one}, {Plan, &one},
-                    one.inter != 0}));
+      all_.push_back(std::make_unique<Algorithm>(Algorithm{
+          one.name, *operation, {Fits, &one}, {CostUs, &one}, {Plan, &one}, one.inter != 0}));
       pointers_.push_back(all_.back().get());
     }
   }

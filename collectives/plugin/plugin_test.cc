@@ -30,8 +30,7 @@ class PluginTest : public testing::Test {
                    testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(directory_);
     std::filesystem::create_directories(directory_);
-    for (const char* header :
-         {"collectives/collective_abi.h", "runtime/component/component_abi.h"})
+    for (const char* header : {"collectives/collective_abi.h", "runtime/component/component_abi.h"})
       std::filesystem::copy(header, directory_);
     Run(Format("collectives/plugin/extract_example collectives/plugin/README.md '%s'",
                directory_.c_str()));
@@ -44,7 +43,8 @@ class PluginTest : public testing::Test {
 
   // Builds the example, after `edit`, a sed script.
   void Build(const std::string& edit = "") {
-    Run(Format("cd '%s' && sed -i '%s' example.c && cc -std=c11 -Wall -Wextra -Werror -shared "
+    Run(
+        Format("cd '%s' && sed -i '%s' example.c && cc -std=c11 -Wall -Wextra -Werror -shared "
                "-fPIC -I. -o collective_acme.so example.c",
                directory_.c_str(), edit.c_str()));
   }
@@ -63,8 +63,7 @@ class PluginTest : public testing::Test {
 
   static std::string Chosen(const Library& library, Operation operation, Rank ranks = 4) {
     const Scenario scenario({operation, ranks, 0, 1});
-    const Algorithm* algorithm =
-        library.Choose(scenario.call(0), {ranks, 0}, library.Link(ranks));
+    const Algorithm* algorithm = library.Choose(scenario.call(0), {ranks, 0}, library.Link(ranks));
     return algorithm == nullptr ? "nobody" : algorithm->name;
   }
 
@@ -116,13 +115,14 @@ TEST_F(PluginTest, ItsPriorityDecides) {
 }
 
 TEST_F(PluginTest, FitsAndCostsDecideAmongItsOwn) {
-  Build("s/^static const lamina_algorithm\\* const all.*/"
-        "static int32_t Few(const lamina_algorithm* self, const lamina_call* call, "
-        "const lamina_shape* shape) { return self != NULL \\&\\& call->bytes == 1 \\&\\& "
-        "shape->ranks < 4; }\\n"
-        "static const lamina_algorithm few = {.struct_size = sizeof few, .name = \"acme_few\", "
-        ".operation = \"bcast\", .fits = Few, .plan = Plan};\\n"
-        "static const lamina_algorithm* const all[] = {\\&chain, \\&few, NULL};/");
+  Build(
+      "s/^static const lamina_algorithm\\* const all.*/"
+      "static int32_t Few(const lamina_algorithm* self, const lamina_call* call, "
+      "const lamina_shape* shape) { return self != NULL \\&\\& call->bytes == 1 \\&\\& "
+      "shape->ranks < 4; }\\n"
+      "static const lamina_algorithm few = {.struct_size = sizeof few, .name = \"acme_few\", "
+      ".operation = \"bcast\", .fits = Few, .plan = Plan};\\n"
+      "static const lamina_algorithm* const all[] = {\\&chain, \\&few, NULL};/");
   const auto library = Load();
   EXPECT_EQ(Chosen(*library, Operation::kBcast, 3), "acme_few");
   EXPECT_EQ(Chosen(*library, Operation::kBcast, 4), "acme_chain");

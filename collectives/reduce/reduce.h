@@ -9,5 +9,6 @@ namespace lamina::collective {
 extern const Algorithm kReduceBinomial;
 extern const Algorithm kReduceInOrder;
 extern const Algorithm kReduceLinear;
+extern const Algorithm kReduceRabenseifner;
 
 }  // namespace lamina::collective

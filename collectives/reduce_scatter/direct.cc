@@ -2,17 +2,15 @@
 // Reduce_scatter, direct: every rank sends each other rank the part of its vector that belongs
 // there and folds the P parts of its own block, in rank order.
 //
-// No byte moves more than once and rank order is kept, so any operation will do.
+// No byte moves more than once and rank order is kept, so any operation will do; everything is
+// under way at once, so all parts must have a place to wait in.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch P n_i on rank i.
-// Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks,
-//         N elements in all.
+// Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks.
 // Source: MPI-5.0, section 6.10 (the definition of MPI_REDUCE_SCATTER).
-#include <vector>
-
 #include "collectives/plan/cost.h"
-#include "collectives/reduce_scatter/fold_column.h"
 #include "collectives/reduce_scatter/reduce_scatter.h"
+#include "collectives/reduce_scatter/result_blocks.h"
 
 namespace lamina::collective {
 namespace {
@@ -21,24 +19,37 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
-  const double moved = others / shape.ranks * static_cast<double>(call.bytes);
+  const double moved = others / shape.ranks * BytesOfAll(call, shape);
   return Burst(link, 2 * others, moved) + Combine(link, moved) + Turns(link, 1);
 }
 
+// Scratch slot i holds rank i's part.
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
-  std::int64_t begin = 0;
-  std::vector<std::int64_t> begins;
-  for (const std::int64_t count : call.output_counts) {
-    begins.push_back(begin);
-    begin += count;
+  const Rank ranks = shape.ranks;
+  const ResultBlocks blocks(call, shape);
+  const Slice own = blocks.InputOf(shape.rank);
+  const auto part = [&](Rank rank) { return Scratch(rank * own.count, own.count); };
+  schedule->scratch_elements = ranks * own.count;
+  for (Rank gap = 1; gap < ranks; ++gap) {
+    const Rank behind = (shape.rank + ranks - gap) % ranks;
+    const Rank ahead = (shape.rank + gap) % ranks;
+    if (own.count > 0) schedule->Receive(behind, part(behind));
+    if (blocks.Count(ahead) > 0) schedule->Send(ahead, blocks.InputOf(ahead));
   }
-  const auto block = [&](Rank rank) { return Input(begins[rank], call.output_counts[rank]); };
-  PlanDirect(shape, block, schedule);
+  if (own.count > 0) {
+    // In place the output is the beginning of the input: it may change only now.
+    schedule->Copy(own, part(shape.rank));
+    for (Rank rank = ranks - 2; rank >= 0; --rank) schedule->Reduce(part(rank), part(ranks - 1));
+    schedule->Copy(part(ranks - 1), Output(0, own.count));
+  }
+  schedule->EndRound();
 }
 
 }  // namespace
 
 constinit const Algorithm kReduceScatterDirect{"direct", Operation::kReduceScatter, Fits, CostUs,
                                                Plan};
+constinit const Algorithm kReduceScatterBlockDirect{"direct", Operation::kReduceScatterBlock, Fits,
+                                                    CostUs, Plan};
 
 }  // namespace lamina::collective

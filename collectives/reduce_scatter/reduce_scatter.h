@@ -7,6 +7,13 @@
 namespace lamina::collective {
 
 extern const Algorithm kReduceScatterDirect;
+extern const Algorithm kReduceScatterHalving;
+extern const Algorithm kReduceScatterPairwise;
+extern const Algorithm kReduceScatterRing;
+
 extern const Algorithm kReduceScatterBlockDirect;
+extern const Algorithm kReduceScatterBlockHalving;
+extern const Algorithm kReduceScatterBlockPairwise;
+extern const Algorithm kReduceScatterBlockRing;
 
 }  // namespace lamina::collective

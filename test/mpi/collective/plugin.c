@@ -3,10 +3,10 @@
  * Method: along the component's chain every rank but the last sends one message in a broadcast,
  *         which no other algorithm does; messages are counted with the tools interface.
  */
-#include "test/mpi/check.h"
-
 #include <mpi.h>
 #include <string.h>
+
+#include "test/mpi/check.h"
 
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle sent;
