@@ -45,16 +45,16 @@ class Entry {
 
  private:
   const Call call_;
-  EventRing* const ring_;  // a ring stays mapped when another is adopted
+  EventRing* const ring_;   // a ring stays mapped when another is adopted
   trace::AfterCall after_;  // before guard_, so that it acts when the lock is free
   core::Guard guard_;
 };
 
 // MPI is up; otherwise the error says whether it is too early or too late, and ends the process.
-#define REQUIRE_INITIALIZED(entry) \
-  do { \
+#define REQUIRE_INITIALIZED(entry)                               \
+  do {                                                           \
     if (__builtin_expect(::lamina::core::process == nullptr, 0)) \
-      return ::lamina::api::NotInitialized((entry).name()); \
+      return ::lamina::api::NotInitialized((entry).name());      \
   } while (false)
 
 [[gnu::cold]] int NotInitialized(const char* call);

@@ -79,8 +79,7 @@ int Expand(const Entry& entry, const Group& group, int n, const int* list,
   std::vector<bool> chosen(group.peers.size());
   for (int i = 0; i < n; ++i)
     REQUIRE(Choose(&chosen, list[i]), nullptr, MPI_ERR_RANK,
-            "ranks[%d] is %d, which is outside 0..%d or named twice", i, list[i],
-            group.size() - 1);
+            "ranks[%d] is %d, which is outside 0..%d or named twice", i, list[i], group.size() - 1);
   ranks->assign(list, list + n);
   return MPI_SUCCESS;
 }

@@ -35,7 +35,8 @@ inline bool RankIsGood(const core::Comm& comm, int rank, Side side) {
 inline bool TagIsGood(int tag, Side side) {
   return tag >= 0 || (side == Side::kReceive && tag == MPI_ANY_TAG);
 }
-[[gnu::always_inline]] inline bool BufferIsGood(const void* address, MPI_Count count, const datatype::Datatype* type) {
+[[gnu::always_inline]] inline bool BufferIsGood(const void* address, MPI_Count count,
+                                                const datatype::Datatype* type) {
   return count >= 0 && type != nullptr && type->committed &&
          (address != nullptr || count == 0 || !type->predefined);
 }

@@ -69,8 +69,8 @@ int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm co
     core::ProcNullStatus(status);
   } else {
     const p2p::Envelope from{found.comm, found.comm->context, source, tag};
-    p2p::Message* const first = (until == Until::kOnce ? p2p::Probe : p2p::WaitProbe)(
-        from, take == Take::kYes, status);
+    p2p::Message* const first =
+        (until == Until::kOnce ? p2p::Probe : p2p::WaitProbe)(from, take == Take::kYes, status);
     there = first != nullptr;
     taken = p2p::HandleOf(first);
     if (!there) p2p::TheEngine().TestedInVain();
@@ -95,21 +95,21 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* statu
 PROFILED(MPI_Iprobe);
 
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return api::ProbeFor(Call::MPI_Probe, Until::kThere, Take::kNo, source, tag, comm, nullptr, nullptr,
-                       status);
+  return api::ProbeFor(Call::MPI_Probe, Until::kThere, Take::kNo, source, tag, comm, nullptr,
+                       nullptr, status);
 }
 PROFILED(MPI_Probe);
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                  MPI_Status* status) {
-  return api::ProbeFor(Call::MPI_Improbe, Until::kOnce, Take::kYes, source, tag, comm, flag, message,
-                       status);
+  return api::ProbeFor(Call::MPI_Improbe, Until::kOnce, Take::kYes, source, tag, comm, flag,
+                       message, status);
 }
 PROFILED(MPI_Improbe);
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-  return api::ProbeFor(Call::MPI_Mprobe, Until::kThere, Take::kYes, source, tag, comm, nullptr, message,
-                       status);
+  return api::ProbeFor(Call::MPI_Mprobe, Until::kThere, Take::kYes, source, tag, comm, nullptr,
+                       message, status);
 }
 PROFILED(MPI_Mprobe);
 

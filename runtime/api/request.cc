@@ -59,7 +59,8 @@ bool IsSound(const Request& request) {
 }
 
 // Retires a sound one: the short path.
-[[gnu::always_inline]] inline void RetireSound(MPI_Request* handle, Request* request, MPI_Status* status) {
+[[gnu::always_inline]] inline void RetireSound(MPI_Request* handle, Request* request,
+                                               MPI_Status* status) {
   core::FillStatus(*request, status);
   if (request->persistent) {
     request->active = false;

@@ -15,8 +15,9 @@ using Mode = core::Request::Mode;
 // Such a send is over when its data has left.
 constexpr bool IsPlain(Mode mode) { return mode == Mode::kStandard || mode == Mode::kReady; }
 
-[[gnu::always_inline]] inline int BlockingSend(Call call, Mode mode, const void* buffer, MPI_Count count,
-                        MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
+[[gnu::always_inline]] inline int BlockingSend(Call call, Mode mode, const void* buffer,
+                                               MPI_Count count, MPI_Datatype datatype, int dest,
+                                               int tag, MPI_Comm comm) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
   const MessageArguments found =
@@ -34,8 +35,9 @@ constexpr bool IsPlain(Mode mode) { return mode == Mode::kStandard || mode == Mo
   return RaiseTransfer(entry.name(), found.comm, error, dest, tag, 0);
 }
 
-[[gnu::always_inline]] inline int BlockingReceive(Call call, void* buffer, MPI_Count count, MPI_Datatype datatype,
-                           int source, int tag, MPI_Comm comm, MPI_Status* status) {
+[[gnu::always_inline]] inline int BlockingReceive(Call call, void* buffer, MPI_Count count,
+                                                  MPI_Datatype datatype, int source, int tag,
+                                                  MPI_Comm comm, MPI_Status* status) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
   const MessageArguments found =
@@ -101,10 +103,10 @@ int StartOne(const Entry& entry, MPI_Request handle) {
 
 enum class When { kNow, kLater };
 
-
-[[gnu::always_inline]] inline int MakeRequest(Call call, Side side, Mode mode, When when, const void* buffer,
-                       MPI_Count count, MPI_Datatype datatype, int peer, int tag, MPI_Comm comm,
-                       MPI_Request* handle) {
+[[gnu::always_inline]] inline int MakeRequest(Call call, Side side, Mode mode, When when,
+                                              const void* buffer, MPI_Count count,
+                                              MPI_Datatype datatype, int peer, int tag,
+                                              MPI_Comm comm, MPI_Request* handle) {
   Entry entry(call);
   REQUIRE_INITIALIZED(entry);
   const MessageArguments found =

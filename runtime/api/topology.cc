@@ -38,8 +38,8 @@ WithTopology FindTopology(const Entry& entry, MPI_Comm handle, int kind) {
   if (comm->topology != nullptr && comm->topology->kind == kind)
     return {comm, comm->topology, MPI_SUCCESS};
   return {comm, nullptr,
-          core::Raise(comm, MPI_ERR_TOPOLOGY, entry.name(),
-                      "the communicator has no %s topology", NameOf(kind))};
+          core::Raise(comm, MPI_ERR_TOPOLOGY, entry.name(), "the communicator has no %s topology",
+                      NameOf(kind))};
 }
 
 Parent FindParent(const Entry& entry, MPI_Comm handle, const void* answer) {

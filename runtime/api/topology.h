@@ -4,12 +4,11 @@
 // description hung on the new communicator.
 #pragma once
 
-#include "runtime/core/topology.h"
-
 #include <cstddef>
 #include <vector>
 
 #include "runtime/api/arguments.h"
+#include "runtime/core/topology.h"
 
 namespace lamina::api {
 

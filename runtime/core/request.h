@@ -48,8 +48,8 @@ struct alignas(64) Request : Object {
   int match_tag = MPI_ANY_TAG;
 
   // Links of runtime/p2p; nobody else looks.
-  PeerId from = kNoPeer;     // matched sender
-  Request* next = nullptr;   // also of the pool
+  PeerId from = kNoPeer;    // matched sender
+  Request* next = nullptr;  // also of the pool
   Request* previous = nullptr;
   std::uint64_t serial = 0;  // order of posting, for wildcards
 

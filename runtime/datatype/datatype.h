@@ -85,8 +85,8 @@ struct Datatype : core::Object {
   Extras* extras = nullptr;          // owned; null until needed
 };
 
-// The predefined types, and where each is by the low byte of its handle, plus one; 0: there is none.
-// The other bits are kPredefinedBase.
+// The predefined types, and where each is by the low byte of its handle, plus one; 0: there is
+// none. The other bits are kPredefinedBase.
 inline constexpr std::uintptr_t kPredefinedBase = 0x200;
 extern Datatype* const predefined_types;
 struct PredefinedIndex {

@@ -111,8 +111,8 @@ class Engine final : public transport::Inbox {
     WaitUntil(done, argument, params_.poll_events_max);
   }
   void WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max);
-  // Until `request` is complete, taking one frame at a time: what comes behind it would only have to
-  // be put aside.
+  // Until `request` is complete, taking one frame at a time: what comes behind it would only have
+  // to be put aside.
   void WaitForNext(Request* request);
   // Ends a sleep of `peer` in WaitUntil, so that it asks its condition again. A peer that cannot
   // take a frame now has others to read, and asks anyway.
@@ -248,8 +248,7 @@ class Engine final : public transport::Inbox {
 };
 
 [[gnu::always_inline]] inline void Engine::DeliverEager(Request* request, PeerId from, Rank source,
-                                                        int tag,
-                                                        std::span<const std::byte> data) {
+                                                        int tag, std::span<const std::byte> data) {
   const std::int64_t room = request->buffer.bytes();
   const std::int64_t bytes = std::min(room, static_cast<std::int64_t>(data.size()));
   if (request->buffer.contiguous()) {

@@ -39,9 +39,9 @@ class PartitionedSend final : public core::Activity {
         ready_(static_cast<std::size_t>(arguments.partitions)) {
     if (arguments.peer.peer == MPI_PROC_NULL) return;
     messages_ = std::vector<Request>(static_cast<std::size_t>(arguments.partitions));
-    Letter* letter = new Letter({Index(channel_),
-                                 static_cast<std::uint64_t>(PartitionBytes(arguments)),
-                                 static_cast<std::uint64_t>(arguments.partitions)});
+    Letter* letter =
+        new Letter({Index(channel_), static_cast<std::uint64_t>(PartitionBytes(arguments)),
+                    static_cast<std::uint64_t>(arguments.partitions)});
     Request* request = core::NewRequest(arguments.peer.comm);
     request->activity = letter;
     request->orphan = true;
