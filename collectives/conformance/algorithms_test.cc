@@ -142,13 +142,13 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
 //         long run up to 1024 too. Roots at both ends, in the middle and beside a power of two.
 TEST_P(Algorithms, ManyRanks) {
   const Operation operation = GetParam()->operation;
-  std::vector<Rank> sizes = {65, 127, 128, 129, 257};
+  std::vector<Rank> sizes = {65, 127, 128};
   if (!Quadratic(operation) || kLong)
-    for (const Rank ranks : {255, 256, 500, 513, 1000, 1023, 1024}) sizes.push_back(ranks);
+    for (const Rank ranks : {257, 513, 1000, 1023, 1024}) sizes.push_back(ranks);
   int tried = 0;
   for (const Rank ranks : sizes) {
     std::vector<Rank> roots = {0};
-    if (Rooted(operation)) roots = {0, 1, 2 * (ranks - PowerFloor(ranks)), ranks / 2, ranks - 1};
+    if (Rooted(operation)) roots = {0, 2 * (ranks - PowerFloor(ranks)) + 1, ranks - 1};
     for (const Rank root : roots) {
       Case one{operation, ranks, root % ranks, operation == Operation::kBarrier ? 0 : 1};
       const bool twoway = operation != Operation::kBcast && operation != Operation::kBarrier;

@@ -73,25 +73,28 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     return PlanGather(group, rank / 2, call.root, at_root, blocks, schedule);
   }
 
+  // The root folds where the result is wanted, unless its operand is there.
+  const Where home = at_root && !call.in_place ? Where::kOutput : Where::kScratch;
   schedule->scratch_elements = 2 * count;
   const bool paired = group.Paired(rank);
   if (paired) {
-    schedule->Receive(rank - 1, Scratch(0, count));
-    schedule->Reduce(Input(0, count), Scratch(0, count));
+    const Slice arrival{home, 0, count, -1};
+    schedule->Receive(rank - 1, arrival);
+    schedule->Reduce(Input(0, count), arrival);
     schedule->EndRound();
   }
   const Rank index = group.IndexOf(rank);
   PlanHalving(
       group, index, paired, [&](Window window) { return at(Where::kInput, 0, window); },
-      [&](Window window) { return at(Where::kScratch, 0, window); },
+      [&](Window window) { return at(home, 0, window); },
       [&](Window window) { return at(Where::kScratch, count, window); }, schedule);
 
-  const Slice own = at(Where::kScratch, 0, {index, index + 1});
+  const Slice own = at(home, 0, {index, index + 1});
   if (paired && call.root == rank - 1) {
     if (own.count > 0) schedule->Send(call.root, own);
     return schedule->EndRound();
   }
-  if (at_root) {
+  if (at_root && call.in_place) {
     schedule->Copy(own, Output(own.first, own.count));
     schedule->EndRound();
   }
