@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   collectives are right wherever the ranks are: one host, a power of two, another number of
+        hosts; one rank on each, as many on each, or not; and so with every algorithm forced.
+Method: the cube of processes, placements and hosts with real processes on virtual hosts of this
+        machine, reached by `ip netns exec`. Each line of arguments names a program and parameters; a
+        short run takes them in turns, one for each cell; --whole runs all of them in every cell.
+
+usage: cube_test.py [--whole] [PROGRAM [NAME=VALUE...] --]..."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+VCLUSTER = os.path.join(os.getcwd(), "test/cluster/vcluster")
+NAME, PREFIX, SUBNET = "lamcub", "lc", "10.126.0"
+STATE = "/run/lamina-cube"
+AGENT = ["--agent", "ip netns exec %s-{host}" % NAME]
+# All hosts have the same CPUs, which none of them knows.
+SHARED_CPUS = ["--param", "progress.wait.mode=oversubscribed"]
+TIME_LIMIT_S = 100
+
+# Ranks on each host: hosts in {1, 2^M, 2^M + X} x placement {1, P, P_i} x ranks in {1, 2^N, 2^N + X}.
+CELLS = [
+    [1], [4], [5],
+    [1, 1], [2, 2], [3, 1], [1, 4],
+    [1, 1, 1], [2, 2, 2], [4, 3, 1], [1, 3, 1],
+    [1, 1, 1, 1], [2, 2, 2, 2], [3, 1, 1, 2],
+]
+
+
+def why_not():
+    """Why there can be no virtual hosts here; "": there can."""
+    if os.geteuid() != 0:
+        return "virtual hosts need root"
+    for tool in ("ip", "nsenter"):
+        if shutil.which(tool, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None:
+            return tool + " is missing: third_party/install test"
+    return ""
+
+
+def vcluster(*arguments, check=True):
+    variables = dict(os.environ, VC_NAME=NAME, VC_RUN=STATE,
+                     PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    subprocess.run([VCLUSTER, *arguments], env=variables, check=check, text=True,
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)
+
+
+def run(place, cell, program, parameters):
+    """"": it went well; else what was printed."""
+    hosts = ",".join("%s%d:%d" % (PREFIX, i + 1, ranks) for i, ranks in enumerate(cell))
+    line = [os.path.join(place, "mpiexec"), *AGENT, *SHARED_CPUS, "-H", hosts, "-n", str(sum(cell))]
+    for parameter in parameters:
+        line += ["--param", parameter]
+    line.append(os.path.join(place, program))
+    variables = dict(os.environ, LD_LIBRARY_PATH=place,
+                     PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    try:
+        done = subprocess.run(line, env=variables, cwd=place, check=False, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=TIME_LIMIT_S)
+    except subprocess.TimeoutExpired as late:
+        return "not done after %d s: %s" % (TIME_LIMIT_S, late.stdout or "")
+    return "" if done.returncode == 0 else "exit status %d\n%s" % (done.returncode, done.stdout)
+
+
+def variants(arguments):
+    found, words = [], []
+    for word in arguments:
+        if word != "--":
+            words.append(word)
+            continue
+        found.append((words[0], words[1:]))
+        words = []
+    return found
+
+
+def main():
+    arguments = sys.argv[1:]
+    whole = arguments[:1] == ["--whole"]
+    tried = variants(arguments[1:] if whole else arguments)
+    if why_not():
+        print("SKIPPED: " + why_not())
+        return 0
+    place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
+    failures = runs = 0
+    try:
+        os.chmod(place, 0o755)
+        for source in ["launcher/mpiexec", "runtime/libmpi_abi.so.1"] + sorted(
+                {program for program, _ in tried}):
+            shutil.copy(os.path.realpath(source), os.path.join(place, os.path.basename(source)))
+        vcluster("up", "-n", str(max(map(len, CELLS))), "--name", NAME, "--prefix", PREFIX,
+                 "--subnet", SUBNET, "--no-system", "--no-ssh")
+        for number, cell in enumerate(CELLS):
+            chosen = tried if whole else [tried[number % len(tried)]]
+            for program, parameters in chosen:
+                began = time.monotonic()
+                problem = run(place, cell, os.path.basename(program), parameters)
+                runs += 1
+                print("%-10s %5.1f s  %s %s %s" % (
+                    "FAILED" if problem else "passed", time.monotonic() - began,
+                    "+".join(map(str, cell)), os.path.basename(program), " ".join(parameters)),
+                    flush=True)
+                if problem:
+                    failures += 1
+                    print(problem, flush=True)
+    finally:
+        vcluster("down", "--name", NAME, check=False)
+        shutil.rmtree(place, ignore_errors=True)
+    print("%d runs, %d failed" % (runs, failures))
+    return 1 if failures or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
