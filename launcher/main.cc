@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/shepherd/shepherd.h"
 #include "launcher/shepherd/shepherd_word.h"
@@ -16,6 +17,7 @@
 #include "launcher/spawn/pbs/pbs.h"
 #include "launcher/spawn/slurm/slurm.h"
 #include "launcher/spawn/ssh/ssh.h"
+#include "launcher/tune/tune.h"
 #include "runtime/base/check.h"
 
 namespace {
@@ -43,6 +45,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!arguments.empty() && arguments.front() == launcher::kShepherdWord)
     return launcher::RunShepherd({environment, spawners, context.local_spawner});
+  if (!arguments.empty() && arguments.front() == launcher::kTuneWord)
+    return launcher::RunTuneRank(launcher::ThisInstallation().library);
   const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";
   return name == "lamina" ? launcher::Lamina(arguments, context)
                           : launcher::Mpiexec(arguments, context);

@@ -10,12 +10,11 @@ namespace {
 
 constexpr const char* kLibrary = "libmpi_abi.so.1";
 
-std::string OwnDirectory() {
+std::string OwnPath() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
   if (length <= 0) return {};
-  const std::string file(path.data(), static_cast<std::size_t>(length));
-  return file.substr(0, file.find_last_of('/'));
+  return std::string(path.data(), static_cast<std::size_t>(length));
 }
 
 std::string UserConfiguration(const Environment& environment) {
@@ -29,7 +28,9 @@ std::string UserConfiguration(const Environment& environment) {
 
 Installation ThisInstallation() {
   Installation installation;
-  const std::string directory = OwnDirectory();
+  installation.program = OwnPath();
+  const std::string directory =
+      installation.program.substr(0, installation.program.find_last_of('/'));
   const std::size_t slash = directory.find_last_of('/');
   if (slash == std::string::npos) return installation;
   const std::string parent = directory.substr(0, slash);

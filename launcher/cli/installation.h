@@ -11,6 +11,7 @@
 namespace lamina::launcher {
 
 struct Installation {
+  std::string program;  // the path of this program
   std::string prefix;   // PREFIX of PREFIX/bin/mpiexec; "": running from a build tree
   std::string library;  // libmpi_abi.so.1 of this installation or build tree; "": not there
 };

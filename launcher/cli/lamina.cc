@@ -5,7 +5,9 @@
 
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
+#include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
+#include "launcher/tune/tune.h"
 #include "runtime/base/version.h"
 #include "runtime/base/text.h"
 
@@ -25,9 +27,16 @@ int VersionCommand(std::span<const std::string>, const CommandContext&) {
   return 0;
 }
 
+int TuneCommand(std::span<const std::string> arguments, const CommandContext& context) {
+  const Installation installation = ThisInstallation();
+  return Tune(arguments, installation.program,
+              ParameterFiles(installation, context.environment));
+}
+
 constexpr Command kCommands[] = {
     {"run", "start a job; the same as mpiexec", Mpiexec},
     {"info", "components, versions, priorities, parameters", Info},
+    {"tune", "measure what collective algorithms are chosen by", TuneCommand},
     {"version", "the version", VersionCommand},
     {"help", "this, or all about a topic of mpiexec", HelpCommand},
 };
