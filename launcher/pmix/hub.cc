@@ -9,6 +9,8 @@
 namespace lamina::launcher::pmix {
 namespace {
 
+constexpr std::size_t kHostsNamed = 4;
+
 Status Senseless(const char* what) {
   return Error(Code::kInvalid, "a PMIx server's %s makes no sense", what);
 }
@@ -74,7 +76,7 @@ Status Hub::Receive(Edge edge, std::string_view bytes) {
 // Asks under an id of ours; the answer goes to `askers`.
 void Hub::Ask(Edge edge, Askers askers, Letter letter) {
   letter.id = next_question_++;
-  questions_.emplace(letter.id, std::move(askers));
+  questions_.emplace(letter.id, Question{std::move(askers), letter.rank});
   outlets_.send(edge, Encode(letter));
 }
 
@@ -134,6 +136,45 @@ bool Hub::CompleteRound(const Participants& participants) {
   return true;
 }
 
+std::string Hub::MissingIn(const Participants& participants, const Round& round) const {
+  std::set<std::uint32_t> hosts;
+  const auto look = [&](const RankPlan& rank) {
+    if (!round.ids.contains(edges_[rank.host])) hosts.insert(rank.host);
+  };
+  for (const std::uint32_t rank : participants) look(plan_.ranks[rank]);
+  if (participants.empty()) std::for_each(plan_.ranks.begin(), plan_.ranks.end(), look);
+  std::string words;
+  std::size_t named = 0;
+  for (const std::uint32_t host : hosts) {
+    if (named == kHostsNamed) break;
+    words += named == 0 ? "" : named + 1 == hosts.size() ? " and " : ", ";
+    words += plan_.hosts[host].name;
+    ++named;
+  }
+  if (named < hosts.size()) words += " and " + std::to_string(hosts.size() - named) + " more hosts";
+  return words;
+}
+
+std::optional<Hub::Wait> Hub::LongestWait(std::uint64_t now_ms) {
+  std::optional<Wait> longest;
+  const auto look = [&](std::uint64_t* since_ms, const auto& words) {
+    if (*since_ms == 0) *since_ms = now_ms;
+    const std::uint64_t ms = now_ms - *since_ms;
+    if (!longest.has_value() || ms > longest->ms) longest = Wait{ms, words()};
+  };
+  for (auto& [participants, rounds] : fences_)
+    for (Round& round : rounds)
+      look(&round.since_ms, [&, &who = participants] {
+        return "a fence (MPI_Init) waits for ranks on " + MissingIn(who, round);
+      });
+  for (auto& [id, question] : questions_)
+    look(&question.since_ms, [&, &question = question] {
+      return "the address of rank " + std::to_string(question.rank) + " on " +
+             plan_.hosts[plan_.ranks[question.rank].host].name + " is waited for";
+    });
+  return longest;
+}
+
 Status Hub::Modex(Edge edge, const Letter& letter) {
   if (letter.rank >= plan_.ranks.size()) return Senseless("question");
   const Edge towards = edges_[plan_.ranks[letter.rank].host];
@@ -145,7 +186,7 @@ Status Hub::Modex(Edge edge, const Letter& letter) {
 Status Hub::Answer(const Letter& letter) {
   const auto found = questions_.find(letter.id);
   if (found == questions_.end()) return Senseless("answer");
-  const Askers askers = std::move(found->second);
+  const Askers askers = std::move(found->second.askers);
   questions_.erase(found);
   Reply(askers, letter.good, letter.body);
   return {};

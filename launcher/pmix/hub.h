@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,6 +42,12 @@ class Hub {
   Hub(const Plan& plan, std::vector<Edge> edges, bool top, Outlets outlets);
   // From now on `host` lies behind another edge.
   void Move(std::uint32_t host, Edge edge);
+  // What has been waited for longest, counted from the first look at it; nothing: nobody waits.
+  struct Wait {
+    std::uint64_t ms = 0;
+    std::string words;  // "a fence (MPI_Init) waits for ranks on node07 and node09"
+  };
+  std::optional<Wait> LongestWait(std::uint64_t now_ms);
   // A letter that came over `edge`. kInvalid: it makes no sense; nothing was done.
   Status Receive(Edge edge, std::string_view letter);
 
@@ -49,13 +56,20 @@ class Hub {
   struct Round {
     std::map<Edge, std::uint32_t> ids;  // edge -> the id it expects in the answer
     std::string contributions;
+    std::uint64_t since_ms = 0;  // of the first look
   };
   using Participants = std::vector<std::uint32_t>;  // ranks, ascending; none: all of the job
-  // What waits for an answer: who has to be told, each under which id.
+  // Who has to be told an answer, each under which id.
   using Askers = std::map<Edge, std::uint32_t>;
+  struct Question {
+    Askers askers;
+    std::uint32_t rank;
+    std::uint64_t since_ms = 0;
+  };
 
   Status Fence(Edge edge, const Letter& letter);
   bool CompleteRound(const Participants& participants);
+  std::string MissingIn(const Participants& participants, const Round& round) const;
   std::set<Edge> EdgesOf(const Participants& participants) const;
   Status Modex(Edge edge, const Letter& letter);
   Status Publish(Edge edge, const Letter& letter);
@@ -71,7 +85,7 @@ class Hub {
   Outlets outlets_;
   // By participants; several at once when some edge is already in the next one.
   std::map<Participants, std::deque<Round>> fences_;
-  std::map<std::uint32_t, Askers> questions_;  // passed on, not yet answered
+  std::map<std::uint32_t, Question> questions_;  // passed on, not yet answered
   std::uint32_t next_question_ = 1;
   NoticeBoard board_;
 };

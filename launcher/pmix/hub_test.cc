@@ -30,7 +30,7 @@ class HubTest : public testing::Test {
   // Ranks 0 and 1 on host 0, 2 on host 2, 3 on host 3; nothing on host 1.
   static Plan MakePlan() {
     Plan plan;
-    plan.hosts.resize(4);
+    for (const char* name : {"n0", "n1", "n2", "n3"}) plan.hosts.emplace_back().name = name;
     for (const std::uint32_t host : {0u, 0u, 2u, 3u}) {
       RankPlan rank;
       rank.rank = static_cast<std::uint32_t>(plan.ranks.size());
@@ -128,6 +128,20 @@ TEST_F(HubTest, AbortIsHeard) {
   EXPECT_TRUE(Send(3, Subject::kAbort, 42, 3, "no memory"));
   EXPECT_EQ(Take(), "abort by 3 with 42: no memory\n");
   EXPECT_FALSE(Send(3, Subject::kAbort, 42, 9, ""));
+}
+
+TEST_F(HubTest, WhoIsWaitedFor) {
+  EXPECT_FALSE(hub_.LongestWait(1000).has_value());
+  Fence(2, 1, {}, "b");
+  EXPECT_EQ(hub_.LongestWait(1000)->ms, 0u);
+  Send(0, Subject::kModex, 11, 3, "");
+  EXPECT_EQ(hub_.LongestWait(1500)->words, "a fence (MPI_Init) waits for ranks on n0 and n3");
+  Fence(0, 1, {}, "a");
+  EXPECT_EQ(hub_.LongestWait(3000)->ms, 2000u);
+  EXPECT_EQ(hub_.LongestWait(3000)->words, "a fence (MPI_Init) waits for ranks on n3");
+  Fence(3, 1, {}, "c");
+  EXPECT_EQ(hub_.LongestWait(3000)->ms, 1500u);
+  EXPECT_EQ(hub_.LongestWait(3000)->words, "the address of rank 3 on n3 is waited for");
 }
 
 TEST_F(HubTest, NonsenseIsRefused) {

@@ -68,6 +68,22 @@ int Connect(const sockaddr_storage& address, socklen_t bytes) {
   return -error;
 }
 
+struct PortRange {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
+// Nothing: the text is none. Any port is 0.
+std::optional<PortRange> PortRangeOf(std::string_view text) {
+  if (text.empty()) return PortRange{};
+  const std::size_t dash = text.find('-');
+  const auto first = ParseInteger(text.substr(0, dash));
+  const auto last = dash == text.npos ? first : ParseInteger(text.substr(dash + 1));
+  if (!first.has_value() || !last.has_value() || *first < 1 || *last < *first || *last > 65535)
+    return std::nullopt;
+  return PortRange{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last)};
+}
+
 Result<wire::Key> SecretOf(const std::string& hex) {
   std::string bytes;
   for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
@@ -152,7 +168,12 @@ std::string HexOf(std::string_view bytes) {
   return hex;
 }
 
-Result<Exchange> OpenExchange() {
+Result<Exchange> OpenExchange(std::string_view ports) {
+  const std::optional<PortRange> range = PortRangeOf(ports);
+  if (!range.has_value())
+    return Error(Code::kInvalid,
+                 "launcher.shepherd.ports=%s is no range of ports, such as 40000-40100",
+                 std::string(ports).c_str());
   Exchange exchange;
   exchange.fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const bool six = exchange.fd >= 0;
@@ -167,12 +188,19 @@ Result<Exchange> OpenExchange() {
       six ? reinterpret_cast<const sockaddr*>(&any6) : reinterpret_cast<const sockaddr*>(&any4);
   sockaddr_storage own{};
   socklen_t bytes = sizeof own;
-  if (exchange.fd < 0 || bind(exchange.fd, any, six ? sizeof any6 : sizeof any4) != 0 ||
-      listen(exchange.fd, 4096) != 0 ||
+  bool bound = false;
+  for (std::uint32_t port = range->first; exchange.fd >= 0 && !bound && port <= range->last;
+       ++port) {
+    any6.sin6_port = any4.sin_port = htons(static_cast<std::uint16_t>(port));
+    bound = bind(exchange.fd, any, six ? sizeof any6 : sizeof any4) == 0;
+  }
+  if (!bound || listen(exchange.fd, 4096) != 0 ||
       getsockname(exchange.fd, reinterpret_cast<sockaddr*>(&own), &bytes) != 0) {
     const int error = errno;
     if (exchange.fd >= 0) close(exchange.fd);
-    return SystemError(Code::kResource, error, "cannot listen for shepherds");
+    return SystemError(Code::kResource, error, "cannot listen for shepherds%s%s",
+                       ports.empty() ? "" : " on a port of launcher.shepherd.ports=",
+                       std::string(ports).c_str());
   }
   const unsigned port = ntohs(six ? reinterpret_cast<sockaddr_in6*>(&own)->sin6_port
                                   : reinterpret_cast<sockaddr_in*>(&own)->sin_port);

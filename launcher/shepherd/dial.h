@@ -38,7 +38,8 @@ struct Exchange {
   int fd = -1;
   std::string addresses;  // for kCallVariable
 };
-Result<Exchange> OpenExchange();
+// `ports`: "40000-40100", the first of them that is free; "40000", that one; "", any.
+Result<Exchange> OpenExchange(std::string_view ports);
 
 std::string HexOf(std::string_view bytes);
 

@@ -197,9 +197,27 @@ bool ShepherdedJob::Settled() const {
          });
 }
 
+// PMIx has no end of waiting for those who do not come, and no word about it.
+void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
+  const auto wait = hub_->LongestWait(now_ms);
+  if (params_.fence_ms == 0 || !wait.has_value()) return;
+  const std::string words =
+      Format("%s for %g s", wait->words.c_str(), static_cast<double>(wait->ms) / 1000.0);
+  if (wait->ms >= params_.fence_ms) {
+    RankEvent event;
+    event.kind = RankEvent::Kind::kTrouble;
+    event.why = words + " (launcher.shepherd.fence_ms); the job was ended";
+    events_.push_back(std::move(event));
+    params_.fence_ms = 0;
+  } else if (wait->ms >= params_.fence_ms / 10 && !std::exchange(said_wait_, true)) {
+    Log(Level::kWarn, "shepherd", "%s", words.c_str());
+  }
+}
+
 void ShepherdedJob::OnTick() {
   flock_->Tick();
   const std::uint64_t now_ms = Heartbeat::NowMs();
+  CheckWaits(now_ms);
   for (auto guest = guests_.begin(); guest != guests_.end();) {
     if (guest->second.until_ms > now_ms) {
       ++guest;

@@ -67,6 +67,7 @@ class ShepherdedJob final : public Job {
   std::string OrdersFor(const Node& node);
   // job.cc
   void OnTick();
+  void CheckWaits(std::uint64_t now_ms);
   Status Hear(Node* node, const wire::Frame& frame);
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void OutputGone(std::uint32_t rank, std::uint8_t which);
@@ -94,6 +95,7 @@ class ShepherdedJob final : public Job {
   std::deque<RankEvent> events_;
   std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
   bool said_taken_back_ = false;
+  bool said_wait_ = false;
   // Dial-back.
   Exchange exchange_;
   std::string secret_;

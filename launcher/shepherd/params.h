@@ -17,6 +17,8 @@ struct ShepherdParams {
   std::uint32_t attempts = 6;
   std::uint32_t width = 32;
   std::string program;
+  std::string ports;
+  std::uint32_t fence_ms = 600'000;
 };
 inline constexpr std::tuple kShepherdFields{
     param::Describe("launcher.shepherd.silence_ms", &ShepherdParams::silence_ms,
@@ -39,6 +41,15 @@ inline constexpr std::tuple kShepherdFields{
     param::Describe("launcher.shepherd.program", &ShepherdParams::program, "",
                     "Where mpiexec is on other hosts; empty: where it is here, or what prefix= in "
                     "the host file says."),
+    param::Describe("launcher.shepherd.ports", &ShepherdParams::ports, "",
+                    "Where mpiexec listens when a manager starts shepherds that call it (srun, "
+                    "PBS, BProc): \"40000-40100\" for a firewall that lets these through; empty: "
+                    "any free port."),
+    param::Describe("launcher.shepherd.fence_ms", &ShepherdParams::fence_ms, Unit::kMilliseconds,
+                    0u, 86'400'000u,
+                    "How long nodes may wait in MPI_Init, or for the address of a rank, for ranks "
+                    "on other nodes that do not come; after a tenth of it a warning says who is "
+                    "missing. 0: for ever."),
 };
 
 }  // namespace lamina::launcher

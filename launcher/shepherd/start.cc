@@ -196,7 +196,7 @@ Status ShepherdedJob::CallCrew() {
   Result<std::string> secret = wire::RandomBytes();
   if (!secret.ok()) return std::move(secret).status();
   secret_ = *std::move(secret);
-  Result<Exchange> exchange = OpenExchange();
+  Result<Exchange> exchange = OpenExchange(params_.ports);
   if (!exchange.ok()) return std::move(exchange).status();
   exchange_ = *exchange;
   poller_->Add(exchange_.fd, Poller::kRead, [this] { OnGuest(); });
