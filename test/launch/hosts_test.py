@@ -116,7 +116,7 @@ class HostsCase(harness.LaunchCase):
             try:
                 with open("/proc/%d/cmdline" % pid, "rb") as file:
                     words = file.read().split(b"\0")
-                if b"--lamina-shepherd" not in words or b"mpiexec" not in words[0]:
+                if words[:2] != [program("mpiexec").encode(), b"--lamina-shepherd"]:
                     continue
                 found.setdefault(self.host_of(pid), pid)  # a guard comes after its shepherd
             except OSError:
@@ -266,7 +266,7 @@ class FailureTest(HostsCase):
         done = self.job("hostname", options=["--param", "spawner.ssh.command=" + other])
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: Lamina 9.8.7 is there, "
-                                      r"\d+\.\d+\.\d+ here \(wire 99 and 1\)\n$")
+                                      r"\d+\.\d+\.\d+ here \(wire 99 and 2\)\n$")
 
     def test_shepherd_killed(self):
         process = self.start_and_wait("wait")

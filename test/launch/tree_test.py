@@ -54,7 +54,7 @@ class WellTest(TreeCase):
         self.assertEqual(len(self.agents_of(process.pid)), 2)
         self.assertEqual(len(self.shepherds()), len(HOSTS))
         process.send_signal(signal.SIGINT)
-        status, _, err = self.ends(process, 8)
+        status, _, err = self.ends(process, 12)
         self.assertEqual((status, err), (-signal.SIGINT, ""))
 
     def test_mpi_and_pmix_across_the_tree(self):
@@ -111,7 +111,7 @@ class FailureTest(TreeCase):
     def kill_a_shepherd(self, host, words):
         process = self.start_and_wait("child", "wait", ranks=RANKS)
         os.kill(self.shepherds()[host], signal.SIGKILL)
-        status, _, err = self.ends(process, 8)
+        status, _, err = self.ends(process, 12)
         self.assertRegex(err, r"^mpiexec: " + words + "; the job was ended\n$")
         self.assertEqual(status, 1)
 
@@ -127,13 +127,13 @@ class FailureTest(TreeCase):
 
     def freeze_a_shepherd(self, host, words):
         process = self.start_and_wait(
-            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=1000"])
+            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=2000"])
         victim = self.shepherds()[host]
         os.kill(victim, signal.SIGSTOP)
         try:
-            status, _, err = self.ends(process, 8)
+            status, _, err = self.ends(process, 12)
             self.assertEqual(status, 1)
-            self.assertRegex(err, "^mpiexec: " + words + ": no sign of life for 1 s; the job was "
+            self.assertRegex(err, "^mpiexec: " + words + ": no sign of life for 2 s; the job was "
                                   "ended\n$")
         finally:
             with contextlib.suppress(ProcessLookupError):  # it hears its end by itself, or is gone
@@ -166,7 +166,7 @@ class FailureTest(TreeCase):
 
     def test_timeout_says_who_is_where(self):
         done = self.job("./actor", "phase=1", "in=MPI_Recv", "wait", options=[
-            "--timeout", "4", "--param", "launcher.shepherd.silence_ms=1000"])
+            "--timeout", "10", "--param", "launcher.shepherd.silence_ms=2000"])
         self.assertEqual(done.returncode, 124)
         self.assertRegex(done.stderr,
                          "still running: ranks 0-13 in MPI_Recv; the job was ended\n$")
@@ -177,13 +177,13 @@ class SshTest(TreeCase):
 
     def test_cable_of_a_host_further_in(self):
         process = self.start_and_wait(
-            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=1000"])
+            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=2000"])
         hosts.vcluster("cut", "tr6")
         try:
-            status, _, err = self.ends(process, 8)
+            status, _, err = self.ends(process, 12)
             self.assertEqual(status, 1)
             self.assertRegex(err, "^mpiexec: tr6 is lost, and with it tr7 that was reached "
-                                  "through it: no sign of life for 1 s; the job was ended\n$")
+                                  "through it: no sign of life for 2 s; the job was ended\n$")
             # Both notice by themselves.
             self.assertTrue(harness.wait_until(
                 lambda: not {"tr6", "tr7"} & set(self.shepherds()), 8))
@@ -193,13 +193,13 @@ class SshTest(TreeCase):
     def test_partition_of_two_hosts(self):
         """tr4 and tr6 lose each other; mpiexec still hears both."""
         process = self.start_and_wait(
-            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=1000"])
+            "wait", ranks=RANKS, options=["--param", "launcher.shepherd.silence_ms=2000"])
         hosts.vcluster("partition", "tr4", "tr6")
         try:
-            status, _, err = self.ends(process, 8)
+            status, _, err = self.ends(process, 12)
             self.assertEqual(status, 1)
             self.assertRegex(err, "^mpiexec: tr6 is lost, and with it tr7 that was reached "
-                                  "through it: no sign of life for 1 s; the job was ended\n$")
+                                  "through it: no sign of life for 2 s; the job was ended\n$")
         finally:
             hosts.vcluster("unpartition", "tr4", "tr6")
 
@@ -230,12 +230,6 @@ class SshTest(TreeCase):
         done = self.job("hostname", options=["--param", "spawner.ssh.command=" + script])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
-
-
-class AgentTest(WellTest, FailureTest):
-    """The same through `ip netns exec`."""
-
-    reach = hosts.AGENT
 
 
 if __name__ == "__main__":
