@@ -30,10 +30,10 @@ constexpr std::int64_t kDirectSliceBytes = 16 << 10;
 std::int64_t LongestWorthIt(Operation operation, bool crowded) {
   switch (operation) {
     case Operation::kReduce:
-    case Operation::kGather:
-    case Operation::kScatter:
     case Operation::kAlltoall:
       return 4 << 10;
+    case Operation::kGather:
+    case Operation::kScatter:
     case Operation::kAllgather:
       return crowded ? INT64_MAX : 8 << 10;
     default:
