@@ -18,8 +18,10 @@ namespace lamina::collective::shared {
 namespace {
 
 constexpr std::int64_t kWholeBytes = 4 << 10;
-// A piece of all members together stays within a second-level cache of 512 KiB with its neighbours.
+// A piece of all members together stays within a second-level cache of 512 KiB with its neighbours,
+// unless there are so many members that each would have little of it.
 constexpr std::int64_t kPiecesBytes = 128 << 10;
+constexpr std::int64_t kPieceBytesMin = 8 << 10;
 
 constexpr std::int64_t kLine = kLineBytes;
 
@@ -117,7 +119,8 @@ class Pieces {
   Pieces(Participant& self, const Reduction& it) : self_(self), it_(it) {
     const std::int64_t rows = self.ranks() + 1;
     const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
-    const std::int64_t room = std::clamp(kPiecesBytes, Lines(it.type->size) * rows, slot);
+    const std::int64_t least = std::max(kPieceBytesMin, Lines(it.type->size));
+    const std::int64_t room = std::min(slot, std::max(kPiecesBytes, least * rows));
     elements_ = room / rows / kLine * kLine / it.type->size;
     elements_ = std::min(elements_, it.count);
     stride_ = Lines(elements_ * it.type->size);
