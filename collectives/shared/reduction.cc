@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations that combine data.
 //
-// A few bytes lie in the posts, more in rows of the slot. Up to kWholeBytes one member folds all
-// rows: the root, or the last to arrive, or, where everybody has a CPU, each for itself. Longer
-// vectors go through in pieces: each member folds its slice of every piece, and one meeting serves
-// three of them, so that n pieces take n + 1 meetings:
+// A few bytes lie in the posts, more in rows of the slot.
+//
+// reduce: the root folds all rows, piece by piece; the others run ahead of it.
+// allreduce: up to kWholeBytes one member folds all rows: the last to arrive, or, where everybody
+// has a CPU, each for itself. Longer vectors go through in pieces: each member folds its slice of
+// every piece, and one meeting serves three of them, so that n pieces take n + 1 meetings:
 //
 //   step i     write piece i     fold own slice of piece i - 1     read result of piece i - 2
 //
-// Cost:  two copies and one pass over every byte; meetings as above.
+// Cost:  two copies and one pass over every byte; meetings as above, none for reduce.
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "collectives/shared/operations.h"
 
@@ -87,42 +91,60 @@ bool AllreduceWhole(Participant& self, const Reduction& it) {
   return true;
 }
 
-bool ReduceWhole(Participant& self, Rank root, const Reduction& it, bool is_inline) {
-  const bool is_root = self.rank() == root;
-  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
-  if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
-  const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(it.bytes());
-  std::byte* const rows = is_inline ? self.post(0).data : self.slot();
-  if (!is_root) {
-    CopyBytes(it.input, rows + self.rank() * stride, it.bytes());
-    self.Publish();
-    self.Finish();
-    return true;
-  }
-  alignas(kLineBytes) std::byte result[kWholeBytes];
-  for (Rank rank = self.ranks() - 1; rank >= 0; --rank) {
-    if (rank != root && !self.Await(rank)) return false;
-    const void* row = rank == root ? it.input : rows + rank * stride;
-    if (rank == self.ranks() - 1)
-      CopyBytes(row, result, it.bytes());
-    else
-      datatype::Reduce(*it.op, row, result, it.count, *it.type);
-  }
-  self.Finish();
-  CopyBytes(result, it.output, it.bytes());
-  return true;
+// Elements of a piece, of which `rows` fit into a slot.
+std::int64_t ElementsOfPiece(Participant& self, const Reduction& it, std::int64_t rows) {
+  const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
+  const std::int64_t least = std::max(kPieceBytesMin, Lines(it.type->size));
+  const std::int64_t room = std::min(slot, std::max(kPiecesBytes, least * rows));
+  return std::min(it.count, room / rows / kLine * kLine / it.type->size);
 }
+
+// The root's part of a reduce: folds a block at a time into `work`, so that the result may go where
+// the root's own input is.
+class RootFold {
+ public:
+  RootFold(Rank ranks, Rank root, const Reduction& it) : ranks_(ranks), root_(root), it_(it) {
+    if (it.type->size > kBlockBytes)
+      large_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(it.type->size)]);
+  }
+  bool has_memory() const { return it_.type->size <= kBlockBytes || large_ != nullptr; }
+
+  // `count` elements from `first` on; the other members' begin at `rows`.
+  void Fold(const std::byte* rows, std::int64_t stride, std::int64_t first, std::int64_t count) {
+    const std::int64_t size = it_.type->size;
+    const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / size);
+    for (std::int64_t done = 0; done < count; done += step)
+      Block(rows + done * size, stride, (first + done) * size, std::min(step, count - done));
+  }
+
+ private:
+  static constexpr std::int64_t kBlockBytes = 8 << 10;
+
+  void Block(const std::byte* rows, std::int64_t stride, std::int64_t offset, std::int64_t count) {
+    std::byte* const work = large_ != nullptr ? large_.get() : small_;
+    const std::byte* const own = static_cast<const std::byte*>(it_.input) + offset;
+    for (Rank rank = ranks_ - 1; rank >= 0; --rank) {
+      const std::byte* row = rank == root_ ? own : rows + rank * stride;
+      if (rank == ranks_ - 1)
+        CopyBytes(row, work, count * it_.type->size);
+      else
+        datatype::Reduce(*it_.op, row, work, count, *it_.type);
+    }
+    CopyBytes(work, static_cast<std::byte*>(it_.output) + offset, count * it_.type->size);
+  }
+
+  const Rank ranks_;
+  const Rank root_;
+  const Reduction& it_;
+  std::unique_ptr<std::byte[]> large_;  // for an element that does not fit a block
+  alignas(kLineBytes) std::byte small_[kBlockBytes];
+};
 
 // The pieces of a long vector, and where they are.
 class Pieces {
  public:
   Pieces(Participant& self, const Reduction& it) : self_(self), it_(it) {
-    const std::int64_t rows = self.ranks() + 1;
-    const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
-    const std::int64_t least = std::max(kPieceBytesMin, Lines(it.type->size));
-    const std::int64_t room = std::min(slot, std::max(kPiecesBytes, least * rows));
-    elements_ = room / rows / kLine * kLine / it.type->size;
-    elements_ = std::min(elements_, it.count);
+    elements_ = ElementsOfPiece(self, it, self.ranks() + 1);
     stride_ = Lines(elements_ * it.type->size);
     count_ = (it.count + elements_ - 1) / elements_;
     first_ = self.number() + 1;
@@ -143,9 +165,8 @@ class Pieces {
          Row(piece, self_.ranks()) + offset);
   }
   void Read(std::int64_t piece) const {
-    if (it_.output != nullptr)
-      CopyBytes(Row(piece, self_.ranks()), const_cast<std::byte*>(At(it_.output, piece)),
-                BytesOf(piece));
+    CopyBytes(Row(piece, self_.ranks()), const_cast<std::byte*>(At(it_.output, piece)),
+              BytesOf(piece));
   }
 
  private:
@@ -199,9 +220,30 @@ bool Allreduce(Participant& self, const Reduction& it) {
 }
 
 bool Reduce(Participant& self, Rank root, const Reduction& it) {
+  const bool is_root = self.rank() == root;
   const bool is_inline = IsInline(it);
-  if (is_inline || IsWhole(self, it)) return ReduceWhole(self, root, it, is_inline);
-  return InPieces(self, it);
+  const std::int64_t piece = is_inline ? it.count : ElementsOfPiece(self, it, self.ranks());
+  const std::int64_t size = it.type->size;
+  const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(piece * size);
+  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
+  RootFold fold(self.ranks(), root, it);
+  if (is_root && !fold.has_memory()) self.Break();
+  for (std::int64_t first = 0; first < it.count; first += piece) {
+    const std::int64_t count = std::min(piece, it.count - first);
+    if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
+    std::byte* const rows = is_inline ? self.post(0).data : self.slot();
+    if (is_root) {
+      for (Rank rank = self.ranks() - 1; rank >= 0; --rank)
+        if (rank != root && !self.Await(rank)) return false;
+      fold.Fold(rows, stride, first, count);
+    } else {
+      CopyBytes(static_cast<const std::byte*>(it.input) + first * size, rows + self.rank() * stride,
+                count * size);
+      self.Publish();
+    }
+    self.Finish();
+  }
+  return true;
 }
 
 }  // namespace lamina::collective::shared

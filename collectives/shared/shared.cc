@@ -29,9 +29,9 @@ constexpr std::int64_t kDirectSliceBytes = 16 << 10;
 // with 4, 8 and 16; README.md has the figures.
 std::int64_t LongestWorthIt(Operation operation, bool crowded) {
   switch (operation) {
-    case Operation::kReduce:
     case Operation::kAlltoall:
       return 4 << 10;
+    case Operation::kReduce:
     case Operation::kGather:
     case Operation::kScatter:
     case Operation::kAllgather:
