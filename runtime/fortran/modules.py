@@ -203,7 +203,7 @@ class F08(Interface):
             declared, intent = "type(c_ptr)", ", intent(out)"
         elif p.kind == "buffer":
             declared, intent = "type(*), dimension(..)", intent if p.intent == "in" else ""
-            if wrappers.policy(self.function) in ("Spread", "Whole", "Keep"):
+            if wrappers.policy(self.function) in ("Spread", "Whole", "Keep", "Partitions"):
                 intent += ", asynchronous"
         return "%s%s :: %s%s" % (declared, intent, p.name, at)
 

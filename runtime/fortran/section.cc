@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -22,16 +23,30 @@ long long Elements(const ChoiceBuffer& buffer, int dimensions) {
   return count;
 }
 
-// Copies the elements of `dimensions` dimensions that start at `spread` to `packed` or back.
-char* Walk(const ChoiceBuffer& buffer, int dimensions, char* spread, char* packed, bool pack) {
-  if (dimensions == 0) {
-    std::memcpy(pack ? packed : spread, pack ? spread : packed, buffer.element_bytes);
-    return packed + buffer.element_bytes;
+enum class Way { kPack, kUnpack };
+
+// Copies elements [first, first + count) of the section to `packed` or back. The first dimension
+// runs fastest.
+void Move(const ChoiceBuffer& buffer, long long first, long long count, char* packed, Way way) {
+  std::ptrdiff_t index[std::size(ChoiceBuffer{}.dimension)];
+  char* element = static_cast<char*>(buffer.address);
+  for (int i = 0; i < buffer.rank; ++i) {
+    index[i] = first % buffer.dimension[i].extent;
+    first /= buffer.dimension[i].extent;
+    element += index[i] * buffer.dimension[i].stride_bytes;
   }
-  const Dimension& outer = buffer.dimension[dimensions - 1];
-  for (std::ptrdiff_t i = 0; i < outer.extent; ++i)
-    packed = Walk(buffer, dimensions - 1, spread + i * outer.stride_bytes, packed, pack);
-  return packed;
+  for (; count > 0; --count) {
+    std::memcpy(way == Way::kPack ? packed : element, way == Way::kPack ? element : packed,
+                buffer.element_bytes);
+    packed += buffer.element_bytes;
+    for (int i = 0; i < buffer.rank; ++i) {
+      const Dimension& dimension = buffer.dimension[i];
+      element += dimension.stride_bytes;
+      if (++index[i] < dimension.extent) break;
+      element -= index[i] * dimension.stride_bytes;
+      index[i] = 0;
+    }
+  }
 }
 
 }  // namespace
@@ -49,30 +64,42 @@ bool HasGaps(const ChoiceBuffer& buffer) {
   return gaps;
 }
 
-struct Section::Copy {
+struct SectionCopy {
   ChoiceBuffer original;
   Access access;
+  bool active = true;  // the way back is still to be taken
+  long long partition_elements = 0;
   std::vector<char> bytes;
 
-  char* address() { return static_cast<char*>(original.address); }
-  ~Copy() {
-    if (access == Access::kReadWrite) Walk(original, original.rank, address(), bytes.data(), false);
+  long long elements() const { return Elements(original, original.rank); }
+  void Part(long long first, long long count, Way way) {
+    Move(original, first, count, bytes.data() + first * original.element_bytes, way);
   }
+  // Partitions [first, last]; that they are wrong is left to the C function to say.
+  void Partition(long long first, long long last, Way way) {
+    if (first < 0 || last < first || (last + 1) * partition_elements > elements()) return;
+    Part(first * partition_elements, (last - first + 1) * partition_elements, way);
+  }
+  void Collect() {
+    active = true;
+    if (partition_elements == 0) Part(0, elements(), Way::kPack);
+  }
+  void Bring() {
+    if (active && access == Access::kReadWrite) Part(0, elements(), Way::kUnpack);
+    active = false;
+  }
+  ~SectionCopy() { Bring(); }
 };
 
 Section::Section(const ChoiceBuffer* buffer, Access access) : address_(Buffer(buffer->address)) {
   if (!HasGaps(*buffer)) return;
-  copy_ = std::make_shared<Copy>();
+  copy_ = std::make_shared<SectionCopy>();
   std::memcpy(&copy_->original, buffer,
               offsetof(ChoiceBuffer, dimension) + sizeof(Dimension) * buffer->rank);
   copy_->access = access;
   copy_->bytes.resize(Elements(*buffer, buffer->rank) * buffer->element_bytes);
+  copy_->Collect();
   address_ = copy_->bytes.data();
-  Walk(copy_->original, buffer->rank, copy_->address(), copy_->bytes.data(), true);
-}
-
-void Section::Keep(MPI_Request request) {
-  if (copy_) KeepUntil(request, std::move(copy_));
 }
 
 namespace {
@@ -80,9 +107,41 @@ namespace {
 // What operations on their way still need. The count is read without the lock, so a program that
 // has nothing here pays one load per completion.
 struct Kept {
+  struct Object {
+    std::shared_ptr<void> owner;
+    SectionCopy* repeated;  // null: needed once
+  };
   std::atomic<int> count{0};
   std::mutex lock;
-  std::unordered_multimap<MPI_Request, std::shared_ptr<void>> objects;
+  std::unordered_multimap<MPI_Request, Object> objects;
+
+  bool empty() const { return count.load(std::memory_order_relaxed) == 0; }
+  void Add(MPI_Request request, std::shared_ptr<void> owner, SectionCopy* repeated) {
+    const std::lock_guard guard(lock);
+    objects.emplace(request, Object{std::move(owner), repeated});
+    ++count;
+  }
+  // Calls use(copy) for each of a persistent request. The lock is not held by then: partitions
+  // become ready in several threads.
+  template <class Use>
+  void ForRepeated(MPI_Request request, const Use& use) {
+    std::vector<Object> found;
+    {
+      const std::lock_guard guard(lock);
+      const auto [first, last] = objects.equal_range(request);
+      for (auto object = first; object != last; ++object)
+        if (object->second.repeated != nullptr) found.push_back(object->second);
+    }
+    for (const Object& object : found) use(*object.repeated);
+  }
+  void Drop(MPI_Request request, bool for_ever) {
+    const std::lock_guard guard(lock);
+    const auto [first, last] = objects.equal_range(request);
+    for (auto object = first; object != last; ++object)
+      if (for_ever && (object->second.repeated == nullptr || object->second.repeated->active))
+        new std::shared_ptr<void>(object->second.owner);
+    count -= static_cast<int>(objects.erase(request));
+  }
 };
 
 Kept& TheKept() {
@@ -90,34 +149,68 @@ Kept& TheKept() {
   return *kept;
 }
 
-}  // namespace
-
-void KeepUntil(MPI_Request request, std::shared_ptr<void> object) {
-  Kept& kept = TheKept();
-  const std::lock_guard guard(kept.lock);
-  kept.objects.emplace(request, std::move(object));
-  ++kept.count;
+bool IsDone(MPI_Request request) {
+  int done = 0;
+  PMPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
 }
 
-Landing::Landing(const MPI_Request* requests, long long count, Ending ending)
-    : requests_(requests), ending_(ending) {
-  if (TheKept().count.load(std::memory_order_relaxed) == 0 || count <= 0) return;
+}  // namespace
+
+void Section::Keep(MPI_Request request) {
+  if (copy_) TheKept().Add(request, std::move(copy_), nullptr);
+}
+
+void Section::KeepRepeated(MPI_Request request, long long partition_elements) {
+  if (!copy_) return;
+  copy_->active = false;
+  copy_->partition_elements = partition_elements;
+  SectionCopy* const repeated = copy_.get();
+  TheKept().Add(request, std::move(copy_), repeated);
+}
+
+void KeepUntil(MPI_Request request, std::shared_ptr<void> object) {
+  TheKept().Add(request, std::move(object), nullptr);
+}
+
+Landing::Landing(const MPI_Request* requests, long long count, Does does)
+    : requests_(requests), does_(does) {
+  Kept& kept = TheKept();
+  if (kept.empty() || count <= 0) return;
+  if (does == Does::kStart) {
+    for (long long i = 0; i < count; ++i)
+      kept.ForRepeated(requests[i], [](SectionCopy& copy) { copy.Collect(); });
+    return;
+  }
   count_ = count;
   before_.reset(new MPI_Request[count]);
   std::copy_n(requests, count, before_.get());
 }
 
 Landing::~Landing() {
+  Kept& kept = TheKept();
   for (long long i = 0; i < count_; ++i) {
-    if (before_[i] == MPI_REQUEST_NULL || requests_[i] != MPI_REQUEST_NULL) continue;
-    Kept& kept = TheKept();
-    const std::lock_guard guard(kept.lock);
-    if (ending_ == Ending::kFreed) {
-      const auto [first, last] = kept.objects.equal_range(before_[i]);
-      for (auto object = first; object != last; ++object) new std::shared_ptr<void>(object->second);
+    if (before_[i] == MPI_REQUEST_NULL) continue;
+    if (requests_[i] == MPI_REQUEST_NULL) {
+      kept.Drop(before_[i], does_ == Does::kFree);
+    } else {
+      kept.ForRepeated(requests_[i], [this, i](SectionCopy& copy) {
+        if (copy.active && IsDone(requests_[i])) copy.Bring();
+      });
     }
-    kept.count -= static_cast<int>(kept.objects.erase(before_[i]));
   }
+}
+
+void PartitionsReady(MPI_Request request, long long first, long long last) {
+  if (TheKept().empty()) return;
+  TheKept().ForRepeated(request,
+                        [=](SectionCopy& copy) { copy.Partition(first, last, Way::kPack); });
+}
+
+void PartitionArrived(MPI_Request request, long long partition) {
+  if (TheKept().empty()) return;
+  TheKept().ForRepeated(
+      request, [=](SectionCopy& copy) { copy.Partition(partition, partition, Way::kUnpack); });
 }
 
 namespace {
@@ -206,9 +299,23 @@ void Spread::Keep(MPI_Request request) {
   if (copy_) copy_->Keep(request);
 }
 
+void Spread::KeepRepeated(MPI_Request request) {
+  if (copy_) copy_->KeepRepeated(request);
+}
+
 // The operation keeps the datatype until it ends (MPI-5.0, section 5.1.9).
 Spread::~Spread() {
   if (made_) PMPI_Type_free(&datatype_);
+}
+
+Partitions::Partitions(const ChoiceBuffer* buffer, int partitions, long long count,
+                       MPI_Datatype datatype, Access access)
+    : section_(buffer, access), elements_(1) {
+  if (!HasGaps(*buffer) || count <= 0 || datatype == MPI_DATATYPE_NULL) return;
+  const long long bytes = count * BytesWithoutGaps(datatype);
+  const auto element_bytes = static_cast<long long>(buffer->element_bytes);
+  elements_ = bytes % element_bytes == 0 ? bytes / element_bytes : 0;
+  if (elements_ * partitions > Elements(*buffer, buffer->rank)) elements_ = 0;
 }
 
 Whole::Whole(const ChoiceBuffer* buffer)

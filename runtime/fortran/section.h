@@ -2,13 +2,16 @@
 // Choice buffers of module mpi_f08: TYPE(*), DIMENSION(..) arrives as a descriptor of ISO C interop
 // (Fortran 2018, section 18.5), so an array section may be passed as it is, with gaps in it.
 //
-// Three ways to hand a section with gaps to C, which wants an address:
-//   Section   copies it to memory without gaps and back: for blocking calls; Keep() delays the way
-//             back until a Fortran call completes the request: for nonblocking collectives
-//   Spread    describes (section, count, datatype) by a derived datatype: for the other nonblocking
-//             calls and for one-sided ones. A datatype that has gaps itself is beyond it; then it
-//             copies where there is a request to Keep() for, and refuses where there is none
-//   Whole     refuses: for what is neither (persistent collectives, partitions, windows)
+// Four ways to hand a section with gaps to C, which wants an address:
+//   Section     copies it to memory without gaps and back: for blocking calls. Keep() puts the way
+//               back off until a Fortran call completes the request, KeepRepeated() has both ways
+//               taken each time a persistent request is started and completed: for collectives
+//   Partitions  the same for partitioned transfers, a partition at a time
+//   Spread      describes (section, count, datatype) by a derived datatype: for the other
+//               nonblocking calls and for one-sided ones. A datatype that has gaps itself is beyond
+//               it; then it copies where there is a request to keep the copy for, and refuses where
+//               there is none
+//   Whole       refuses: for what is to be memory without gaps (windows, attached buffers)
 // A buffer without gaps costs a few comparisons in any of them.
 #pragma once
 
@@ -36,36 +39,62 @@ bool HasGaps(const ChoiceBuffer& buffer);
 
 enum class Access { kRead, kReadWrite };
 
+// A copy of a section, without gaps: section.cc.
+struct SectionCopy;
+
 class Section {
  public:
   Section(const ChoiceBuffer* buffer, Access access);
   void* address() const { return address_; }
   // The way back is taken when `request` is done.
   void Keep(MPI_Request request);
+  // Copied when `request` is started, and back when it is done; until it is freed. With partitions
+  // of so many elements, each is copied when it is ready.
+  void KeepRepeated(MPI_Request request, long long partition_elements = 0);
 
  private:
-  struct Copy;
   void* address_;
-  std::shared_ptr<Copy> copy_;
+  std::shared_ptr<SectionCopy> copy_;
 };
 
 // Lets `object` live until a call sees `request` become MPI_REQUEST_NULL.
 void KeepUntil(MPI_Request request, std::shared_ptr<void> object);
 
-// Looks at requests before and after a call, and lets go what was kept for those that are done.
-// What was kept for a request that is freed stays for ever: the operation may still be on its way.
-enum class Ending { kDone, kFreed };
+// What a call does to the requests it is given.
+enum class Does { kStart, kComplete, kFree };
+
+// Looks at requests before and after a call: copies what starts, copies back what is done, and lets
+// go what was kept for requests that are no more. What was kept for one that is freed while it is
+// active stays for ever: the operation may still be on its way.
 class Landing {
  public:
-  Landing(const MPI_Request* requests, long long count, Ending ending = Ending::kDone);
+  Landing(const MPI_Request* requests, long long count, Does does = Does::kComplete);
   ~Landing();
 
  private:
   const MPI_Request* requests_;
   long long count_ = 0;
-  Ending ending_;
+  Does does_;
   std::unique_ptr<MPI_Request[]> before_;
 };
+
+class Partitions {
+ public:
+  Partitions(const ChoiceBuffer* buffer, int partitions, long long count, MPI_Datatype datatype,
+             Access access);
+  // False: the section does not hold them, or a partition is not made of whole elements of it.
+  bool good() const { return elements_ > 0; }
+  void* address() const { return section_.address(); }
+  void Keep(MPI_Request request) { section_.KeepRepeated(request, elements_); }
+
+ private:
+  Section section_;
+  long long elements_;
+};
+
+// Partitions [first, last] are about to be sent; one has arrived.
+void PartitionsReady(MPI_Request request, long long first, long long last);
+void PartitionArrived(MPI_Request request, long long partition);
 
 class Spread {
  public:
@@ -74,6 +103,7 @@ class Spread {
   Spread(const Spread&) = delete;
   ~Spread();
   void Keep(MPI_Request request);
+  void KeepRepeated(MPI_Request request);
   bool good() const { return good_; }
   void* address() const { return address_; }
   int count() const { return static_cast<int>(count_); }

@@ -11,6 +11,15 @@ import re
 import binding
 
 BY_HAND = {"callback", "state", "attribute"}
+# What a section that was copied needs beside the call itself.
+REQUEST = "PMPI_Request_fromint(*request)"
+READY = {
+    "MPI_Pready": ["PartitionsReady(%s, *partition, *partition);" % REQUEST],
+    "MPI_Pready_range": ["PartitionsReady(%s, *partition_low, *partition_high);" % REQUEST],
+    "MPI_Pready_list": ["for (int i = 0; i < *length; ++i)",
+                        "  PartitionsReady(%s, array_of_partitions[i], array_of_partitions[i]);" %
+                        REQUEST]}
+ARRIVED = {"MPI_Parrived": ["if (*flag != 0) PartitionArrived(%s, *partition);" % REQUEST]}
 F90 = "f90"
 F08 = "f08"
 
@@ -42,10 +51,10 @@ def policy(function):
     if re.match(r"MPI_(Win_|Buffer_|\w+_attach_buffer|\w+_begin)", function.name):
         return "Whole"
     if function.area == "partitioned":
-        return "Whole"
+        return "Partitions"
     if triples and (function.area == "rma" or request and function.area in ("point-to-point", "io")):
         return "Spread"
-    if re.search(r"_init(_c)?$", function.name) or function.area == "rma":
+    if function.area == "rma":
         return "Whole"
     return "Keep" if request else "Section"
 
@@ -122,8 +131,8 @@ class Wrapper:
             start = "{}" if p.intent == "out" else " = %sfromint(*%s)" % (convert, p.name)
             self.before.append("%s %s%s;" % (p.ctype, c_name, start))
             if p.intent == "inout" and p.ctype == "MPI_Request":
-                freed = ", Ending::kFreed" if self.function.name == "MPI_Request_free" else ""
-                self.before.append("const Landing landing(&%s, 1%s);" % (c_name, freed))
+                does = ", Does::kFree" if self.function.name == "MPI_Request_free" else self.starts()
+                self.before.append("const Landing landing(&%s, 1%s);" % (c_name, does))
             self.inputs.append("&" + c_name)
             back = "*%s = %stoint(%s);" % (p.name, convert, c_name)
             (self.good if p.intent == "out" else self.after).append(back)
@@ -141,9 +150,17 @@ class Wrapper:
         self.before.append(made % (" " + c_name) + ";")
         self.inputs.append(c_name + ".data()")
         if p.intent == "inout":
-            self.before.append("const Landing landing(%s.data(), %s);" % (c_name, self.length(p)))
+            self.before.append("const Landing landing(%s.data(), %s%s);" %
+                               (c_name, self.length(p), self.starts()))
         if p.intent != "in":
             self.after.append("%s.Store(%s);" % (c_name, p.name))
+
+    def starts(self):
+        return ", Does::kStart" if self.function.name.startswith("MPI_Start") else ""
+
+    def keep(self, c_name):
+        repeated = re.search(r"_init(_c)?$", self.function.name)
+        self.good.append("%s.Keep%s(c_request);" % (c_name, "Repeated" if repeated else ""))
 
     def has_request(self):
         return any(p.name == "request" for p in self.function.parameters)
@@ -208,18 +225,22 @@ class Wrapper:
             at = [q.name for q in self.function.parameters].index(p.name)
             count, datatype = self.function.parameters[at + 1:at + 3]
             copied = ""
-            if self.has_request() and not re.search(r"_init(_c)?$", self.function.name):
+            if self.has_request():
                 copied = ", " + access
-                self.good.append("%s.Keep(c_request);" % c_name)
+                self.keep(c_name)
             self.before.append("Spread %s(%s, *%s, PMPI_Type_fromint(*%s)%s);" %
                                (c_name, p.name, count.name, datatype.name, copied))
             self.spread = p.name
         elif self.policy == "Whole":
             self.before.append("const Whole %s(%s);" % (c_name, p.name))
+        elif self.policy == "Partitions":
+            self.before.append("Partitions %s(%s, *partitions, *count, PMPI_Type_fromint(*datatype),"
+                               " %s);" % (c_name, p.name, access))
+            self.good.append("%s.Keep(c_request);" % c_name)
         else:
             self.before.append("Section %s(%s, %s);" % (c_name, p.name, access))
             if self.policy == "Keep":
-                self.good.append("%s.Keep(c_request);" % c_name)
+                self.keep(c_name)
 
     def pointer(self, p):
         self.take("void", p)
@@ -248,13 +269,14 @@ class Wrapper:
         if self.function.returns != "int":
             return "FORTRAN_FUNCTION %s %s(%s) { return %s; }\n" % (
                 self.function.returns, symbol, ", ".join(self.arguments), call)
-        if self.policy in ("Spread", "Whole"):
+        if self.policy in ("Spread", "Whole", "Partitions"):
             names = [p.name for p in self.function.parameters if p.kind == "buffer"]
             comm = "PMPI_Comm_fromint(*comm)" if any(
                 p.name == "comm" for p in self.function.parameters) else "MPI_COMM_SELF"
             good = " && ".join("c_%s.good()" % name for name in names)
             call = "%s\n      ? %s\n      : Refuse(%s)" % (good, call, comm)
-        body = list(self.before)
+        body = self.before + READY.get(self.function.name, [])
+        self.good += ARRIVED.get(self.function.name, [])
         if re.match(r"MPI_(Init|Init_thread|Session_init)$", self.function.name):
             body.append("Describe();")
         if self.good or self.after:

@@ -23,6 +23,8 @@ program f08_sections
     call collective
     call nonblocking_collective
     call derived_types
+    call persistent_collective
+    call partitioned
   end if
   call MPI_Finalize()
   call passed()
@@ -168,10 +170,104 @@ contains
     call expect(all(mine(1:n:3, 2) == 1000 * (ranks - 1) + [12, 42, 72]), 'nonblocking broadcast')
   end subroutine
 
+  ! Each round sees what the section holds when it starts, and is started and completed by several
+  ! of the calls that can.
+  subroutine persistent_collective
+    integer, asynchronous :: mine(n, n), sums(n, n)
+    integer :: i, round, at, count, indices(2)
+    logical :: flag
+    type(MPI_Request) :: requests(2)
+    call MPI_Allreduce_init(mine(2, :), sums(3, :), n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+                            MPI_INFO_NULL, requests(1))
+    call MPI_Bcast_init(mine(5, n:1:-1), n, MPI_INTEGER, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &
+                        requests(2))
+    do round = 1, 4
+      mine = table(rank + round)
+      sums = -1
+      call MPI_F_sync_reg(mine)
+      if (round == 1) then
+        call MPI_Start(requests(1))
+        call MPI_Start(requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      else
+        call MPI_Startall(2, requests)
+        if (round == 2) then
+          call MPI_Waitany(2, requests, at, MPI_STATUS_IGNORE)
+          call MPI_Wait(requests(3 - at), MPI_STATUS_IGNORE)
+        else if (round == 3) then
+          flag = .false.
+          do while (.not. flag)
+            call MPI_Testall(2, requests, flag, MPI_STATUSES_IGNORE)
+          end do
+        else
+          call MPI_Waitsome(2, requests, count, indices, MPI_STATUSES_IGNORE)
+          do i = 1, 2
+            call MPI_Wait(requests(i), MPI_STATUS_IGNORE)
+          end do
+        end if
+      end if
+      call MPI_F_sync_reg(sums)
+      call MPI_F_sync_reg(mine)
+      call expect(all(sums(3, :) == [(500 * ranks * (ranks - 1) + ranks * (1000 * round + 20 + i), &
+                                      i=1, n)]), 'persistent reduction of a row')
+      call expect(all(mine(5, :) == [(1000 * round + 50 + i, i=1, n)]), 'persistent broadcast')
+      sums(3, :) = -1
+      call expect(all(sums == -1), 'nothing else, persistent reduction')
+      ! Inactive: nothing comes back a second time.
+      mine(5, :) = 7
+      call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+      call expect(all(mine(5, :) == 7), 'an inactive request touches nothing')
+    end do
+    call MPI_Request_free(requests(1))
+    call MPI_Request_free(requests(2))
+  end subroutine
+
+  ! Rows of a matrix, a partition for each two elements of every other one.
+  subroutine partitioned
+    integer, asynchronous :: mine(8, 6), theirs(8, 6)
+    integer :: i, round
+    logical :: flag
+    type(MPI_Request) :: send, receive
+    call MPI_Psend_init(mine(1:8:2, :), 12, 2_MPI_COUNT_KIND, MPI_INTEGER, ahead, 8, &
+                        MPI_COMM_WORLD, MPI_INFO_NULL, send)
+    call MPI_Precv_init(theirs(2:8:2, :), 6, 4_MPI_COUNT_KIND, MPI_INTEGER, behind, 8, &
+                        MPI_COMM_WORLD, MPI_INFO_NULL, receive)
+    do round = 1, 3
+      theirs = -1
+      mine = 0
+      call MPI_Start(receive)
+      call MPI_Start(send)
+      do i = 1, 6
+        mine(1:8:2, i) = 100 * rank + 10 * round + i
+        if (round == 1) call MPI_Pready_range(2 * i - 2, 2 * i - 1, send)
+        if (round == 2) call MPI_Pready_list(2, [2 * i - 1, 2 * i - 2], send)
+        if (round == 3) call MPI_Pready(2 * i - 2, send)
+        if (round == 3) call MPI_Pready(2 * i - 1, send)
+      end do
+      if (round == 2) then
+        flag = .false.
+        do while (.not. flag)
+          call MPI_Parrived(receive, 5, flag)
+        end do
+        call MPI_F_sync_reg(theirs)
+        call expect(all(theirs(2:8:2, 6) == 100 * behind + 26), 'a partition that has arrived')
+      end if
+      call MPI_Wait(send, MPI_STATUS_IGNORE)
+      call MPI_Wait(receive, MPI_STATUS_IGNORE)
+      call MPI_F_sync_reg(theirs)
+      do i = 1, 6
+        call expect(all(theirs(2:8:2, i) == 100 * behind + 10 * round + i), 'partitions')
+      end do
+      call expect(all(theirs(1:8:2, :) == -1), 'nothing between them, partitioned')
+    end do
+    call MPI_Request_free(send)
+    call MPI_Request_free(receive)
+  end subroutine
+
   ! A datatype with gaps, applied to a section with gaps: every other element of a row.
   subroutine derived_types
     integer, asynchronous :: mine(n, n), theirs(n, n)
-    integer :: expected(n, n)
+    integer :: expected(n, n), count
     type(MPI_Datatype) :: every_other
     type(MPI_Request) :: request
     call MPI_Type_vector(3, 1, 2, MPI_INTEGER, every_other)
@@ -186,6 +282,16 @@ contains
     call expect(all(theirs(5, 1:5:2) == expected(2, 1:5:2)), 'every other element of a row')
     theirs(5, 1:5:2) = -1
     call expect(all(theirs == -1), 'nothing between them, with a datatype')
+    call MPI_Recv_init(theirs(6, :), 1, every_other, behind, 7, MPI_COMM_WORLD, request)
+    do count = 1, 2
+      theirs = -1
+      call MPI_Start(request)
+      call MPI_Send(mine(count, :), 1, every_other, ahead, 7, MPI_COMM_WORLD)
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+      call MPI_F_sync_reg(theirs)
+      call expect(all(theirs(6, 1:5:2) == expected(count, 1:5:2)), 'the same, persistent')
+    end do
+    call MPI_Request_free(request)
     call MPI_Type_free(every_other)
   end subroutine
 end program
