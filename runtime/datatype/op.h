@@ -26,8 +26,8 @@ MPI_Op HandleOf(const Op* op);
 void Retain(Op* op);
 void Release(Op* op);
 
-// May `op` be applied to `type`? (User operations: always. Predefined: table 6.1 of the standard;
-// derived types only for user operations.)
+// May `op` be applied to `type`? (User operations: always. Predefined: table 6.1 of the standard,
+// and characters as integers; derived types only for user operations.)
 bool Fits(const Op& op, const Datatype& type);
 
 // inout[i] = in[i] op inout[i], for `count` elements of `type`; Fits() holds. `in` comes first in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   every predefined operation takes exactly the kinds of elements that table 6.1 of MPI-5.0
-//         gives it, and computes in[i] op inout[i]; user operations are called as they were made.
+//         gives it, with characters as integers, and computes in[i] op inout[i]; user operations
+//         are called as they were made.
 // Method: the table as a list of classes beside the predefined types; small vectors with answers
 //         known by hand.
 #include "runtime/datatype/op.h"
@@ -20,7 +21,7 @@ namespace {
 enum Class { kInteger, kFloating, kLogical, kComplex, kByte, kPair, kOther };
 
 Class ClassOf(Basic basic) {
-  if (basic >= Basic::kInt8 && basic <= Basic::kInt128) return kInteger;
+  if (basic >= Basic::kChar && basic <= Basic::kInt128) return kInteger;
   if (basic >= Basic::kFloat && basic <= Basic::kFloat128) return kFloating;
   if (basic >= Basic::kFloatComplex && basic <= Basic::kFloat128Complex) return kComplex;
   if (basic >= Basic::kBool && basic <= Basic::kLogical16) return kLogical;
