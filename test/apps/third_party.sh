@@ -5,20 +5,22 @@
 #   use_prefix PREFIX.TAR      # //:prefix, an installation in one file
 #   unpack PACKAGE FOLDER      # false: the archive cannot be reached, and $unpack_why says why
 #
-# Afterwards $mpicc compiles, `launch RANKS PROGRAM...` runs with a bound of $launch_seconds_max.
-# Environment MPICC and LAUNCH name another MPI's, to validate the tests themselves.
+# Afterwards $mpicc and $mpifort compile, `launch RANKS PROGRAM...` runs with a bound of $launch_seconds_max.
+# Environment MPICC, MPIFORT and LAUNCH name another MPI's, to validate the tests themselves.
 
 launch_seconds_max=60
 
 use_prefix() {
   if [[ -n ${MPICC-} ]]; then
     mpicc=$MPICC
+    mpifort=${MPIFORT-}
     launcher=$LAUNCH
     return
   fi
   local prefix=$TEST_TMPDIR/prefix
   mkdir -p "$prefix" && tar xf "$1" -C "$prefix" || exit 1
   mpicc=$prefix/bin/mpicc
+  mpifort=$prefix/bin/mpifort
   launcher="$prefix/bin/mpiexec --oversubscribe"
 }
 
@@ -29,7 +31,7 @@ launch() {
 
 unpack() {
   local archive=${TEST_ARCHIVE:-$TEST_TMPDIR/archive} status=0
-  unpack_why=$("$fetch" "$archive" 2>&1) || status=$?
+  unpack_why=$("$fetch" "$archive" "$1" 2>&1) || status=$?
   unpack_why=${unpack_why##*$'\n'}
   case $status in
     0) mkdir -p "$2" && tar xf "$archive/$1.tar.gz" -C "$2" --strip-components=1 || exit 1 ;;
