@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <climits>
-#include <type_traits>
 
 #include "runtime/base/check.h"
+#include "runtime/datatype/combine.h"
+#include "runtime/datatype/half.h"
 
 namespace lamina::datatype {
 namespace {
@@ -22,172 +22,6 @@ void Loop(const void* in, void* inout, std::int64_t count) {
   T* __restrict right = static_cast<T*>(inout);
   for (std::int64_t i = 0; i < count; ++i) right[i] = Operation::Apply(left[i], right[i]);
 }
-
-template <class T>
-struct Complex {
-  T re;
-  T im;
-};
-
-// IEEE binary16, which this compiler need not know: computed as float, which holds the exact sum
-// or product of two of them closely enough that rounding twice changes nothing.
-struct Half {
-  std::uint16_t bits;
-
-  Half() = default;
-  // Rounds to nearest, ties to even.
-  explicit Half(float value) {
-    const auto word = std::bit_cast<std::uint32_t>(value);
-    const std::uint32_t sign = word >> 16 & 0x8000u;
-    const std::uint32_t magnitude = word & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) {  // not a number stays one
-      bits = static_cast<std::uint16_t>(sign | 0x7e00u);
-    } else if (magnitude >= 0x47800000u) {  // 65536 and above, infinity
-      bits = static_cast<std::uint16_t>(sign | 0x7c00u);
-    } else if (magnitude < 0x38800000u) {  // below 2^-14: denormal, in units of 2^-24
-      const float units = std::bit_cast<float>(magnitude) * 0x1p24f;
-      const auto whole = static_cast<std::uint32_t>(units);
-      const float rest = units - static_cast<float>(whole);
-      const bool up = rest > 0.5f || (rest == 0.5f && (whole & 1) != 0);
-      bits = static_cast<std::uint16_t>(sign | (whole + up));
-    } else {
-      const std::uint32_t odd = magnitude >> 13 & 1;
-      const std::uint32_t rounded = magnitude + 0xfffu + odd - (112u << 23);
-      bits = static_cast<std::uint16_t>(sign | rounded >> 13);
-    }
-  }
-  explicit operator float() const {
-    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
-    const std::uint32_t exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-    if (exponent == 0) {
-      const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
-      return sign != 0 ? -magnitude : magnitude;
-    }
-    const std::uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;
-    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
-  }
-  friend Half operator+(Half a, Half b) {
-    return Half(static_cast<float>(a) + static_cast<float>(b));
-  }
-  friend Half operator*(Half a, Half b) {
-    return Half(static_cast<float>(a) * static_cast<float>(b));
-  }
-  friend Half operator-(Half a, Half b) {
-    return Half(static_cast<float>(a) - static_cast<float>(b));
-  }
-  friend bool operator<(Half a, Half b) { return static_cast<float>(a) < static_cast<float>(b); }
-  friend bool operator>(Half a, Half b) { return b < a; }
-};
-
-// Signed overflow wraps around, as the application's own loop would on this machine.
-template <class T>
-constexpr bool kIsInteger = std::is_integral_v<T> || std::is_same_v<T, __int128>;
-template <class T>
-struct Wrapping {
-  using Type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
-};
-template <>
-struct Wrapping<__int128> {
-  using Type = unsigned __int128;
-};
-
-struct Sum {
-  template <class T>
-  static T Apply(T a, T b) {
-    if constexpr (kIsInteger<T>) {
-      using U = typename Wrapping<T>::Type;
-      return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-    } else {
-      return a + b;
-    }
-  }
-  template <class T>
-  static Complex<T> Apply(Complex<T> a, Complex<T> b) {
-    return {a.re + b.re, a.im + b.im};
-  }
-};
-struct Product {
-  template <class T>
-  static T Apply(T a, T b) {
-    if constexpr (kIsInteger<T>) {
-      using U = typename Wrapping<T>::Type;
-      return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-    } else {
-      return a * b;
-    }
-  }
-  template <class T>
-  static Complex<T> Apply(Complex<T> a, Complex<T> b) {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-  }
-};
-struct Minimum {
-  template <class T>
-  static T Apply(T a, T b) {
-    return a < b ? a : b;
-  }
-};
-struct Maximum {
-  template <class T>
-  static T Apply(T a, T b) {
-    return a > b ? a : b;
-  }
-};
-struct LogicalAnd {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>((a != 0) & (b != 0));
-  }
-};
-struct LogicalOr {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>((a != 0) | (b != 0));
-  }
-};
-struct LogicalXor {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>((a != 0) ^ (b != 0));
-  }
-};
-struct BitAnd {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a & b);
-  }
-};
-struct BitOr {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a | b);
-  }
-};
-struct BitXor {
-  template <class T>
-  static T Apply(T a, T b) {
-    return static_cast<T>(a ^ b);
-  }
-};
-
-// The layout of the pair types: a C struct of a value and where it was found.
-template <class Value, class Where>
-struct Pair {
-  Value value;
-  Where where;
-};
-struct MinimumLocation {
-  template <class V>
-  static bool IsBetter(V a, V b) {
-    return a < b;
-  }
-};
-struct MaximumLocation {
-  template <class V>
-  static bool IsBetter(V a, V b) {
-    return a > b;
-  }
-};
 
 // Member by member: the padding behind the last pair need not be there.
 template <class P, class Operation>
