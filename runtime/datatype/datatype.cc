@@ -9,7 +9,7 @@
 namespace lamina::datatype {
 namespace {
 
-// Data of `part`, all its copies.
+// How many elements of its type `part` has.
 std::int64_t CopiesOf(const Part& part) {
   return std::max<std::int64_t>(part.count, 0) * std::max<std::int64_t>(part.repeats, 0);
 }
