@@ -18,7 +18,17 @@ WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
                       std::uint32_t local_ranks) {
   const bool exclusive =
       params.mode == "exclusive" || (params.mode == "auto" && local_ranks <= allowed_cpus);
-  return {exclusive ? params.spin_polls : 0, params.yield_polls, params.sleep_ms};
+  return {exclusive ? params.spin_polls : 0, params.yield_polls, exclusive ? params.awake_us : 0,
+          params.sleep_ms};
+}
+
+bool Waiter::StillAwake() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::uint64_t now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+                               static_cast<std::uint64_t>(now.tv_nsec);
+  if (tired_at_ns_ == 0) tired_at_ns_ = now_ns + std::uint64_t{policy_.awake_us} * 1000;
+  return now_ns < tired_at_ns_;
 }
 
 std::uint32_t AllowedCpus() {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 namespace lamina::progress {
@@ -34,6 +35,24 @@ TEST(Waiter, PollsThenYieldsThenSleeps) {
   EXPECT_EQ(waiter.Idle(), Waiter::Advice::kSleep);
   waiter.Busy();
   EXPECT_EQ(waiter.Idle(), Waiter::Advice::kPoll);
+}
+
+TEST(WaitPolicy, StaysAwakeOnlyWithACpuOfItsOwn) {
+  WaitParams params;
+  EXPECT_EQ(MakePolicy(params, 2, 2).awake_us, params.awake_us);
+  EXPECT_EQ(MakePolicy(params, 2, 3).awake_us, 0u);
+}
+
+TEST(Waiter, YieldsForTheTimeGivenThenSleeps) {
+  const WaitPolicy policy{.spin_polls = 0, .yield_polls = 0, .awake_us = 200, .sleep_ms = 1};
+  Waiter waiter(policy);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kYield);
+  while (waiter.Idle() == Waiter::Advice::kYield) continue;
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::microseconds(200));
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kSleep);
+  waiter.Busy();
+  EXPECT_EQ(waiter.Idle(), Waiter::Advice::kYield);
 }
 
 // A transport that is nothing but a bell.
