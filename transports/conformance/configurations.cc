@@ -51,6 +51,8 @@ std::vector<Configuration> AllConfigurations() {
       Self("self", {}),
       Self("self_tiny_queue", {"transport.self.queue_bytes=2048"}),
       Shm("shm", {"transport.shm.fence=sleeper"}, true),
+      Shm("shm_together", {"progress.wait.mode=exclusive", "transport.shm.joint_bytes_min=4096"},
+          true),
       Shm("shm_tiny_rings", {"transport.shm.ring_cells=2", "transport.shm.area_bytes=512"}, true),
       Shm("shm_no_single_copy", {"transport.shm.single_copy=never"}, false),
       Shm("shm_descriptor_sleep", {"transport.shm.fence=sleeper"}, true),
@@ -62,6 +64,9 @@ std::vector<Configuration> AllConfigurations() {
   };
   for (Configuration& it : all) {
     if (it.name == "shm_descriptor_sleep") it.descriptor_sleep = true;
+    if (it.name == "shm_together")
+      it.unsupported.push_back(
+          {"ABellThatWasArmedRings", "its bell is that of shm, and it is long"});
     if (it.name != "ucx_shm") continue;
     for (const char* test : {"ASenderNoticesThatItsPeerWasKilled",
                              "ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames"})

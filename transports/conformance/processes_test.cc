@@ -226,6 +226,37 @@ TEST_P(Processes, GetReadsAnotherProcess) {
   });
 }
 
+// The owner turns its progress and may copy its part, at any moment of the transfer or too late.
+TEST_P(Processes, GetIsRightWhileTheOwnerProgresses) {
+  Run(2, [](Member& member, Node& node) {
+    if (!GetParam().get) return;
+    SpreadOut(member);
+    constexpr std::size_t kBytesMax = (2u << 20) + 4321;
+    const Bytes source = PatternOf(5, kBytesMax);
+    const std::uint64_t mine = reinterpret_cast<std::uintptr_t>(source.data());
+    Bytes blob(sizeof mine);
+    std::memcpy(blob.data(), &mine, sizeof mine);
+    std::uint64_t address = 0;
+    std::memcpy(&address, member.Exchange(blob)[1].data(), sizeof address);
+    constexpr int kRounds = 100;
+    if (member.rank() == 1) {
+      EXPECT_TRUE(node.PollUntil([&] { return node.inbox().arrived[PeerId{0}] == kRounds; }));
+      return;
+    }
+    std::mt19937 random(31);
+    transport::Completion done{[](transport::Completion*, Code) {}};
+    for (int round = 0; round < kRounds; ++round) {
+      const std::size_t at = random() % 5000, bytes = random() % (kBytesMax - at);
+      Bytes into(bytes + 1);
+      const std::span<std::byte> part(into.data(), bytes);
+      ASSERT_EQ(node.to(1).Get({address, kBytesMax, 0}, at, part, &done), Code::kOk);
+      ASSERT_EQ(std::memcmp(into.data(), source.data() + at, bytes), 0) << at << " " << bytes;
+      ASSERT_EQ(into[bytes], std::byte{0}) << "written behind the end";
+      ASSERT_EQ(node.Send(1, 8), Code::kOk);
+    }
+  });
+}
+
 TEST_P(Processes, APeerThatDoesNotReadHoldsUpNobodyForEver) {
   Run(2, [](Member& member, Node& node) {
     std::uint64_t sent = 0;

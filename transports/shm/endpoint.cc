@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/shm/endpoint.h"
 
-#include <sys/uio.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "runtime/base/log.h"
+#include "transports/shm/memory.h"
 
 namespace lamina::shm {
 
@@ -15,19 +16,8 @@ namespace {
 
 // A ring may stay full for as long as its reader computes; how often to ask whether it still lives.
 constexpr std::uint32_t kRefusalsPerLook = 4096;
-
-// Reads `into.size()` bytes at `address` of process `pid`. 0 or an errno value.
-int ReadMemory(std::int32_t pid, std::uint64_t address, std::span<std::byte> into) {
-  while (!into.empty()) {
-    const iovec local{into.data(), into.size()};
-    const iovec remote{reinterpret_cast<void*>(address), into.size()};
-    const ssize_t got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-    if (got <= 0) return got < 0 ? errno : EFAULT;
-    into = into.subspan(static_cast<std::size_t>(got));
-    address += static_cast<std::uint64_t>(got);
-  }
-  return 0;
-}
+// Looks at a helper's progress before giving up the CPU: about what one chunk takes.
+constexpr std::uint32_t kLooksBeforeYield = 2000;
 
 }  // namespace
 
@@ -40,7 +30,8 @@ Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote
       peer_(peer),
       remote_(remote),
       segment_(std::move(segment)),
-      eager_bytes_max_(options.eager_bytes_max) {
+      eager_bytes_max_(options.eager_bytes_max),
+      joint_bytes_min_(options.joint_bytes_min) {
   can_get_ = options.single_copy && CanRead();
 }
 
@@ -112,12 +103,51 @@ Code Endpoint::SendZeroCopy(const transport::Frame&, transport::Completion*) {
   return Code::kUnsupported;  // caps() says so
 }
 
+// With the peer's help, if it comes; see joint.h. 0 or an errno value.
+int Endpoint::ReadTogether(std::uint64_t address, std::span<std::byte> into) {
+  const Invitation invitation{address, reinterpret_cast<std::uintptr_t>(into.data()), into.size(),
+                              ChunkBytes(into.size()), ++joint_serial_};
+  if (invitation.chunks() > kChunksMax) return ReadMemory(remote_.pid, address, into);
+  const auto chunks = static_cast<std::uint32_t>(invitation.chunks());
+  Joint& joint = segment_->joint();
+  joint.finished.store(0, std::memory_order_relaxed);
+  joint.failed.store(0, std::memory_order_relaxed);
+  joint.claims.store(std::uint64_t{joint_serial_} << 32, std::memory_order_release);
+  // Its bell is not rung: waking a sleeper takes as long as copying half a megabyte.
+  static_cast<void>(writer_.Invite(invitation));
+  int error = 0;
+  std::uint32_t chunk;
+  while ((chunk = Claim(joint, joint_serial_, chunks, true)) != kNoChunk) {
+    const std::size_t at = std::size_t{chunk} * invitation.chunk_bytes;
+    const std::size_t bytes = std::min<std::size_t>(invitation.chunk_bytes, into.size() - at);
+    if (error == 0) error = ReadMemory(remote_.pid, address + at, into.subspan(at, bytes));
+  }
+  const std::uint32_t helped = ClaimedBehind(joint);
+  if (!AwaitHelper(joint, helped)) return ESRCH;
+  if (error != 0 || joint.failed.load(std::memory_order_acquire) == 0) return error;
+  joint_bytes_min_ = UINT64_MAX;  // it may not write to us: we do its part, and all from now on
+  const std::size_t at = std::size_t{chunks - helped} * invitation.chunk_bytes;
+  return ReadMemory(remote_.pid, address + at, into.subspan(at));
+}
+
+// Until the helper has finished the chunks it claimed; false if it died over them.
+bool Endpoint::AwaitHelper(const Joint& joint, std::uint32_t chunks) {
+  for (std::uint32_t looks = 1; joint.finished.load(std::memory_order_acquire) != chunks; ++looks) {
+    if (looks > kLooksBeforeYield) sched_yield();
+    if (looks % kRefusalsPerLook == 0) LookAfter();
+    if (lost_) return false;
+  }
+  return true;
+}
+
 Code Endpoint::Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
                    transport::Completion* done) {
   if (!can_get_) return Code::kDenied;
   if (from.key != 0 && from.key != static_cast<std::uint64_t>(remote_.pid)) return Code::kInvalid;
   if (offset > from.bytes || into.size() > from.bytes - offset) return Code::kInvalid;
-  switch (ReadMemory(remote_.pid, from.address + offset, into)) {
+  const std::uint64_t address = from.address + offset;
+  switch (into.size() < joint_bytes_min_ ? ReadMemory(remote_.pid, address, into)
+                                         : ReadTogether(address, into)) {
     case 0:
       done->done(done, Code::kOk);
       return Code::kOk;

@@ -18,8 +18,9 @@ class Endpoint final : public transport::Endpoint {
  public:
   struct Options {
     std::uint32_t eager_bytes_max;
-    bool single_copy;  // worth trying
-    bool fence;        // we, or the peer, cannot use shared fences
+    bool single_copy;               // worth trying
+    bool fence;                     // we, or the peer, cannot use shared fences
+    std::uint64_t joint_bytes_min;  // from here on the peer is asked to copy its part
   };
   Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
            std::unique_ptr<PeerSegment> segment, const Options& options);
@@ -37,6 +38,8 @@ class Endpoint final : public transport::Endpoint {
  private:
   Code NoRoom();
   bool CanRead() const;
+  int ReadTogether(std::uint64_t address, std::span<std::byte> into);
+  bool AwaitHelper(const Joint& joint, std::uint32_t chunks);
 
   // Read by every send, so first and together.
   RingWriter writer_;
@@ -52,6 +55,8 @@ class Endpoint final : public transport::Endpoint {
   const Address remote_;
   const std::unique_ptr<PeerSegment> segment_;
   const std::uint32_t eager_bytes_max_;
+  std::uint64_t joint_bytes_min_;
+  std::uint32_t joint_serial_ = 0;
 };
 
 }  // namespace lamina::shm

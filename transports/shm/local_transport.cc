@@ -14,6 +14,7 @@
 #include "runtime/base/log.h"
 #include "transports/shm/bell.h"
 #include "transports/shm/endpoint.h"
+#include "transports/shm/memory.h"
 
 namespace lamina::shm {
 
@@ -48,14 +49,17 @@ bool InUse(const RingEntry& entry) {
   return state == RingState::kOpen || state == RingState::kClosed;
 }
 
-// Sleeps are rare where everybody has a CPU, and sends are what counts; see bell.h and params.h.
-bool SleeperFences(const Params& params, const transport::Context& context) {
-  if (params.fence != "auto") return params.fence == "sleeper";
+bool EverybodyHasACpu(const transport::Context& context) {
   const param::Found* const mode = context.settings->Find("progress.wait.mode");
   if (mode != nullptr && mode->value != "auto") return mode->value == "exclusive";
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return true;
   return context.local_ranks <= static_cast<std::uint32_t>(CPU_COUNT(&allowed));
+}
+
+// Sleeps are rare where everybody has a CPU, and sends are what counts; see bell.h and params.h.
+bool SleeperFences(const Params& params, bool exclusive) {
+  return params.fence == "auto" ? exclusive : params.fence == "sleeper";
 }
 
 }  // namespace
@@ -76,7 +80,8 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
       inbox_(context.inbox),
       segment_(std::move(segment)),
       registered_(RegisterForFences()),
-      fence_all_(registered_ && SleeperFences(params, context)),
+      exclusive_(EverybodyHasACpu(context)),
+      fence_all_(registered_ && SleeperFences(params, exclusive_)),
       single_copy_(params.single_copy == "auto"),
       probe_(std::make_unique<std::uint64_t>(segment_->address().token)) {
   if (!fence_all_) segment_->header().writers_fence.store(1, std::memory_order_relaxed);
@@ -104,7 +109,8 @@ Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
   if (!segment.ok()) return std::move(segment).status();
   const bool peer_fences = (*segment)->header().writers_fence.load(std::memory_order_relaxed) == 0;
   const Endpoint::Options options{params_.eager_bytes_max, single_copy_,
-                                  !(registered_ && peer_fences)};
+                                  !(registered_ && peer_fences),
+                                  exclusive_ ? params_.joint_bytes_min : UINT64_MAX};
   auto endpoint = std::make_unique<Endpoint>(this, peer, *address, *std::move(segment), options);
   endpoints_.push_back(endpoint.get());
   return std::unique_ptr<transport::Endpoint>(std::move(endpoint));
@@ -119,6 +125,8 @@ std::uint32_t LocalTransport::Progress(std::uint32_t events_max) {
   std::uint32_t handled = 0;
   if (hot_ < incoming_.size()) [[likely]]
     handled = Drain(incoming_[hot_], events_max);
+  if (invited_) [[unlikely]]
+    handled += Help();
   if (incoming_.size() > 1 && handled < events_max) handled += DrainColdRings(events_max - handled);
   if (!deaths_.empty() && handled < events_max) [[unlikely]]
     handled += ReportDeaths();
@@ -133,6 +141,10 @@ std::uint32_t LocalTransport::Drain(Incoming& ring, std::uint32_t frames_max) {
       frames_max,
       [peer, inbox](const transport::Header& header, std::span<const std::byte> payload) {
         inbox->Arrived(peer, header, payload);
+      },
+      [this, &ring](const Invitation& invitation) {
+        ring.invitation = invitation;
+        invited_ = ring.invited = true;
       });
   if (ring.reader.corrupt() && !ring.gone) [[unlikely]] {
     Log(Level::kWarn, "shm", "process %d wrote nonsense into its ring; it counts as lost",
@@ -140,6 +152,36 @@ std::uint32_t LocalTransport::Drain(Incoming& ring, std::uint32_t frames_max) {
     PeerDied(peer, segment_->entry(ring.index).pid);
   }
   return taken;
+}
+
+// One chunk for each peer that asked, so that a poll takes no longer than that.
+std::uint32_t LocalTransport::Help() {
+  std::uint32_t chunks = 0;
+  for (Incoming& ring : incoming_) {
+    ring.invited = ring.invited && HelpWithAChunk(ring);
+    chunks += ring.invited;
+  }
+  invited_ = chunks != 0;
+  return chunks;
+}
+
+// False: nothing was left to copy, or the invitation makes no sense.
+bool LocalTransport::HelpWithAChunk(const Incoming& ring) {
+  const Invitation& invitation = ring.invitation;
+  if (invitation.chunk_bytes == 0 ||
+      invitation.bytes > invitation.chunk_bytes * std::uint64_t{kChunksMax})
+    return false;
+  Joint& joint = segment_->joint(ring.index);
+  const std::uint32_t chunk =
+      Claim(joint, invitation.serial, static_cast<std::uint32_t>(invitation.chunks()), false);
+  if (chunk == kNoChunk) return false;
+  const std::uint64_t at = std::uint64_t{chunk} * invitation.chunk_bytes;
+  const int error =
+      WriteMemory(segment_->entry(ring.index).pid, invitation.to + at, invitation.from + at,
+                  std::min<std::uint64_t>(invitation.chunk_bytes, invitation.bytes - at));
+  if (error != 0) joint.failed.store(1, std::memory_order_relaxed);
+  joint.finished.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 std::uint32_t LocalTransport::DrainColdRings(std::uint32_t frames_max) {

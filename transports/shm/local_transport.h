@@ -44,6 +44,8 @@ class LocalTransport final : public transport::Transport {
     PeerId peer = kNoPeer;
     std::uint32_t index = 0;  // in the segment
     bool gone = false;        // its writer is dead: it ends when it is empty
+    bool invited = false;     // its writer wants help with copying what we sent
+    Invitation invitation{};
   };
   // A peer to report as lost.
   struct Death {
@@ -56,6 +58,8 @@ class LocalTransport final : public transport::Transport {
 
   std::uint32_t Drain(Incoming& ring, std::uint32_t frames_max);
   std::uint32_t DrainColdRings(std::uint32_t frames_max);
+  std::uint32_t Help();
+  bool HelpWithAChunk(const Incoming& ring);
   void ReviewRings();
   bool IsAdopted(std::uint32_t index) const;
   bool MustWait(std::uint32_t index, std::uint32_t rings);
@@ -72,6 +76,7 @@ class LocalTransport final : public transport::Transport {
   transport::Inbox* const inbox_;
   const std::unique_ptr<OwnSegment> segment_;
   const bool registered_;  // peers' fences reach us, so our sends need none of their own
+  const bool exclusive_;   // every process of the job here has a CPU of its own
   const bool fence_all_;   // before sleeping, so that peers' sends need none
   bool single_copy_ = false;
 
@@ -81,6 +86,7 @@ class LocalTransport final : public transport::Transport {
   std::uint32_t cold_ = 0;  // the next of the others to look at
   std::uint32_t changes_seen_ = 0;
   bool in_progress_ = false;
+  bool invited_ = false;       // in some ring
   bool review_again_ = false;  // a ring that has ended may still hold frames
 
   std::vector<Death> deaths_;  // not reported yet

@@ -18,6 +18,7 @@
 #include <span>
 
 #include "runtime/base/copy.h"
+#include "transports/shm/joint.h"
 #include "transports/transport.h"
 
 namespace lamina::shm {
@@ -46,11 +47,16 @@ struct alignas(kLineBytes) Credit {
 };
 static_assert(sizeof(Credit) == kLineBytes);
 
+// Instead of a payload's bytes: the cell holds an Invitation, for the transport itself.
+inline constexpr std::uint32_t kInvitationMark = UINT32_MAX;
+static_assert(sizeof(Invitation) <= kNearBytesMax);
+
 struct Geometry {
   std::uint32_t cells = 128;              // a power of two
   std::uint32_t area_bytes = 32u * 1024;  // a multiple of kLineBytes
 
-  std::size_t CellsOffset() const { return sizeof(Credit); }
+  std::size_t JointOffset() const { return sizeof(Credit); }
+  std::size_t CellsOffset() const { return JointOffset() + sizeof(Joint); }
   std::size_t AreaOffset() const { return CellsOffset() + std::size_t{cells} * sizeof(Cell); }
   std::size_t RingBytes() const { return AreaOffset() + area_bytes; }
   // Half the area, so that a frame always fits into an empty one, wherever it begins.
@@ -90,6 +96,16 @@ class RingWriter {
     cell.header = frame.header;
     ++next_;
     cell.word.store(next_ << 32 | bytes, std::memory_order_release);
+    return true;
+  }
+
+  // False: no room.
+  bool Invite(const Invitation& invitation) {
+    if (next_ == limit_ && !Refill()) return false;
+    Cell& cell = cells_[next_ & mask_];
+    std::memcpy(cell.near, &invitation, sizeof invitation);
+    ++next_;
+    cell.word.store(next_ << 32 | kInvitationMark, std::memory_order_release);
     return true;
   }
 
@@ -165,10 +181,11 @@ class RingReader {
   // A frame is there.
   bool Ready() const { return IsNext(cell_->word.load(std::memory_order_acquire)); }
 
-  // Hands up to `frames_max` frames to `take(header, payload)` and returns how many. A cell that
-  // makes no sense (the writer ran amok) ends the ring: corrupt() is true from then on.
-  template <class Take>
-  std::uint32_t Drain(std::uint32_t frames_max, Take&& take) {
+  // Hands up to `frames_max` frames to `take(header, payload)` or `invited(invitation)` and returns
+  // how many. A cell that makes no sense (the writer ran amok) ends the ring: corrupt() is true
+  // from then on.
+  template <class Take, class Invited>
+  std::uint32_t Drain(std::uint32_t frames_max, Take&& take, Invited&& invited) {
     std::uint32_t taken = 0;
     while (taken < frames_max) {
       const std::uint64_t word = cell_->word.load(std::memory_order_acquire);
@@ -176,6 +193,10 @@ class RingReader {
       const std::uint32_t bytes = static_cast<std::uint32_t>(word);
       if (bytes <= kNearBytesMax) [[likely]] {
         take(cell_->header, std::span<const std::byte>(cell_->near, bytes));
+      } else if (bytes == kInvitationMark) {
+        Invitation invitation;
+        std::memcpy(&invitation, cell_->near, sizeof invitation);
+        invited(invitation);
       } else {
         Far far;
         std::memcpy(&far, cell_->near, sizeof far);

@@ -23,6 +23,12 @@ std::vector<std::byte> Payload(std::uint64_t number, std::size_t bytes) {
   return payload;
 }
 
+// Drains frames; an invitation among them would be a mistake.
+template <class Taker>
+std::uint32_t Take(RingReader& reader, std::uint32_t frames_max, Taker&& taker) {
+  return reader.Drain(frames_max, taker, [](const Invitation&) { FAIL() << "an invitation"; });
+}
+
 // Zeroed, on a cache line, and guarded behind its end by a pattern.
 class Memory {
  public:
@@ -66,7 +72,7 @@ TEST_P(RingTest, AgreesWithADequeOnRandomTraffic) {
     }
     const auto most = static_cast<std::uint32_t>(random() % 4);
     const std::uint32_t taken =
-        reader.Drain(most, [&](const transport::Header& header, auto bytes) {
+        Take(reader, most, [&](const transport::Header& header, auto bytes) {
           ASSERT_FALSE(expected.empty());
           EXPECT_EQ(header.words[0], read);
           const auto want = Payload(read, expected.front());
@@ -90,14 +96,14 @@ TEST_P(RingTest, TheLargestFrameFitsWhereverTheAreaStands) {
   const auto largest = Payload(1, geometry.FrameBytesMax());
   for (std::size_t i = 0; i < 300; ++i) {
     ASSERT_TRUE(writer.Write({{{0, 0}}, Payload(2, 41 + i % 200)}));
-    EXPECT_EQ(reader.Drain(1, [](auto&, auto) {}), 1u);
+    EXPECT_EQ(Take(reader, 1, [](auto&, auto) {}), 1u);
     ASSERT_TRUE(writer.Write({{{0, 0}}, largest}));
-    EXPECT_EQ(reader.Drain(1,
-                           [&](auto&, auto bytes) {
-                             EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), largest.begin(),
-                                                    largest.end()));
-                           }),
-              1u);
+    EXPECT_EQ(
+        Take(reader, 1,
+             [&](auto&, auto bytes) {
+               EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), largest.begin(), largest.end()));
+             }),
+        1u);
   }
 }
 
@@ -118,7 +124,7 @@ TEST_P(RingTest, ThreadsSeeWholeFrames) {
   RingReader reader(memory.start(), geometry);
   std::uint64_t read = 0, wrong = 0;
   while (read < kFrames) {
-    const std::uint32_t taken = reader.Drain(8, [&](const transport::Header& header, auto bytes) {
+    const std::uint32_t taken = Take(reader, 8, [&](const transport::Header& header, auto bytes) {
       const auto want = Payload(read, read % 100);
       wrong += header.words[0] != read || header.words[1] != ~read ||
                !std::equal(bytes.begin(), bytes.end(), want.begin(), want.end());
@@ -151,8 +157,8 @@ TEST(Ring, StaysRightWhenStampsTurnOver) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     EXPECT_FALSE(reader.Ready());
     ASSERT_TRUE(writer.Write({{{i, 0}}, {}}));
-    EXPECT_EQ(reader.Drain(
-                  4, [&](const transport::Header& header, auto) { EXPECT_EQ(header.words[0], i); }),
+    EXPECT_EQ(Take(reader, 4,
+                   [&](const transport::Header& header, auto) { EXPECT_EQ(header.words[0], i); }),
               1u);
   }
 }
@@ -165,8 +171,29 @@ TEST(Ring, NonsenseFromTheWriterIsNoticed) {
   const Far far{64, 500, 0};
   std::memcpy(cell->near, &far, sizeof far);
   cell->word.store(std::uint64_t{1} << 32 | 64);
-  EXPECT_EQ(reader.Drain(1, [](auto&, auto) { FAIL() << "reads behind the area"; }), 0u);
+  EXPECT_EQ(Take(reader, 1, [](auto&, auto) { FAIL() << "reads behind the area"; }), 0u);
   EXPECT_TRUE(reader.corrupt());
+}
+
+TEST(Ring, AnInvitationArrivesInItsPlace) {
+  const Geometry geometry{4, 512};
+  Memory memory(geometry);
+  RingWriter writer(memory.start(), geometry);
+  RingReader reader(memory.start(), geometry);
+  ASSERT_TRUE(writer.Write({{{7, 0}}, {}}));
+  ASSERT_TRUE(writer.Invite({.from = 1, .to = 2, .bytes = 3, .chunk_bytes = 4, .serial = 5}));
+  ASSERT_TRUE(writer.Write({{{8, 0}}, {}}));
+  ASSERT_TRUE(writer.Write({{{9, 0}}, {}}));
+  EXPECT_FALSE(writer.Invite({})) << "the ring is full";
+  std::vector<std::uint64_t> seen;
+  EXPECT_EQ(reader.Drain(
+                9, [&](const transport::Header& header, auto) { seen.push_back(header.words[0]); },
+                [&](const Invitation& invitation) {
+                  seen.insert(seen.end(), {invitation.from, invitation.to, invitation.bytes,
+                                           invitation.chunk_bytes, invitation.serial});
+                }),
+            4u);
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{7, 1, 2, 3, 4, 5, 8, 9}));
 }
 
 // Budgets: what a peer costs, and what a send touches. Changing one is a decision, not an accident.

@@ -57,7 +57,7 @@ struct SegmentHeader {
   std::atomic<std::uint64_t> openings;
   Doorbell bell;
 };
-inline constexpr std::uint64_t kSegmentMagic = 0x31676573'6d68736cull;  // "lshmseg1"
+inline constexpr std::uint64_t kSegmentMagic = 0x32676573'6d68736cull;  // "lshmseg2"
 
 // Where things lie in a segment of this shape.
 struct Layout {
@@ -85,6 +85,9 @@ class OwnSegment {
     return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
   }
   std::byte* ring(std::uint32_t index) { return base_ + layout_.RingOffset(index); }
+  Joint& joint(std::uint32_t index) {
+    return *reinterpret_cast<Joint*>(ring(index) + layout_.geometry.JointOffset());
+  }
   const Layout& layout() const { return layout_; }
   // What peers need to open it. `probe_address` and uid are filled in by the transport.
   const Address& address() const { return address_; }
@@ -114,6 +117,7 @@ class PeerSegment {
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
   std::byte* ring() { return ring_; }
+  Joint& joint() { return *reinterpret_cast<Joint*>(ring_ + layout_.geometry.JointOffset()); }
   const Geometry& geometry() const { return layout_.geometry; }
 
  private:
