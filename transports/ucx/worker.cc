@@ -61,6 +61,13 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   if (status.ok()) status = set("NET_DEVICES", params_.net_devices);
   if (status.ok() && params_.rendezvous_bytes_min > 0)
     status = set("RNDV_THRESH", std::to_string(params_.rendezvous_bytes_min));
+  // A receiver must have room for a whole segment, so the two go together. (To ucp_config_modify
+  // they have no TCP_ in front; no other device of UCX has such names.)
+  if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
+      !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
+    status = set("RX_SEG_SIZE", std::to_string(2 * params_.tcp_segment_bytes));
+    if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
+  }
   // Frames to one peer must arrive in order, so they take one way.
   if (status.ok()) status = set("MAX_EAGER_RAILS", "1");
   return status;
@@ -137,7 +144,8 @@ std::uint32_t Worker::Progress(std::uint32_t events_max) {
   in_progress_ = true;
   const std::uint64_t before = handled_;
   std::uint32_t rounds = 0;
-  while (rounds < events_max && handled_ - before < events_max) {
+  // Whoever waits for what has arrived is not kept waiting for one more look, a system call.
+  while (rounds < events_max && handled_ == before) {
     if (library_.ucp_worker_progress(worker_) == 0) break;
     ++rounds;
   }
