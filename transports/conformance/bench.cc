@@ -6,7 +6,8 @@
 // Two forked processes, pinned to the first two CPUs they may use. Prints, for each payload size,
 // half the round trip of a frame (lowest and median of the batches), frames per second of a one-way
 // stream, and half the round trip of a rendezvous by Get (announce, fetch, done). Compare only
-// figures of one run, and with the floor printed first: a cache line sent to and fro.
+// figures of one run, and with the floor printed first: a cache line sent to and fro. Last comes
+// what one indirect call more costs.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -88,6 +89,25 @@ class Counter final : public transport::Inbox {
   transport::Header header_{};
 };
 
+// One indirect call more than needed.
+class Detour final : public transport::Endpoint {
+ public:
+  explicit Detour(std::unique_ptr<transport::Endpoint> to) : to_(std::move(to)) {}
+  transport::EndpointCaps caps() const override { return to_->caps(); }
+  Code SendShort(const transport::Frame& frame) override { return to_->SendShort(frame); }
+  Code SendZeroCopy(const transport::Frame& frame, transport::Completion* done) override {
+    return to_->SendZeroCopy(frame, done);
+  }
+  Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
+           transport::Completion* done) override {
+    return to_->Get(from, offset, into, done);
+  }
+  transport::Endpoint* to() { return to_.get(); }
+
+ private:
+  const std::unique_ptr<transport::Endpoint> to_;
+};
+
 // One of the two processes.
 class Side {
  public:
@@ -111,7 +131,8 @@ class Side {
     if (got <= 0) _exit(1);
     auto endpoint = transport_->Connect(PeerId{0}, {buffer, static_cast<std::size_t>(got)});
     if (!endpoint.ok()) Fail(endpoint.status());
-    endpoint_ = *std::move(endpoint);
+    detour_ = std::make_unique<Detour>(*std::move(endpoint));
+    endpoint_ = detour_->to();
     for (std::byte& byte : data_) byte = std::byte{1};
   }
 
@@ -160,6 +181,8 @@ class Side {
     return {figures.low * 2 / kWindow, figures.median * 2 / kWindow};
   }
 
+  void TakeDetour(bool wanted) { endpoint_ = wanted ? detour_.get() : detour_->to(); }
+
   const transport::EndpointCaps caps() const { return endpoint_->caps(); }
   bool first() const { return first_; }
 
@@ -195,7 +218,8 @@ class Side {
   Counter counter_;
   Environment environment_;
   std::unique_ptr<transport::Transport> transport_;
-  std::unique_ptr<transport::Endpoint> endpoint_;
+  std::unique_ptr<Detour> detour_;
+  transport::Endpoint* endpoint_ = nullptr;
   std::vector<std::byte> data_ = std::vector<std::byte>(8u << 20);
   std::uint64_t expected_ = 0;
 };
@@ -258,6 +282,21 @@ void Report(Side& side, Line* lines) {
   Floor(lines, side.first());
 }
 
+// What an indirect call costs a frame, and so what the component's interface costs at most.
+void ReportIndirection(Side& side) {
+  constexpr int kTurns = 21;
+  std::vector<double> straight, detour;
+  for (int turn = 0; turn < 2 * kTurns; ++turn) {
+    side.TakeDetour(turn % 2 == 1);
+    (turn % 2 == 1 ? detour : straight).push_back(side.PingPong(8, 300).median);
+  }
+  side.TakeDetour(false);
+  const double without = Sorted(straight).median, with = Sorted(detour).median;
+  if (side.first())
+    std::printf("8 bytes, one indirect call more: %.4f -> %.4f us, %+.1f %%\n", without * 1e6,
+                with * 1e6, 100 * (with / without - 1));
+}
+
 int Main(int count, char** arguments) {
   transport::Component component = shm::Describe();
   param::Settings settings;
@@ -286,6 +325,7 @@ int Main(int count, char** arguments) {
   {
     Side side(component, settings, sockets[first ? 0 : 1], first);
     Report(side, lines);
+    ReportIndirection(side);
   }
   if (!first) _exit(0);
   int status = 0;
