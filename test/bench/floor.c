@@ -2,6 +2,9 @@
 /* What the machine itself takes, without any MPI: printed before and after a run, so that a table
  * can be judged. Prints `NAME VALUE` lines: microseconds, but fork in milliseconds. */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -9,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { kRounds = 7, kPings = 50000, kForks = 20 };
+enum { kRounds = 7, kPings = 50000, kForks = 20, kSocketPings = 2000 };
 extern char** environ;
 
 static double Now(void) {
@@ -116,11 +121,79 @@ static double ForkMs(size_t unused) {
   return (Now() - start) / kForks * 1e3;
 }
 
+static int sockets[2];
+static size_t socket_bytes;
+
+/* All of it, however many calls that takes. */
+static void Pass(int fd, char* bytes, size_t count, ssize_t (*call)(int, char*, size_t)) {
+  while (count > 0) {
+    const ssize_t moved = call(fd, bytes, count);
+    if (moved <= 0) exit(1);
+    bytes += moved;
+    count -= (size_t)moved;
+  }
+}
+static ssize_t Put(int fd, char* bytes, size_t count) { return send(fd, bytes, count, 0); }
+/* As an MPI does: poll, do not sleep. */
+static ssize_t Take(int fd, char* bytes, size_t count) {
+  ssize_t got;
+  do got = recv(fd, bytes, count, MSG_DONTWAIT);
+  while (got < 0 && errno == EAGAIN);
+  return got;
+}
+
+static void* Echo(void* unused) {
+  Pin(1);
+  char* bytes = malloc(socket_bytes);
+  for (int i = 0; i < kSocketPings; ++i) {
+    Pass(sockets[1], bytes, socket_bytes, Take);
+    Pass(sockets[1], bytes, socket_bytes, Put);
+  }
+  free(bytes);
+  return unused;
+}
+
+/* One way over TCP on the loopback device. */
+static double SocketUs(size_t bytes) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t address_bytes = sizeof address;
+  const int one = 1, door = socket(AF_INET, SOCK_STREAM, 0);
+  sockets[0] = socket(AF_INET, SOCK_STREAM, 0);
+  if (bind(door, (struct sockaddr*)&address, sizeof address) != 0 || listen(door, 1) != 0 ||
+      getsockname(door, (struct sockaddr*)&address, &address_bytes) != 0 ||
+      connect(sockets[0], (struct sockaddr*)&address, sizeof address) != 0)
+    return -1;
+  sockets[1] = accept(door, NULL, NULL);
+  for (int i = 0; i < 2; ++i) setsockopt(sockets[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  socket_bytes = bytes;
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, Echo, NULL) != 0) return -1;
+  Pin(0);
+  char* buffer = calloc(1, bytes);
+  const double start = Now();
+  for (int i = 0; i < kSocketPings; ++i) {
+    Pass(sockets[0], buffer, bytes, Put);
+    Pass(sockets[0], buffer, bytes, Take);
+  }
+  const double took = Now() - start;
+  pthread_join(thread, NULL);
+  sched_setaffinity(0, sizeof before, &before);
+  free(buffer);
+  close(sockets[0]);
+  close(sockets[1]);
+  close(door);
+  return took / kSocketPings / 2 * 1e6;
+}
+
 int main(void) {
   printf("line %.4g\n", Median(LineUs, 0));
   printf("copy:65536 %.4g\n", Median(CopyUs, 65536));
   printf("copy:1048576 %.4g\n", Median(CopyUs, 1 << 20));
   printf("copy:4194304 %.4g\n", Median(CopyUs, 4 << 20));
+  printf("socket:8 %.4g\n", Median(SocketUs, 8));
+  printf("socket:65536 %.4g\n", Median(SocketUs, 65536));
   printf("fork %.4g\n", Median(ForkMs, 0));
   return 0;
 }

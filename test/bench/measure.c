@@ -2,20 +2,25 @@
 /* What one MPI takes for the common things. Plain MPI, built with each MPI's own mpicc by `run`.
  *
  * usage: mpiexec -n N measure SECONDS ROW...      ROW: latency:BYTES rate:BYTES barrier bcast:BYTES
- *                                                      allreduce:BYTES alltoall:BYTES memory
- *                                                      reduce:BYTES allgather:BYTES
- * Prints `ROW VALUE` per row: microseconds, messages per second, or kB per rank (PSS).
+ *                                                      reduce:BYTES allreduce:BYTES
+ *                                                      allgather:BYTES alltoall:BYTES both:BYTES
+ *                                                      pairs:BYTES stencil:POINTS memory idle
+ * Prints `ROW VALUE` per row: microseconds, messages per second, kB per rank (PSS), or per cent of
+ * a processor.
  *
  * A row is timed in a few batches and its median batch counts. How many calls make a batch is
  * found by doubling, so that a row takes about SECONDS whatever the MPI: some need 100 ms for what
  * takes others a microsecond when ranks outnumber processors. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
-enum { kBatches = 5, kWindow = 64, kBytesMax = 4 << 20 };
+enum { kBatches = 5, kWindow = 64, kBytesMax = 64 << 20 };
 
 static int rank, ranks;
 static char *sent, *received;
@@ -50,6 +55,51 @@ static void Stream(int windows, int bytes) {
     } else {
       MPI_Send(NULL, 0, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
     }
+  }
+}
+
+/* The same in both directions at once; 4 messages each, so that memory stays bounded. */
+static void Both(int windows, int bytes) {
+  if (rank > 1) return;
+  MPI_Request requests[8];
+  for (int i = 0; i < windows; ++i) {
+    for (int k = 0; k < 4; ++k) {
+      MPI_Irecv(received, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, &requests[k]);
+      MPI_Isend(sent, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, &requests[4 + k]);
+    }
+    MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
+/* Ranks 2k and 2k+1 play, all pairs at once: one way. */
+static void Pairs(int calls, int bytes) {
+  const int peer = rank ^ 1;
+  if (peer >= ranks) return;
+  for (int i = 0; i < calls; ++i) {
+    if (rank % 2 == 0) MPI_Send(sent, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    MPI_Recv(received, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank % 2 == 1) MPI_Send(sent, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+  }
+}
+
+/* A rod of heat: every rank has `points` points and needs one of each neighbour in every step. */
+static void Stencil(int steps, int points) {
+  double* now = (double*)sent + 1;
+  double* next = (double*)received + 1;
+  const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+  const int right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
+  for (int step = 0; step < steps; ++step) {
+    MPI_Request requests[4];
+    MPI_Irecv(&now[-1], 1, MPI_DOUBLE, left, 4, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&now[points], 1, MPI_DOUBLE, right, 4, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(&now[0], 1, MPI_DOUBLE, left, 4, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(&now[points - 1], 1, MPI_DOUBLE, right, 4, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < points; ++i)
+      next[i] = now[i] + 0.25 * (now[i - 1] - 2 * now[i] + now[i + 1]);
+    double* const old = now;
+    now = next;
+    next = old;
   }
 }
 
@@ -91,9 +141,17 @@ static void Alltoall(int calls, int bytes) {
 static const struct {
   const char* name;
   Batch batch;
-} kRows[] = {{"reduce", Reduce},       {"allgather", Allgather}, {"latency", Latency},
-             {"rate", Stream},         {"barrier", Barrier},     {"bcast", Bcast},
-             {"allreduce", Allreduce}, {"alltoall", Alltoall}};
+} kRows[] = {{"reduce", Reduce},
+             {"allgather", Allgather},
+             {"latency", Latency},
+             {"rate", Stream},
+             {"barrier", Barrier},
+             {"bcast", Bcast},
+             {"allreduce", Allreduce},
+             {"alltoall", Alltoall},
+             {"pairs", Pairs},
+             {"stencil", Stencil},
+             {"both", Both}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -141,6 +199,57 @@ static double Memory(void) {
   return (double)all / ranks;
 }
 
+static double CpuSeconds(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+/* Per cent of a processor that the busiest of the ranks burns while it waits for one that does
+ * nothing, after the first millisecond. */
+static double Idle(void) {
+  const double wait_seconds = 0.3;
+  double mine = 0, most = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == ranks - 1) {
+    const struct timespec rest = {0, (long)(wait_seconds * 1e9)};
+    nanosleep(&rest, NULL); /* tidy: sleep: it is the rank that the others wait for */
+    for (int peer = 0; peer < rank; ++peer) MPI_Send(NULL, 0, MPI_BYTE, peer, 5, MPI_COMM_WORLD);
+  } else {
+    const double before = CpuSeconds();
+    MPI_Recv(NULL, 0, MPI_BYTE, ranks - 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mine = CpuSeconds() - before - 1e-3;
+    mine = mine > 0 ? 100 * mine / (wait_seconds - 1e-3) : 0;
+  }
+  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return most > 0.01 ? most : 0.01; /* what can be told apart */
+}
+
+/* Bytes of each buffer that a row needs. */
+static size_t Room(const char* row, int bytes) {
+  if (strcmp(row, "alltoall") == 0 || strcmp(row, "allgather") == 0)
+    return (size_t)bytes * (size_t)ranks;
+  if (strcmp(row, "stencil") == 0) return ((size_t)bytes + 2) * sizeof(double);
+  return (size_t)bytes;
+}
+
+/* Both buffers, as large as the largest of these rows needs, so that 64 ranks fit. */
+static void Allocate(int count, char** rows) {
+  size_t room = 4 << 20;
+  for (int k = 0; k < count; ++k) {
+    int bytes = 0;
+    char name[32] = "";
+    if (sscanf(rows[k], "%31[^:]:%d", name, &bytes) != 2 || bytes < 0) continue;
+    const size_t needed = Room(name, bytes);
+    if (needed > room && needed <= kBytesMax) room = needed;
+  }
+  room = (room + 4095) / 4096 * 4096;
+  sent = aligned_alloc(4096, 2 * room);
+  received = sent + room;
+  memset(sent, 0, 2 * room);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -153,20 +262,17 @@ int main(int argc, char** argv) {
     char name[32] = "";
     if (strcmp(argv[i], "memory") == 0) {
       value = Memory();
+    } else if (strcmp(argv[i], "idle") == 0) {
+      value = Idle();
     } else if (sscanf(argv[i], "%31[^:]:%d", name, &bytes) >= 1 && bytes >= 0 &&
-               bytes <= kBytesMax &&
-               ((strcmp(name, "alltoall") != 0 && strcmp(name, "allgather") != 0) ||
-                bytes <= kBytesMax / ranks)) {
-      if (sent == NULL) { /* not before `memory` has been looked at */
-        sent = aligned_alloc(4096, 2 * kBytesMax);
-        received = sent + kBytesMax;
-        memset(sent, 0, 2 * kBytesMax);
-      }
+               Room(name, bytes) <= kBytesMax) {
+      if (sent == NULL) Allocate(argc - i, argv + i); /* not before `memory` has been looked at */
       for (size_t k = 0; k < sizeof kRows / sizeof kRows[0]; ++k) {
         if (strcmp(name, kRows[k].name) != 0) continue;
         const double per_call = Row(kRows[k].batch, bytes, seconds);
         value = per_call * 1e6;
-        if (kRows[k].batch == Latency) value /= 2;
+        if (kRows[k].batch == Latency || kRows[k].batch == Pairs) value /= 2;
+        if (kRows[k].batch == Both) value = 8 / per_call;
         if (kRows[k].batch == Stream) value = kWindow / per_call;
       }
     }

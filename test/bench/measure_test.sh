@@ -3,12 +3,12 @@
 # Goal:   every row of the table can be measured at every number of ranks it is measured at.
 # Method: rows of a few milliseconds; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
-pack=$(realpath -s "$6")
+pack=$(realpath -s "$6") threads=$(realpath -s "$7")
 
 # measured RANKS ROW...
 measured() {
@@ -21,11 +21,12 @@ measured() {
   done
 }
 
-together=(barrier bcast:8 allreduce:8 allreduce:65536 allreduce:1048576 alltoall:8 reduce:8
-  allgather:1024)
+together=(idle pairs:8 stencil:1024 barrier bcast:8 allreduce:8 allreduce:65536 allreduce:1048576 alltoall:8
+  reduce:8 allgather:1024)
 pairs=()
 for bytes in 0 8 64 1024 4096 16384 65536 262144 1048576 4194304; do pairs+=("latency:$bytes"); done
 for bytes in 8 1024 4096 65536 262144 1048576 4194304; do pairs+=("rate:$bytes"); done
+pairs+=(both:262144 both:4194304)
 measured 2 memory "${pairs[@]}" "${together[@]}"
 for ranks in 4 8 16; do measured $ranks memory "${together[@]}"; done
 
@@ -34,11 +35,20 @@ for layout in vector wide indexed indexed_block struct subarray; do
   copies+=("pack-$layout:1024" "unpack-$layout:65536")
 done
 program=$pack measured 1 "${copies[@]}"
+program=$threads measured 2 threads:1 threads:2 threads:4 threads:8
+
+begin "a rank that waits burns no processor, alone on it or not"
+for ranks in 2 8; do
+  # shellcheck disable=SC2086  # several words
+  percent=$(timeout -k 5 60 $launch -n $ranks "$measure" 0 idle < /dev/null | sed -n 's/^idle //p')
+  [[ -n $percent && ${percent%%.*} -lt 2 ]] || break
+done
+if [[ -n $percent && ${percent%%.*} -lt 2 ]]; then pass; else fail "$percent per cent, $ranks ranks"; fi
 
 begin "init and finalize"
 # shellcheck disable=SC2086  # several words
 if timeout -k 5 60 $launch -n 2 "$init" < /dev/null; then pass; else fail "exit status $?"; fi
 
 begin "the bare machine"
-if [[ $("$floor" | grep -cE '^[a-z:0-9]+ [0-9]') -eq 5 ]]; then pass; else fail "not five lines"; fi
+if [[ $("$floor" | grep -cE '^[a-z:0-9]+ [0-9]') -eq 7 ]]; then pass; else fail "not seven lines"; fi
 conclude

@@ -46,6 +46,13 @@ class TableTest(unittest.TestCase):
         self.assertEqual(line[-3], "")
         self.assertEqual(line[-1], "")
 
+    def test_a_limit_holds_without_regard_to_peers(self):
+        row = bench.Row("r", 2, "idle", "%", limit=1.0)
+        for value, verdict in ((0.9, "ok"), (1.1, "over")):
+            line, over = cells(row, {"lamina": {"r": [value]}, "openmpi": {"r": [0.1]}, "mpich": {}})
+            self.assertEqual(line[-2:], ["1 %", verdict])
+            self.assertEqual(over, verdict == "over")
+
     def test_the_median_counts_and_the_spread_shows(self):
         line, _ = cells(bench.Row("r", 2, "barrier", "us"),
                         {"lamina": {"r": [1.0, 2.0, 9.0]}, "openmpi": {}, "mpich": {}})
@@ -54,6 +61,15 @@ class TableTest(unittest.TestCase):
     def test_every_row_has_its_own_name(self):
         names = [row.name for row in bench.all_rows()]
         self.assertEqual(len(names), len(set(names)))
+
+    def test_rows_of_one_start_agree_in_what_they_need(self):
+        alone = [row for row in bench.all_rows() if row.way and row.ranks != 2]
+        self.assertEqual(alone, [])
+        ways = {row.way for row in bench.all_rows()}
+        self.assertEqual(ways, {"", "tcp", "copied"})
+        command = bench.Mpi("m", [], ["run"], ["bound"], ["free"], {"tcp": ["by", "tcp"]}).command
+        self.assertEqual(command(2, ["p"], "tcp"), ["run", "bound", "by", "tcp", "-n", "2", "p"])
+        self.assertEqual(command(4, ["p"]), ["run", "free", "-n", "4", "p"])
 
     def test_a_command_that_hangs_is_ended(self):
         took, why, out = bench.call(["sh", "-c", "echo begun; exec cat /dev/zero > /dev/null"], "/nowhere", 0.3)
