@@ -65,6 +65,10 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
           component->info.name.c_str(), std::string(made.status().message()).c_str());
       continue;
     }
+    if (component->info.name == shared::kName)
+      for (std::size_t i = 0; i < kOperations; ++i)
+        if (!library->groups_[i].empty())
+          library->above_shared_ |= shared::Bit(static_cast<Operation>(i));
     std::array<Group, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
       offered[Index(algorithm->operation)].push_back(algorithm);

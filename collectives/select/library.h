@@ -166,6 +166,10 @@ class Library {
     if (forced_[static_cast<std::size_t>(operation)] != nullptr) return Forced::kPlan;
     return (forced_shared_ & shared::Bit(operation)) != 0 ? Forced::kShared : Forced::kNothing;
   }
+  // A component of higher priority than collectives/shared offers the operation.
+  bool above_shared(Operation operation) const {
+    return (above_shared_ & shared::Bit(operation)) != 0;
+  }
   // Everything offered for `operation`, best component first.
   std::vector<const Algorithm*> Offered(Operation operation) const;
 
@@ -181,6 +185,7 @@ class Library {
   Params params_;
   shared::Params shared_params_;
   std::uint32_t forced_shared_ = 0;  // operations, as bits
+  std::uint32_t above_shared_ = 0;   // likewise: offered by a component of higher priority
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;

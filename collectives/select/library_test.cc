@@ -134,22 +134,45 @@ class Third final : public Collective {
   static constexpr const Algorithm* kAlgorithms[] = {&kFast};
 };
 
+Component ThirdComponent() {
+  return {{"third", "0.1.0", "test"},
+          [](const Context&) {
+            return component::Offer{60, "for this test"};
+          },
+          [](const Context&) -> Result<std::unique_ptr<Collective>> {
+            return std::unique_ptr<Collective>(std::make_unique<Third>());
+          },
+          nullptr};
+}
+
 TEST(Library, ABetterComponentIsFilledUpByBasic) {
   Registry registry = BasicOnly();
-  ASSERT_TRUE(registry
-                  .Add({{"third", "0.1.0", "test"},
-                        [](const Context&) {
-                          return component::Offer{60, "for this test"};
-                        },
-                        [](const Context&) -> Result<std::unique_ptr<Collective>> {
-                          return std::unique_ptr<Collective>(std::make_unique<Third>());
-                        },
-                        nullptr})
-                  .ok());
+  ASSERT_TRUE(registry.Add(ThirdComponent()).ok());
   const auto library = Make(registry, {});
   EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 8, 8), "fast");
   EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 8, 8, false), "recursive_doubling");
   EXPECT_EQ(Chosen(*library, Operation::kBarrier, 8, 0), "dissemination");
+}
+
+TEST(Library, SharedMemoryDoesNotStandBeforeABetterComponent) {
+  class NoPlans final : public Collective {
+   public:
+    std::span<const Algorithm* const> Algorithms() const override { return {}; }
+  };
+  Registry registry = BasicOnly();
+  ASSERT_TRUE(registry.Add(ThirdComponent()).ok());
+  Component shared{{shared::kName, "0.1.0", "test"},
+                   [](const Context&) {
+                     return component::Offer{1, "for this test"};
+                   },
+                   [](const Context&) -> Result<std::unique_ptr<Collective>> {
+                     return std::unique_ptr<Collective>(std::make_unique<NoPlans>());
+                   },
+                   nullptr};
+  ASSERT_TRUE(registry.Add(shared).ok());
+  const auto library = Make(registry, {});
+  EXPECT_TRUE(library->above_shared(Operation::kAllreduce));
+  EXPECT_FALSE(library->above_shared(Operation::kBarrier)) << "basic has less priority";
 }
 
 }  // namespace

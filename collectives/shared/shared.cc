@@ -82,7 +82,8 @@ class Circle final : public Beside {
     for (std::uint32_t i = 0; i < collective::kOperations; ++i) {
       const auto operation = static_cast<Operation>(i);
       const Forced forced = library.forced(operation);
-      if ((kOperations & Bit(operation)) == 0 || forced == Forced::kPlan) continue;
+      const bool outranked = library.above_shared(operation) && forced != Forced::kShared;
+      if ((kOperations & Bit(operation)) == 0 || forced == Forced::kPlan || outranked) continue;
       operations |= Bit(operation);
       if (forced == Forced::kShared) always_ |= Bit(operation);
     }
