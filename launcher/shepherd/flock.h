@@ -66,6 +66,7 @@ class Flock {
   void SendAll(wire::Kind kind, std::string_view payload);
   // Writes what can be written. After anything was sent, before the process waits.
   void CarryAll();
+  void Carry(Node* node);
   // From the owner's heartbeat.
   void Tick();
   // `node` will not greet, or is not wanted any more: why, a sentence.
@@ -83,7 +84,6 @@ class Flock {
   void StartNode(Node* node);
   void Attach(Node* node);
   void Detach(Node* node);
-  void Carry(Node* node);
   void OnStream(Node* node);
   void OnWords(Node* node);
   void OnAgentEnd(Node* node);

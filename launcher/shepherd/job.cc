@@ -8,12 +8,13 @@
 #include <cstring>
 #include <utility>
 
-#include "launcher/shepherd/ring_copy.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
+
+constexpr std::array<std::size_t, 2> kStreams = {0, 1};
 
 template <class Message, class Action>
 Status With(Result<Message> message, Action action) {
@@ -24,15 +25,12 @@ Status With(Result<Message> message, Action action) {
 
 }  // namespace
 
-ShepherdedJob::Remote::~Remote() {
-  if (ring >= 0) close(ring);
-}
-
 ShepherdedJob::ShepherdedJob(const Plan& plan, std::unique_ptr<ShepherdStarter> starter,
                              ShepherdParams params)
     : plan_(plan), starter_(std::move(starter)), params_(std::move(params)) {}
 
 ShepherdedJob::~ShepherdedJob() {
+  if (output_ != nullptr) output_->Tell(nullptr);
   flock_.reset();
   for (const auto& [fd, guest] : guests_) poller_->Remove(fd);
   guests_.clear();
@@ -62,8 +60,7 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       });
     case wire::Kind::kOutput:
       return With(wire::DecodePiece(frame.payload), [&](const wire::Piece& piece) {
-        if (mine(piece.rank) && piece.stream > 0)
-          remotes_.at(piece.rank).output[piece.stream - 1u]->Take(piece.bytes);
+        if (mine(piece.rank) && piece.stream > 0) Deliver(piece.rank, piece.stream, piece.bytes);
       });
     case wire::Kind::kTaken:
       return With(wire::DecodeCredit(frame.payload), [&](const wire::Credit& credit) {
@@ -79,7 +76,7 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kBeat:
       return With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
         for (const auto& head : beat.heads)
-          if (mine(head.rank)) RestoreRing(remotes_.at(head.rank).ring, head.ring_head, {});
+          if (mine(head.rank)) remotes_.at(head.rank).trace.head = head.ring_head;
       });
     case wire::Kind::kGone:
       return With(wire::DecodeGone(frame.payload), [&](wire::Gone gone) {
@@ -94,9 +91,24 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
   }
 }
 
+void ShepherdedJob::Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
+  Remote& remote = remotes_.at(rank);
+  if (remote.files[stream - 1u] != nullptr) return remote.files[stream - 1u]->Take(bytes);
+  if (bytes.empty()) remote.ended[stream - 1u] = true;
+  output_->Take(rank, stream, bytes);
+}
+
+void ShepherdedJob::Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes) {
+  // No end will come of what nobody takes.
+  if (bytes == wire::Credit::kGone) remotes_.at(rank).ended[stream - 1u] = true;
+  Node* node = NodeOfRank(rank);
+  flock_->Send(node, wire::Kind::kWritten, Encode(wire::Credit{rank, stream, bytes}));
+  flock_->Carry(node);  // our reader's doing, so nobody else is about to
+}
+
 // A reader may leave as he likes; a file that takes no more is a failure.
 void ShepherdedJob::OutputGone(std::uint32_t rank, std::uint8_t which) {
-  const int error = remotes_.at(rank).output[which - 1u]->error();
+  const int error = remotes_.at(rank).files[which - 1u]->error();
   if (error == 0) return;
   RankEvent event;
   event.kind = RankEvent::Kind::kTrouble;
@@ -108,7 +120,7 @@ void ShepherdedJob::OutputGone(std::uint32_t rank, std::uint8_t which) {
 void ShepherdedJob::HearEnd(const wire::Ended& ended) {
   Remote& remote = remotes_.at(ended.rank);
   if (!remote.running) return;
-  RestoreRing(remote.ring, ended.ring_head, ended.events);
+  remote.trace = {ended.ring_head, ended.events};
   if (remote.input != nullptr) remote.input->Refuse();
   RankEvent event;
   event.kind = ended.kind <= static_cast<std::uint8_t>(RankEvent::Kind::kKilled)
@@ -156,7 +168,8 @@ void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind k
     for (const std::uint32_t rank : ranks_.at(host)) {
       Remote& remote = remotes_.at(rank);
       if (remote.input != nullptr) remote.input->Refuse();
-      for (const auto& sink : remote.output) sink->Take({});
+      Deliver(rank, 1, {});
+      Deliver(rank, 2, {});
       if (!remote.running) continue;
       RankEvent event;
       event.kind = kind;
@@ -193,7 +206,11 @@ void ShepherdedJob::Sweep() { flock_->Sweep(); }
 
 bool ShepherdedJob::Settled() const {
   return flock_->over() && std::all_of(remotes_.begin(), remotes_.end(), [](const auto& entry) {
-           return entry.second.output[0]->ended() && entry.second.output[1]->ended();
+           const Remote& remote = entry.second;
+           return std::all_of(kStreams.begin(), kStreams.end(), [&remote](std::size_t stream) {
+             return remote.files[stream] != nullptr ? remote.files[stream]->ended()
+                                                    : remote.ended[stream];
+           });
          });
 }
 

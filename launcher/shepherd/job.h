@@ -36,17 +36,18 @@ class ShepherdedJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   void Sweep() override;
+  const RankTrace* TraceOf(std::uint32_t rank) const override { return &remotes_.at(rank).trace; }
   bool Settled() const override;
 
  private:
   // What the launcher holds of a rank.
   struct Remote {
     bool running = true;
-    int ring = -1;  // ours, a copy
+    RankTrace trace;
     std::unique_ptr<Source> input;
-    std::array<std::unique_ptr<Sink>, 2> output;
+    std::array<std::unique_ptr<Sink>, 2> files;  // for its output; none: the port takes it
+    std::array<bool, 2> ended = {};              // its output, where the port takes it
     wire::RankOrder order;
-    ~Remote();
   };
 
   // start.cc
@@ -70,6 +71,8 @@ class ShepherdedJob final : public Job {
   void CheckWaits(std::uint64_t now_ms);
   Status Hear(Node* node, const wire::Frame& frame);
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
+  void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
+  void Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes);
   void OutputGone(std::uint32_t rank, std::uint8_t which);
   void HearEnd(const wire::Ended& ended);
   void HearGone(const wire::Gone& gone);
@@ -89,6 +92,7 @@ class ShepherdedJob final : public Job {
   std::string job_name_;
   std::map<std::uint32_t, Remote> remotes_;                     // by rank
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
+  OutputPort* output_ = nullptr;
   std::unique_ptr<Flock> flock_;
   std::vector<Node*> by_host_;  // which of them leads there; null: no rank is there
   std::unique_ptr<pmix::Hub> hub_;

@@ -11,12 +11,7 @@ class PipedSpawner final : public Spawner {
   PipedSpawner(MakeStarter make_starter, const SpawnContext& context)
       : make_starter_(std::move(make_starter)), context_(context) {}
 
-  SpawnerCaps caps() const override {
-    SpawnerCaps caps;
-    caps.takes_descriptors = false;
-    caps.own_pmix = true;
-    return caps;
-  }
+  SpawnerCaps caps() const override { return kShepherdedCaps; }
   bool Present(const Environment&) const override { return false; }
   Result<Allocation> Query(const Environment&) override {
     return Allocation{{}, "hosts named by the user"};  // none: this one

@@ -41,16 +41,4 @@ std::vector<std::string> RingEvents(int ring, std::size_t count) {
   return events;
 }
 
-void RestoreRing(int ring, const std::string& head, const std::vector<std::string>& events) {
-  if (ring < 0 || head.size() != kHeadBytes) return;
-  std::uint64_t next = 0;
-  for (const std::string& event : events) {
-    if (event.size() != sizeof(Event) || next >= EventRing::kEvents) continue;
-    if (pwrite(ring, event.data(), event.size(), PlaceOf(next)) < 0) return;
-    ++next;
-  }
-  if (next > 0 && pwrite(ring, &next, sizeof next, offsetof(EventRing, next)) < 0) return;
-  if (pwrite(ring, head.data(), head.size(), 0) < 0) return;
-}
-
 }  // namespace lamina::launcher

@@ -80,6 +80,10 @@ class ShepherdStarter {
                                                          const DialBack& dial_back) = 0;
 };
 
+// Of every spawner that uses StartShepherds.
+inline constexpr SpawnerCaps kShepherdedCaps{
+    .takes_descriptors = false, .own_pmix = true, .keeps_rings = true};
+
 // A crew that is one command of a manager's (srun): tells its end with its last words on standard
 // error. `environment`: of the command, "NAME=value", complete.
 Result<std::unique_ptr<ShepherdCrew>> RunCrewCommand(const CommandLine& command,

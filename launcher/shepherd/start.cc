@@ -83,6 +83,11 @@ void ShepherdedJob::MakeHub() {
 Status ShepherdedJob::TakeRanks(std::span<const RankStart> starts) {
   environments_.resize(plan_.apps.size());
   open_files_max_ = starts.front().open_files_max;
+  output_ = starts.front().output;
+  CHECK(output_ != nullptr);
+  output_->Tell([this](std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes) {
+    Grant(rank, stream, bytes);
+  });
   for (const RankStart& start : starts) {
     const std::uint32_t app = plan_.ranks[start.rank].app;
     if (environments_[app].empty())
@@ -118,18 +123,16 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
         });
   }
   for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
-    CHECK(start.stdio[which] >= 0);
+    if (start.stdio[which] < 0) continue;
     const int fd = fcntl(start.stdio[which], F_DUPFD_CLOEXEC, 3);
     if (fd < 0)
       return SystemError(Code::kResource, errno, "cannot keep the output of rank %u", rank);
-    remote->output[which - 1u] =
+    remote->files[which - 1u] =
         std::make_unique<Sink>(poller_.get(), fd, [this, rank, which](std::uint32_t bytes) {
           if (bytes == wire::Credit::kGone) OutputGone(rank, which);
-          flock_->Send(NodeOfRank(rank), wire::Kind::kWritten,
-                       Encode(wire::Credit{rank, which, bytes}));
+          Grant(rank, which, bytes);
         });
   }
-  if (start.event_fd >= 0) remote->ring = fcntl(start.event_fd, F_DUPFD_CLOEXEC, 3);
   return {};
 }
 

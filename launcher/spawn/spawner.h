@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,29 @@ struct Allocation {
 
 using CommandLine = std::vector<std::string>;
 
+// Takes what ranks write, where the Job carries it itself (SpawnerCaps::takes_descriptors false).
+//
+// Ownership: the launcher's; outlives the Job.
+class OutputPort {
+ public:
+  static constexpr std::uint32_t kGone = 0xffffffff;
+  // `bytes` more of a stream have gone on their way; kGone: nobody takes any more of it.
+  using Granted =
+      std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
+  virtual ~OutputPort() = default;
+  // Whom to tell, before the first Take(); none: nobody any more.
+  virtual void Tell(Granted granted) = 0;
+  // A piece of standard output (stream 1) or error (2); empty: its end.
+  virtual void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) = 0;
+};
+
+// What a rank noted in its event ring, where the Job keeps that (SpawnerCaps::keeps_rings): as the
+// bytes lie in runtime/base/event_ring.h.
+struct RankTrace {
+  std::string head;                 // the first bytes, up to and including the phase; "": nothing
+  std::vector<std::string> events;  // slots, oldest first
+};
+
 // One rank, ready to start. Everything is borrowed until Start() returns.
 struct RankStart {
   std::uint32_t rank = 0;
@@ -49,6 +73,7 @@ struct RankStart {
   std::string_view wdir;                     // "": the launcher's
   std::string_view cpuset;                   // hwloc list form; "": unbound
   std::array<int, 3> stdio = {-1, -1, -1};   // becomes 0, 1, 2; -1: the launcher's own
+  OutputPort* output = nullptr;              // takes 1 and 2 where these are -1 and not handed over
   int event_fd = -1;                 // stays open in the rank under this very number; -1: none
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
 };
@@ -87,6 +112,8 @@ class Job {
   // Called once all ranks have ended; returns when nothing is left that can be found on this host,
   // and has told the others.
   virtual void Sweep() = 0;
+  // What it noted last. Where rings are not the Job's: null. Valid until Next().
+  virtual const RankTrace* TraceOf(std::uint32_t rank) const = 0;
   // After Sweep(): is that done everywhere, and everything that ranks wrote in their descriptors?
   virtual bool Settled() const = 0;
 };
@@ -97,6 +124,8 @@ struct SpawnerCaps {
   bool takes_descriptors = true;
   // Ranks have other PMIx servers than the one in this process: it need not start.
   bool own_pmix = false;
+  // What ranks note is told by Job::TraceOf; RankStart::event_fd is not used.
+  bool keeps_rings = false;
 };
 
 class Spawner {

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "runtime/base/text.h"
 
@@ -41,9 +42,12 @@ struct Output::Source {
   Output* output;
   std::size_t index;
   std::uint32_t rank;
-  int fd;
-  event* readable;
+  int fd = -1;  // -1: it is fed
+  event* readable = nullptr;
+  bool open = true;
   bool reading = true;
+  bool noted = false;
+  std::uint32_t owed = 0;  // fed, and its feeder not yet told that it has gone on
   unsigned silent_looks = 0;
 };
 
@@ -75,16 +79,40 @@ std::string Output::MarkOf(std::size_t source) const {
 }
 
 void Output::AddRank(std::uint32_t rank, int fd) {
-  fcntl(fd, F_SETFL, O_NONBLOCK);
   auto source = std::make_unique<Source>();
   source->output = this;
   source->index = merger_.AddSource();
   source->rank = rank;
   source->fd = fd;
-  source->readable = event_new(loop_, fd, EV_READ | EV_PERSIST, OnReadable, source.get());
-  event_add(source->readable, nullptr);
+  if (fd >= 0) {
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    source->readable = event_new(loop_, fd, EV_READ | EV_PERSIST, OnReadable, source.get());
+    event_add(source->readable, nullptr);
+  }
   sources_.push_back(std::move(source));
   ++open_;
+}
+
+void Output::AddFed(std::uint32_t ranks, Written written) {
+  written_ = std::move(written);
+  sources_.reserve(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) AddRank(rank, -1);
+}
+
+void Output::Feed(std::uint32_t rank, std::string_view bytes) {
+  Source* source = sources_[rank].get();
+  if (!source->open) return;
+  source->silent_looks = 0;
+  if (bytes.empty()) {
+    merger_.End(source->index);
+    Close(source);
+  } else {
+    merger_.Feed(source->index, bytes);
+    source->owed += static_cast<std::uint32_t>(bytes.size());
+    Note(source);
+  }
+  Adjust();
+  if (finished()) on_end_();
 }
 
 void Output::OnReadable(int, short, void* self) {
@@ -97,6 +125,7 @@ void Output::Read(Source* source) {
   const ssize_t count = read(source->fd, bytes.data(), bytes.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   source->silent_looks = 0;
+  Note(source);
   if (count > 0) {
     merger_.Feed(source->index, {bytes.data(), static_cast<std::size_t>(count)});
   } else {
@@ -108,40 +137,48 @@ void Output::Read(Source* source) {
 }
 
 void Output::Close(Source* source) {
+  if (!source->open) return;
+  source->open = false;
+  --open_;
   if (source->fd < 0) return;
   event_free(source->readable);
   close(source->fd);
   source->fd = -1;
-  --open_;
 }
 
 void Output::CloseSilent() {
   for (const auto& source : sources_) {
-    if (source->fd < 0 || !source->reading) continue;
-    if (HasData(source->fd)) continue;
+    if (!source->open || !source->reading || source->owed > 0) continue;
+    if (source->fd >= 0 && HasData(source->fd)) continue;
     merger_.End(source->index);
     Close(source.get());
   }
 }
 
-// Reads exactly those sources that there is room for, and watches for lines standing open.
+void Output::Note(Source* source) {
+  if (std::exchange(source->noted, true)) return;
+  noted_.push_back(source);
+}
+
+// Reads exactly those sources that there is room for, tells feeders when what they gave has gone
+// on, and watches for lines standing open. Looks at those alone that something has happened to.
 void Output::Adjust() {
   if (outlet_.broken()) {
-    for (const auto& source : sources_) Close(source.get());
+    for (const auto& source : sources_) {
+      if (source->open && source->fd < 0 && written_ != nullptr) written_(source->rank, kGone);
+      Close(source.get());
+    }
     return;
   }
   const bool full = outlet_.full();
+  if (std::exchange(was_full_, full) != full)
+    for (const auto& source : sources_) Note(source.get());
   bool waiting = false;
-  for (const auto& source : sources_) {
-    if (source->fd < 0) continue;
+  for (Source* source : std::exchange(noted_, {})) {
+    source->noted = false;
+    if (!source->open) continue;
     waiting = waiting || merger_.Waits(source->index);
-    const bool read = !full && !merger_.Blocked(source->index);
-    if (read == source->reading) continue;
-    source->reading = read;
-    if (read)
-      event_add(source->readable, nullptr);
-    else
-      event_del(source->readable);
+    if (AdjustOne(source, full)) Note(source);
   }
   if (waiting && !silence_armed_) {
     silence_armed_ = true;
@@ -149,12 +186,29 @@ void Output::Adjust() {
   }
 }
 
+// Is it to be looked at again?
+bool Output::AdjustOne(Source* source, bool full) {
+  const bool read = !full && !merger_.Blocked(source->index);
+  if (source->fd < 0) {
+    if (read && source->owed > 0 && written_ != nullptr)
+      written_(source->rank, std::exchange(source->owed, 0));
+  } else if (read != source->reading) {
+    if (read)
+      event_add(source->readable, nullptr);
+    else
+      event_del(source->readable);
+  }
+  source->reading = read;
+  return !read || source->owed > 0 || merger_.Waits(source->index);
+}
+
 void Output::OnSilence(int, short, void* self) {
   auto* output = static_cast<Output*>(self);
   output->silence_armed_ = false;
   for (const auto& source : output->sources_) {
     // One that we do not read, or have not come to read yet, is not silent.
-    if (source->fd < 0 || !source->reading || HasData(source->fd)) continue;
+    if (!source->open || !source->reading) continue;
+    if (source->fd >= 0 && HasData(source->fd)) continue;
     const unsigned looks =
         output->merger_.Speaks(source->index) ? kSilentLooksOfSpeaker : kSilentLooks;
     if (++source->silent_looks <= looks || !output->merger_.Waits(source->index)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks write, from their pipes to one descriptor of ours.
+// What ranks write, from their pipes, or as it is fed, to one descriptor of ours.
 //
 // Back-pressure: when the reader of our output is slow, the ranks' pipes are not read, so they wait
 // and no more than about a megabyte is held. When the reader has gone, the pipes are closed, so
@@ -39,6 +39,13 @@ class Output {
 
   // Takes over `fd`, the reading end of the pipe that `rank` writes to.
   void AddRank(std::uint32_t rank, int fd);
+  // So much of what `rank` was fed has gone on its way; kGone: it is fed in vain from now on.
+  using Written = std::function<void(std::uint32_t rank, std::uint32_t bytes)>;
+  static constexpr std::uint32_t kGone = 0xffffffff;
+  // Ranks without pipes: they are fed. Whoever feeds them is to wait for `written`.
+  void AddFed(std::uint32_t ranks, Written written);
+  // Empty: the end.
+  void Feed(std::uint32_t rank, std::string_view bytes);
   // A line of the launcher's own, without "\n".
   void Say(std::string_view line);
   // All pipes have ended and everything is written, or nobody reads us.
@@ -53,7 +60,9 @@ class Output {
   static void OnSilence(int fd, short what, void* output);
   void Read(Source* source);
   void Close(Source* source);
+  void Note(Source* source);
   void Adjust();
+  bool AdjustOne(Source* source, bool full);
   std::string MarkOf(std::size_t source) const;
 
   event_base* loop_;
@@ -62,6 +71,9 @@ class Output {
   Outlet outlet_;
   LineMerger merger_;
   std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<Source*> noted_;  // those that may have to be read again, paid, or looked after
+  bool was_full_ = false;
+  Written written_;
   std::size_t open_ = 0;
   event* silence_;
   bool silence_armed_ = false;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace lamina::launcher {
 
@@ -75,11 +76,25 @@ Status Streams::OpenOutput(bool hand_over) {
   if (rank_fds_.size() == 1 && !marked && hand_over) return {};
   out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
   err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
+  if (!hand_over) {
+    for (const std::uint8_t stream : {std::uint8_t{1}, std::uint8_t{2}})
+      OutputOf(stream)->AddFed(static_cast<std::uint32_t>(rank_fds_.size()),
+                               [this, stream](std::uint32_t rank, std::uint32_t bytes) {
+                                 if (granted_ != nullptr) granted_(rank, stream, bytes);
+                               });
+    return {};
+  }
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
     if (Status status = OpenPipe(rank, 1, out_.get()); !status.ok()) return status;
     if (Status status = OpenPipe(rank, 2, err_.get()); !status.ok()) return status;
   }
   return {};
+}
+
+void Streams::Tell(Granted granted) { granted_ = std::move(granted); }
+
+void Streams::Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
+  OutputOf(stream)->Feed(rank, bytes);
 }
 
 Status Streams::OpenPipe(std::size_t rank, int place, stdio::Output* output) {

@@ -5,7 +5,8 @@
 //            every other rank gets /dev/null
 //   output   one rank alone gets ours as it is: nothing to merge, nothing to copy, and it sees a
 //            terminal where there is one; several ranks, or marks at line starts, go through pipes
-//            and a line merger; --output DIR gives each rank its files
+//            and a line merger, or straight to it from a Job that carries it; --output DIR gives
+//            each rank its files
 //
 // Threads: the event loop's.
 #pragma once
@@ -20,22 +21,26 @@
 
 #include "launcher/plan/plan.h"
 #include "launcher/stdio/input.h"
+#include "launcher/spawn/spawner.h"
 #include "launcher/stdio/output.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
 
-class Streams {
+class Streams final : public OutputPort {
  public:
   // `on_change`: finished() or output_gone() may have become true.
   Streams(event_base* loop, const Plan& plan, std::function<void()> on_change);
-  ~Streams();
+  ~Streams() override;
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
   // `hand_over`: ranks can be given our own descriptors; otherwise whatever they get is a pipe.
   Status Open(bool hand_over);
-  // What rank `rank` gets; -1: the launcher's own. Valid until RanksStarted().
+  // OutputPort: of ranks that are given no descriptor.
+  void Tell(Granted granted) override;
+  void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) override;
+  // What rank `rank` gets; -1: the launcher's own, or none. Valid until RanksStarted().
   std::array<int, 3> OfRank(std::size_t rank) const { return rank_fds_[rank]; }
   // Closes the ranks' ends, and what was handed to a rank.
   void RanksStarted();
@@ -54,6 +59,7 @@ class Streams {
   Status OpenFiles(std::size_t rank);
   Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
   int Keep(int fd);
+  stdio::Output* OutputOf(std::uint8_t stream) { return (stream == 1 ? out_ : err_).get(); }
 
   event_base* loop_;
   const Plan& plan_;
@@ -62,6 +68,7 @@ class Streams {
   std::vector<std::array<int, 3>> rank_fds_;
   std::vector<int> until_started_;  // descriptors that only ranks need
   bool input_handed_over_ = false;
+  Granted granted_;
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;
   std::unique_ptr<stdio::Output> err_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <functional>
 
@@ -133,7 +134,7 @@ Status Supervisor::Prepare() {
        [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
-  return MakeRings();
+  return caps_.keeps_rings ? Status() : MakeRings();
 }
 
 Status Supervisor::MakeRings() {
@@ -183,7 +184,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     start.argv = app.argv;
     start.environment = environments[rank.app];
     start.own_environment = server_->EnvironmentOf(rank.rank);
-    start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(rings_[rank.rank]));
+    if (!caps_.keeps_rings)
+      start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(rings_[rank.rank]));
     if (!says_how_to_wait[rank.app])
       start.own_environment.push_back(
           std::string("LAMINA_PROGRESS_WAIT_MODE=") +
@@ -191,7 +193,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     start.wdir = app.wdir;
     start.cpuset = rank.cpuset;
     start.stdio = streams_->OfRank(rank.rank);
-    start.event_fd = rings_[rank.rank];
+    start.output = streams_.get();
+    start.event_fd = caps_.keeps_rings ? -1 : rings_[rank.rank];
     start.open_files_max = open_files_max_;
     starts.push_back(std::move(start));
   }
@@ -270,13 +273,27 @@ void Supervisor::React(std::uint32_t rank, const Reaction& reaction) {
   if (!reaction.message.empty() && plan_.options.verbosity > 0) SayLastEvents(rank);
 }
 
-void Supervisor::SayLastEvents(std::uint32_t rank) const {
-  if (rank >= rings_.size()) return;
+std::vector<std::string> Supervisor::LastEventsOf(std::uint32_t rank) const {
+  if (const RankTrace* trace = job_ != nullptr ? job_->TraceOf(rank) : nullptr; trace != nullptr) {
+    const auto ring = std::make_unique<EventRing>();
+    std::uint64_t next = 0;
+    for (const std::string& event : trace->events)
+      if (event.size() == sizeof(Event) && next < EventRing::kEvents)
+        std::memcpy(&ring->events[next++], event.data(), sizeof(Event));
+    ring->next = next;
+    return LastEvents(*ring, kEventsShown);
+  }
+  if (rank >= rings_.size()) return {};
   void* memory = mmap(nullptr, kEventRingBytes, PROT_READ, MAP_SHARED, rings_[rank], 0);
-  if (memory == MAP_FAILED) return;
+  if (memory == MAP_FAILED) return {};
   const auto* ring = static_cast<const EventRing*>(memory);
-  const std::vector<std::string> events = LastEvents(*ring, kEventsShown);
+  std::vector<std::string> events = LastEvents(*ring, kEventsShown);
   munmap(memory, kEventRingBytes);
+  return events;
+}
+
+void Supervisor::SayLastEvents(std::uint32_t rank) const {
+  const std::vector<std::string> events = LastEventsOf(rank);
   const std::string name = "rank " + std::to_string(rank);
   if (events.empty()) return streams_->Say(name + " has recorded no events");
   streams_->Say("the last events of " + name + ", in seconds of its node's clock:");
@@ -348,9 +365,12 @@ LastSeen Supervisor::LastOf(std::uint32_t rank) const {
   static_assert(offsetof(EventRing, magic) == 0 && offsetof(EventRing, call) == 4 &&
                 offsetof(EventRing, inside) == 8 && offsetof(EventRing, phase) == 12);
   LastSeen last;
-  if (pread(rings_[rank], head.data(), sizeof head, 0) != sizeof head ||
-      head[0] != EventRing::kMagic)
+  const RankTrace* trace = job_ != nullptr ? job_->TraceOf(rank) : nullptr;
+  if (trace != nullptr && trace->head.size() == sizeof head)
+    std::memcpy(head.data(), trace->head.data(), sizeof head);
+  else if (rank < rings_.size() && pread(rings_[rank], head.data(), sizeof head, 0) < 0)
     return last;
+  if (head[0] != EventRing::kMagic) return last;
   if (head[1] < static_cast<std::uint32_t>(Call::kCount))
     last.call = NameOf(static_cast<Call>(head[1]));
   last.inside = head[2] % 2 == 1;

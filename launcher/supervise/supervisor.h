@@ -52,6 +52,7 @@ class Supervisor {
   void React(const Reaction& reaction);
   // To what a rank did. With -v also its last events are shown.
   void React(std::uint32_t rank, const Reaction& reaction);
+  std::vector<std::string> LastEventsOf(std::uint32_t rank) const;
   void SayLastEvents(std::uint32_t rank) const;
   void EndJob();
   void SignalAll(int signal);

@@ -131,7 +131,7 @@ class FailureTest(TreeCase):
         victim = self.shepherds()[host]
         os.kill(victim, signal.SIGSTOP)
         try:
-            status, _, err = self.ends(process, 12)
+            status, _, err = self.ends(process, 20)
             self.assertEqual(status, 1)
             self.assertRegex(err, "^mpiexec: " + words + ": no sign of life for 2 s; the job was "
                                   "ended\n$")

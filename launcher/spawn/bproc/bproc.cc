@@ -51,7 +51,7 @@ class BprocSpawner final : public Spawner {
   BprocSpawner(const Library& library, Environment environment, param::Settings settings)
       : library_(library), environment_(std::move(environment)), settings_(std::move(settings)) {}
 
-  SpawnerCaps caps() const override { return {false, true}; }
+  SpawnerCaps caps() const override { return kShepherdedCaps; }
   bool Present(const Environment&) const override { return true; }
   Result<Allocation> Query(const Environment& environment) override {
     return ReadAllocation(library_, environment.Get("NODES").value_or(""));

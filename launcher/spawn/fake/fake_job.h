@@ -48,6 +48,7 @@ class FakeJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   void Sweep() override {}
+  const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
 
  private:

@@ -70,7 +70,7 @@ class PbsSpawner final : public Spawner {
   PbsSpawner(Environment environment, param::Settings settings)
       : environment_(std::move(environment)), settings_(std::move(settings)) {}
 
-  SpawnerCaps caps() const override { return {false, true}; }
+  SpawnerCaps caps() const override { return kShepherdedCaps; }
   bool Present(const Environment& environment) const override { return InJob(environment); }
   Result<Allocation> Query(const Environment& environment) override {
     return ReadAllocation(environment, NodeFile(environment));

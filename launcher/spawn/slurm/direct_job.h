@@ -31,6 +31,7 @@ class DirectJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   void Sweep() override {}  // Slurm ends what its step has left
+  const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
 
  private:

@@ -66,7 +66,9 @@ class SlurmSpawner final : public Spawner {
   SlurmSpawner(Environment environment, param::Settings settings, bool direct)
       : environment_(std::move(environment)), settings_(std::move(settings)), direct_(direct) {}
 
-  SpawnerCaps caps() const override { return {direct_, true}; }
+  SpawnerCaps caps() const override {
+    return direct_ ? SpawnerCaps{.own_pmix = true} : kShepherdedCaps;
+  }
   bool Present(const Environment& environment) const override { return InAllocation(environment); }
   Result<Allocation> Query(const Environment& environment) override {
     return ReadAllocation(environment, HostFile(environment));
