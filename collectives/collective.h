@@ -126,9 +126,14 @@ struct Step {
 // the order given; then the next round begins. So a step may not send what the same round receives,
 // but may overwrite what it has sent. Messages from one rank to another match in the order of their
 // steps.
+//
+// Rounds may be dealt out to several strands, which run side by side: what one waits for does not
+// keep another from going on. No strand may touch what another writes. Messages match within their
+// strand, so all ranks have the same number of strands, of which some may be empty.
 struct Schedule {
   std::vector<Step> steps;
-  std::vector<std::uint32_t> round_ends;  // index behind the last step of each round
+  std::vector<std::uint32_t> round_ends;   // index behind the last step of each round
+  std::vector<std::uint32_t> strand_ends;  // likewise of rounds; empty: one strand
   std::int64_t scratch_elements = 0;
 
   void Send(Rank peer, const Slice& from) { steps.push_back({Verb::kSend, peer, from, {}}); }
@@ -142,9 +147,11 @@ struct Schedule {
     const auto end = static_cast<std::uint32_t>(steps.size());
     if (end != (round_ends.empty() ? 0u : round_ends.back())) round_ends.push_back(end);
   }
+  void EndStrand() { strand_ends.push_back(static_cast<std::uint32_t>(round_ends.size())); }
   void Clear() {
     steps.clear();
     round_ends.clear();
+    strand_ends.clear();
     scratch_elements = 0;
   }
 };

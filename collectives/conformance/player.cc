@@ -23,8 +23,9 @@ bool Communicates(const Step& step) {
 
 }  // namespace
 
-Player::Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory)
-    : schedules_(schedules), memory_(*memory), states_(schedules.size()) {
+Player::Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory,
+               const Partition* nodes)
+    : schedules_(schedules), memory_(*memory), states_(schedules.size()), nodes_(nodes) {
   for (std::size_t rank = 0; rank < schedules.size(); ++rank)
     states_[rank].scratch.assign(static_cast<std::size_t>(schedules[rank].scratch_elements),
                                  kUnwritten);
@@ -34,60 +35,109 @@ void Player::Fail(Rank rank, const char* format, ...) {
   if (!failure_.empty()) return;
   va_list arguments;
   va_start(arguments, format);
-  failure_ = Format("rank %d, round %zu: ", rank, states_[static_cast<std::size_t>(rank)].round) +
-             FormatV(format, arguments);
+  failure_ = Format("rank %d, round %zu: ", rank, round_) + FormatV(format, arguments);
   va_end(arguments);
+}
+
+void Player::Prepare(Rank rank) {
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+  if (!schedule.steps.empty() &&
+      (schedule.round_ends.empty() || schedule.round_ends.back() != schedule.steps.size()))
+    Fail(rank, "the last round was not ended");
+  if (schedule.strand_ends.size() != schedules_[0].strand_ends.size())
+    Fail(rank, "there are %zu strands, of rank 0 %zu", schedule.strand_ends.size(),
+         schedules_[0].strand_ends.size());
+  std::vector<StrandState>& strands = states_[static_cast<std::size_t>(rank)].strands;
+  if (schedule.strand_ends.empty()) strands.push_back({0, schedule.round_ends.size(), 0});
+  std::size_t begin = 0;
+  for (const std::uint32_t end : schedule.strand_ends) {
+    strands.push_back({begin, end, 0});
+    begin = end;
+  }
+  if (strands.back().end != schedule.round_ends.size()) Fail(rank, "the last strand was not ended");
+  if (strands.size() > 1) CheckStrands(rank);
 }
 
 std::string Player::Play() {
   const auto ranks = static_cast<Rank>(schedules_.size());
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
-    if (!schedule.steps.empty() &&
-        (schedule.round_ends.empty() || schedule.round_ends.back() != schedule.steps.size()))
-      Fail(rank, "the last round was not ended");
-    BeginRound(rank);
-  }
+  for (Rank rank = 0; rank < ranks; ++rank) Prepare(rank);
+  if (!failure_.empty()) return failure_;
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (std::uint32_t i = 0; i < states_[static_cast<std::size_t>(rank)].strands.size(); ++i)
+      BeginRound({rank, i});
   while (!ready_.empty() && failure_.empty()) {
-    const Rank rank = ready_.front();
+    const Place place = ready_.front();
     ready_.pop_front();
-    EndRound(rank);
+    EndRound(place);
   }
   for (Rank rank = 0; rank < ranks; ++rank) {
     const RankState& state = states_[static_cast<std::size_t>(rank)];
-    if (state.round < schedules_[static_cast<std::size_t>(rank)].round_ends.size())
-      Fail(rank, "waits for ever for %u messages", state.pending);
+    for (const StrandState& strand : state.strands) {
+      round_ = strand.round;
+      if (strand.round < strand.end) Fail(rank, "waits for ever for %u messages", strand.pending);
+    }
     traffic_.rounds_max = std::max(traffic_.rounds_max, state.rounds_communicating);
   }
-  for (const auto& [pair, channel] : channels_)
+  for (const auto& [between, channel] : channels_)
     if (!channel.sends.empty() || !channel.receives.empty())
-      Fail(pair.first, "messages to rank %d were left over", pair.second);
+      Fail(std::get<0>(between), "messages to rank %d were left over", std::get<1>(between));
   return failure_;
 }
 
-void Player::BeginRound(Rank rank) {
+void Player::BeginRound(const Place& place) {
+  const Rank rank = place.rank;
   const auto at = static_cast<std::size_t>(rank);
   const Schedule& schedule = schedules_[at];
-  RankState& state = states_[at];
-  if (state.round == schedule.round_ends.size()) return;
+  StrandState& state = StateOf(place);
+  if (state.round == state.end) return;
+  round_ = state.round;
   const std::uint32_t begin = state.round == 0 ? 0 : schedule.round_ends[state.round - 1];
   const std::uint32_t end = schedule.round_ends[state.round];
   CheckHazards(rank, begin, end);
   for (std::uint32_t i = begin; i < end; ++i)
     if (Communicates(schedule.steps[i])) ++state.pending;
-  if (state.pending == 0) return ready_.push_back(rank);
-  ++state.rounds_communicating;
+  if (state.pending == 0) return ready_.push_back(place);
+  ++states_[at].rounds_communicating;
   for (std::uint32_t i = begin; i < end; ++i) {
     const Step& step = schedule.steps[i];
     if (!Communicates(step)) continue;
     if (step.peer < 0 || step.peer >= static_cast<Rank>(schedules_.size()) || step.peer == rank)
       return Fail(rank, "peer %d is nobody to talk to", step.peer);
     if (step.verb == Verb::kSend) {
-      channels_[{rank, step.peer}].sends.push_back(&step);
-      Match(rank, step.peer);
+      channels_[{rank, step.peer, place.strand}].sends.push_back(&step);
+      Match(rank, step.peer, place.strand);
     } else {
-      channels_[{step.peer, rank}].receives.push_back(&step);
-      Match(step.peer, rank);
+      channels_[{step.peer, rank, place.strand}].receives.push_back(&step);
+      Match(step.peer, rank, place.strand);
+    }
+  }
+}
+
+// Whatever order the strands run in, nothing may come out differently.
+void Player::CheckStrands(Rank rank) {
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+  const bool shared = memory_[static_cast<std::size_t>(rank)].input_is_output;
+  std::map<std::pair<Where, std::int64_t>, int> writers;  // strands, by cell
+  const auto each_cell = [&](const Slice& slice, auto visit) {
+    const Where where = shared && slice.where == Where::kInput ? Where::kOutput : slice.where;
+    for (std::int64_t i = 0; i < slice.count; ++i) visit({where, slice.first + i});
+  };
+  for (const bool reading : {false, true}) {
+    std::uint32_t step = 0;
+    for (std::size_t strand = 0; strand < schedule.strand_ends.size(); ++strand) {
+      const std::uint32_t rounds = schedule.strand_ends[strand];
+      const std::uint32_t end = rounds == 0 ? 0 : schedule.round_ends[rounds - 1];
+      for (; step < end; ++step) {
+        const Step& one = schedule.steps[step];
+        const Slice& slice = reading ? one.from : one.to;
+        each_cell(slice, [&](std::pair<Where, std::int64_t> cell) {
+          const int number = static_cast<int>(strand);
+          if (!reading) writers.try_emplace(cell, number);
+          const auto writer = writers.find(cell);
+          if (writer != writers.end() && writer->second != number)
+            Fail(rank, "strand %d touches what strand %d writes", number, writer->second);
+        });
+      }
     }
   }
 }
@@ -106,8 +156,8 @@ void Player::CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end) {
   }
 }
 
-void Player::Match(Rank from, Rank to) {
-  Channel& channel = channels_[{from, to}];
+void Player::Match(Rank from, Rank to, std::uint32_t strand) {
+  Channel& channel = channels_[{from, to, strand}];
   if (channel.sends.empty() || channel.receives.empty()) return;
   const Step& send = *channel.sends.front();
   const Step& receive = *channel.receives.front();
@@ -123,19 +173,23 @@ void Player::Match(Rank from, Rank to) {
   for (std::size_t i = 0; i < source.size(); ++i) target[i] = *Written(from, &source[i]);
   ++traffic_.messages;
   traffic_.elements += send.from.count;
+  if (nodes_ != nullptr && nodes_->GroupOf(from) != nodes_->GroupOf(to)) {
+    ++traffic_.messages_across;
+    traffic_.elements_across += send.from.count;
+  }
   for (const Rank rank : {from, to})
-    if (--states_[static_cast<std::size_t>(rank)].pending == 0) ready_.push_back(rank);
+    if (--StateOf({rank, strand}).pending == 0) ready_.push_back({rank, strand});
 }
 
-void Player::EndRound(Rank rank) {
-  const auto at = static_cast<std::size_t>(rank);
-  RankState& state = states_[at];
-  const Schedule& schedule = schedules_[at];
+void Player::EndRound(const Place& place) {
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(place.rank)];
+  StrandState& state = StateOf(place);
+  round_ = state.round;
   const std::uint32_t begin = state.round == 0 ? 0 : schedule.round_ends[state.round - 1];
   for (std::uint32_t i = begin; i < schedule.round_ends[state.round]; ++i)
-    if (!Communicates(schedule.steps[i])) Perform(rank, schedule.steps[i]);
+    if (!Communicates(schedule.steps[i])) Perform(place.rank, schedule.steps[i]);
   ++state.round;
-  BeginRound(rank);
+  BeginRound(place);
 }
 
 void Player::Perform(Rank rank, const Step& step) {

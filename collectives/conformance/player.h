@@ -6,8 +6,9 @@
 // transports deadlocks here. Reducing joins texts, so the order of operands shows.
 //
 // What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
-// steps of one round that touch the same memory (unless both only read), reading a cell nobody
-// wrote, writing the input, and anything left over at the end.
+// steps of one round that touch the same memory (unless both only read), a strand that touches what
+// another writes, reading a cell nobody wrote, writing the input, and anything left over at the
+// end.
 #pragma once
 
 #include <array>
@@ -15,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,43 +39,62 @@ struct Traffic {
   std::int64_t messages = 0;    // of all ranks
   std::int64_t elements = 0;    // sent by all ranks
   std::int64_t rounds_max = 0;  // rounds with communication, of the busiest rank
+  // Of those, between groups of the partition that was given.
+  std::int64_t messages_across = 0;
+  std::int64_t elements_across = 0;
 };
 
 class Player {
  public:
-  // `schedules` and `memory`: one per rank; kept while the player lives.
-  Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory);
+  // `schedules` and `memory`: one per rank; kept while the player lives, like `nodes`, if given.
+  Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory,
+         const Partition* nodes = nullptr);
 
   // Runs to the end. Empty, or what went wrong first.
   std::string Play();
   const Traffic& traffic() const { return traffic_; }
 
  private:
+  struct StrandState {
+    std::size_t round = 0;
+    std::size_t end = 0;        // behind its last round
+    std::uint32_t pending = 0;  // transfers of this round that have not met
+  };
   struct RankState {
     Cells scratch;
-    std::size_t round = 0;
-    std::uint32_t pending = 0;  // transfers of this round that have not met
+    std::vector<StrandState> strands;
     std::int64_t rounds_communicating = 0;
+  };
+  struct Place {
+    Rank rank;
+    std::uint32_t strand;
   };
   struct Channel {
     std::deque<const Step*> sends;
     std::deque<const Step*> receives;
   };
 
-  void BeginRound(Rank rank);
-  void Match(Rank from, Rank to);
-  void EndRound(Rank rank);
+  StrandState& StateOf(const Place& place) {
+    return states_[static_cast<std::size_t>(place.rank)].strands[place.strand];
+  }
+  void Prepare(Rank rank);
+  void BeginRound(const Place& place);
+  void Match(Rank from, Rank to, std::uint32_t strand);
+  void EndRound(const Place& place);
   void Perform(Rank rank, const Step& step);
   std::span<std::string> Find(Rank rank, const Slice& slice, bool writes);
   void CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end);
+  void CheckStrands(Rank rank);
   std::string* Written(Rank rank, std::string* cell);
   [[gnu::format(printf, 3, 4)]] void Fail(Rank rank, const char* format, ...);
 
   const std::vector<Schedule>& schedules_;
   std::vector<Memory>& memory_;
   std::vector<RankState> states_;
-  std::map<std::pair<Rank, Rank>, Channel> channels_;
-  std::deque<Rank> ready_;  // ranks whose round has communicated
+  const Partition* const nodes_;
+  std::map<std::tuple<Rank, Rank, std::uint32_t>, Channel> channels_;  // by strand, too
+  std::deque<Place> ready_;  // those whose round has communicated
+  std::size_t round_ = 0;    // the one that is looked at, for messages
   std::string failure_;
   Traffic traffic_;
 };

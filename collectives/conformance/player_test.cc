@@ -87,5 +87,32 @@ TEST_F(PlayerTest, ReducesFromTheLeft) {
   EXPECT_EQ(memory_[0].output[0], "ab");
 }
 
+TEST_F(PlayerTest, StrandsMatchApart) {
+  // Rank 1 takes the second strand's message first; in one strand that would be the wrong one.
+  schedules_[0].Send(1, Input(0, 1));
+  schedules_[0].EndRound();
+  schedules_[0].EndStrand();
+  schedules_[0].Send(1, Input(1, 1));
+  schedules_[0].EndRound();
+  schedules_[0].EndStrand();
+  for (const std::int64_t cell : {0, 1}) {
+    schedules_[1].Receive(0, Output(cell, 1));
+    schedules_[1].EndRound();
+    schedules_[1].EndStrand();
+  }
+  EXPECT_EQ(Play(), "");
+  EXPECT_EQ(memory_[1].output[1], memory_[0].input[1]);
+}
+
+TEST_F(PlayerTest, SeesStrandsInEachOthersWay) {
+  for (Schedule& schedule : schedules_)
+    for (int strand = 0; strand < 2; ++strand) {
+      schedule.Copy(Input(0, 1), Output(0, 1));
+      schedule.EndRound();
+      schedule.EndStrand();
+    }
+  EXPECT_NE(Play().find("touches what strand"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lamina::collective

@@ -52,7 +52,8 @@ Execution::Execution(const Invocation& invocation, PackedBcast packed, Plan* pla
       held_(WithTypes(invocation, input_types_, output_types_)),
       packed_(std::move(packed)),
       binding_(held_),
-      transfers_(plan->transfers_max) {
+      transfers_(std::size_t{plan->transfers_max} * plan->strands()),
+      strands_(plan->strands()) {
   EachType(Hold);
   if (held_.op != nullptr) datatype::Retain(const_cast<datatype::Op*>(held_.op));
 }
@@ -72,14 +73,16 @@ bool Execution::Prepare() {
   return true;
 }
 
-void Execution::Post() {
-  const Plan::Round& now = plan_->rounds[round_];
-  under_way_ = now.locals - now.receives;
-  next_pending_ = 0;
-  for (std::uint32_t i = 0; i < under_way_; ++i) {
+void Execution::Post(Strand* strand) {
+  if (strand->round == strand->end) return;
+  const Plan::Round& now = plan_->rounds[strand->round];
+  strand->under_way = now.locals - now.receives;
+  strand->next_pending = 0;
+  const auto number = static_cast<std::uint32_t>(strand - strands_.data());
+  for (std::uint32_t i = 0; i < strand->under_way; ++i) {
     const Step& step = plan_->steps[now.receives + i];
-    const p2p::Envelope envelope = route_.To(step.peer);
-    Request* transfer = &transfers_[i];
+    const p2p::Envelope envelope = route_.To(step.peer, number);
+    Request* transfer = &strand->transfers[i];
     transfer->comm = envelope.comm;
     transfer->watcher = nullptr;
     if (step.verb == Verb::kReceive)
@@ -91,32 +94,48 @@ void Execution::Post() {
   }
 }
 
-bool Execution::Arrived() {
-  while (next_pending_ < under_way_ && transfers_[next_pending_].complete) {
-    const int result = transfers_[next_pending_++].error;
+bool Execution::Arrived(Strand* strand) {
+  while (strand->next_pending < strand->under_way &&
+         strand->transfers[strand->next_pending].complete) {
+    const int result = strand->transfers[strand->next_pending++].error;
     if (result != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = result;
   }
-  return next_pending_ == under_way_;
+  return strand->next_pending == strand->under_way;
+}
+
+bool Execution::Move(Strand* strand) {
+  while (strand->round < strand->end) {
+    if (!Arrived(strand)) return false;
+    const Plan::Round& now = plan_->rounds[strand->round];
+    for (std::uint32_t i = now.locals; i < now.end; ++i) binding_.Perform(plan_->steps[i]);
+    ++strand->round;
+    Post(strand);
+  }
+  return true;
 }
 
 int Execution::Start(Request* owner) {
   owner_ = owner;
   error_ = MPI_SUCCESS;
-  round_ = 0;
   packed_.Begin();
-  if (!plan_->rounds.empty()) Post();
+  std::uint32_t begin = 0;
+  for (std::uint32_t i = 0; i < plan_->strands(); ++i) {
+    const std::uint32_t end = plan_->strand_ends.empty()
+                                  ? static_cast<std::uint32_t>(plan_->rounds.size())
+                                  : plan_->strand_ends[i];
+    strands_[i] = {begin, end, 0, 0, transfers_.data() + std::size_t{i} * plan_->transfers_max};
+    Post(&strands_[i]);
+    begin = end;
+  }
   Advance();
   return MPI_SUCCESS;
 }
 
 void Execution::Advance() {
   if (owner_ == nullptr) return;
-  while (round_ < plan_->rounds.size()) {
-    if (!Arrived()) return;
-    const Plan::Round& now = plan_->rounds[round_];
-    for (std::uint32_t i = now.locals; i < now.end; ++i) binding_.Perform(plan_->steps[i]);
-    if (++round_ < plan_->rounds.size()) Post();
-  }
+  bool all_ended = true;
+  for (Strand& strand : strands_) all_ended = Move(&strand) && all_ended;
+  if (!all_ended) return;
   packed_.End();
   Request* owner = owner_;
   owner_ = nullptr;
@@ -137,7 +156,9 @@ int Make(const Invocation& invocation, bool persistent, Request** request) {
   const Call call = MakeCall(it, &store);
   Plan* plan = Empty(call, *comm) ? NothingToDo() : table.Find(call);
   if (plan == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
-  const Route route = persistent ? Route::Persistent(comm, table.persistent_serial++) : Route(comm);
+  const Route route = persistent ? Route::Persistent(comm, table.persistent_serial)
+                                 : Route::Next(comm, plan->strands());
+  if (persistent) table.persistent_serial += plan->strands();
   auto execution = std::make_unique<Execution>(it, std::move(packed), plan, route);
   if (!execution->Prepare()) return MPI_ERR_NO_MEM;
 

@@ -4,7 +4,8 @@
 //   Start ──> round 0 ──> round 1 ──> ... ──> Finish(owner)
 //              post all; when all have ended: copies and reductions, and on to the next
 //
-// Advance moves it as far as it will go and never waits. The request of a persistent collective is
+// Each strand goes through its rounds so; the last to end finishes. Advance moves them as far as
+// they will go and never waits. The request of a persistent collective is
 // started any number of times; a start allocates nothing.
 //
 // Ownership: it belongs to its request, which holds the communicator; it holds references to what
@@ -32,15 +33,26 @@ class Execution final : public core::Activity {
 
   // Memory for the plan's scratch; false: there is none.
   bool Prepare();
+  // Instead of Prepare: works in the scratch of `binding`, which is of the same call and plan.
+  void Use(const Binding& binding) { binding_ = binding; }
 
   int Start(core::Request* owner) override;
   void Advance() override;
 
  private:
-  // Posts the sends and receives of the current round.
-  void Post();
+  struct Strand {
+    std::uint32_t round = 0;
+    std::uint32_t end = 0;           // behind its last round
+    std::uint32_t under_way = 0;     // transfers of this round
+    std::uint32_t next_pending = 0;  // those before it are complete
+    core::Request* transfers = nullptr;
+  };
+  // Posts the sends and receives of the current round, if there is one.
+  void Post(Strand* strand);
   // Are those under way done? Notes errors.
-  bool Arrived();
+  bool Arrived(Strand* strand);
+  // Moves it as far as it will go. True if it has ended.
+  bool Move(Strand* strand);
   template <class Visit>
   void EachType(Visit visit) const;
 
@@ -56,9 +68,7 @@ class Execution final : public core::Activity {
 
   core::Request* owner_ = nullptr;  // null while nothing is under way
   int error_ = MPI_SUCCESS;  // the first one; the schedule runs on, so that no peer is left waiting
-  std::uint32_t round_ = 0;
-  std::uint32_t under_way_ = 0;     // transfers of this round
-  std::uint32_t next_pending_ = 0;  // those before it are complete
+  std::vector<Strand> strands_;
 };
 
 }  // namespace lamina::collective

@@ -14,11 +14,16 @@ namespace lamina::collective {
 
 class Route {
  public:
-  // Of the next collective on `comm`; all ranks make it in the same order.
-  explicit Route(core::Comm* comm) : Route(comm, comm->NextTag()) {
-    if (local_ != nullptr) local_tag_ = local_->NextTag();
+  // Of the next collective on `comm`, with a tag for each of its strands; all ranks make it in the
+  // same order.
+  static Route Next(core::Comm* comm, std::uint32_t strands = 1) {
+    Route route(comm, comm->NextTag());
+    comm->collective_serial += strands - 1;
+    if (route.local_ != nullptr) route.local_tag_ = route.local_->NextTag();
+    return route;
   }
-  // Of persistent collective number `serial` on `comm`, for as long as it lives. Its messages of
+  // Of persistent collective number `serial` on `comm`, for as long as it lives; each strand more
+  // takes the next serial number too. Its messages of
   // several starts match in the order in which they were sent. The tag is one that nothing else
   // has: far below MPI_ANY_TAG.
   static Route Persistent(core::Comm* comm, std::uint32_t serial) {
@@ -28,11 +33,20 @@ class Route {
   p2p::Envelope To(Rank peer) const {
     if (local_ == nullptr) [[likely]]
       return {comm_, context_, peer, tag_};
-    if (peer < local_->size) return {local_, local_->CollectiveContext(), peer, local_tag_};
-    return {comm_, context_, peer - local_->size, tag_};
+    return Between(peer);
+  }
+  // Of a strand, on an intracommunicator.
+  p2p::Envelope To(Rank peer, std::uint32_t strand) const {
+    if (strand == 0) return To(peer);
+    const std::uint32_t tag = static_cast<std::uint32_t>(tag_) + strand;
+    return {comm_, context_, peer, static_cast<int>(tag_ < 0 ? tag : tag & 0x7fffffffu)};
   }
 
  private:
+  p2p::Envelope Between(Rank peer) const {
+    if (peer < local_->size) return {local_, local_->CollectiveContext(), peer, local_tag_};
+    return {comm_, context_, peer - local_->size, tag_};
+  }
   Route(core::Comm* comm, int tag)
       : comm_(comm),
         local_(comm->local),

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The blocking executor. It is what barrier, allreduce and bcast of a few bytes spend their time
 // in, so a round of one receive and one send, by far the commonest, takes the shortest way: post
-// the receive, send, wait. Nothing is allocated for a plan that was run before.
+// the receive, send, wait. Nothing is allocated for a plan that was run before. Plans of several
+// strands are for long data, and run as non-blocking ones do.
+#include <memory>
+
 #include "collectives/exec/binding.h"
+#include "collectives/exec/execution.h"
 #include "collectives/exec/invocation.h"
 #include "collectives/exec/packed_bcast.h"
 #include "collectives/exec/route.h"
@@ -21,7 +25,7 @@ constexpr auto kStandard = Request::Mode::kStandard;
 class Runner {
  public:
   Runner(core::Comm* comm, const Plan& plan, const Binding& binding, Request* transfers)
-      : plan_(plan), binding_(binding), transfers_(transfers), route_(comm) {}
+      : plan_(plan), binding_(binding), transfers_(transfers), route_(Route::Next(comm)) {}
 
   int RunAll() {
     for (const Plan::Round& round : plan_.rounds) {
@@ -76,13 +80,34 @@ class Runner {
   int error_ = MPI_SUCCESS;
 };
 
-int RunPlan(Table& table, const Invocation& invocation, const Plan& plan) {
+int RunStrands(const Invocation& invocation, Plan& plan, const Binding& binding) {
+  Retain(&plan);
+  auto execution = std::make_unique<Execution>(invocation, PackedBcast{}, &plan,
+                                               Route::Next(invocation.comm, plan.strands()));
+  execution->Use(binding);
+  Request* request = core::NewRequest(invocation.comm);
+  request->type = Request::Type::kCollective;
+  request->activity = execution.release();
+  request->active = true;
+  static_cast<void>(request->activity->Start(request));
+  if (!request->complete) p2p::Wait(request);
+  const int error = request->error;
+  core::FreeRequest(request);
+  return error;
+}
+
+int RunPlan(Table& table, const Invocation& invocation, Plan& plan) {
   Binding binding(invocation);
   const std::size_t scratch_bytes = binding.ScratchBytes(plan);
   if (scratch_bytes > 0) {
     std::byte* memory = table.Scratch(scratch_bytes);
     if (memory == nullptr) return MPI_ERR_NO_MEM;
     binding.SetScratch(plan, memory);
+  }
+  if (plan.strands() > 1) [[unlikely]] {
+    const int error = RunStrands(invocation, plan, binding);
+    table.Trim();
+    return error;
   }
   if (table.requests.size() < plan.transfers_max) table.requests.resize(plan.transfers_max);
   const int error = Runner(invocation.comm, plan, binding, table.requests.data()).RunAll();

@@ -22,6 +22,7 @@ Plan* MakePlan(const Algorithm* algorithm, const Schedule& schedule) {
   Plan* plan = new Plan;
   plan->algorithm = algorithm;
   plan->scratch_elements = schedule.scratch_elements;
+  plan->strand_ends = schedule.strand_ends;
   plan->steps.reserve(schedule.steps.size());
   plan->rounds.reserve(schedule.round_ends.size());
   std::uint32_t begin = 0;

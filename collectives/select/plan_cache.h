@@ -26,9 +26,15 @@ struct Plan {
   const Algorithm* algorithm = nullptr;
   std::vector<Step> steps;
   std::vector<Round> rounds;
+  std::vector<std::uint32_t> strand_ends;  // of rounds; empty: one strand
   std::int64_t scratch_elements = 0;
   std::uint32_t transfers_max = 0;  // sends and receives of the busiest round
   std::uint32_t references = 1;
+
+  // Of all ranks alike.
+  std::uint32_t strands() const {
+    return strand_ends.empty() ? 1 : static_cast<std::uint32_t>(strand_ends.size());
+  }
 };
 Plan* MakePlan(const Algorithm* algorithm, const Schedule& schedule);
 inline void Retain(Plan* plan) { ++plan->references; }
