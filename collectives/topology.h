@@ -96,7 +96,12 @@ struct Level {
 // a group of several members, more than one group, and groups that are not those of another level.
 struct Topology {
   std::vector<Level> levels;
+  LinkModel outermost;  // between ranks of different groups of the last level
 
+  // The link of level `i`; behind the last level, the outermost one.
+  const LinkModel& Link(std::size_t i) const {
+    return i < levels.size() ? levels[i].link : outermost;
+  }
   // Appends unless that would be trivial. `groups` must be made of groups of the last level.
   void Add(const char* name, Partition groups, const LinkModel& link);
 };

@@ -74,6 +74,8 @@ Result<std::unique_ptr<Collective>> Make(const Context&) {
 
 }  // namespace
 
+std::span<const Algorithm* const> All() { return kAlgorithms; }
+
 Component Describe() { return {{"basic", kVersion, "built in"}, Query, Make, Rows}; }
 
 }  // namespace lamina::collective::basic

@@ -7,6 +7,9 @@
 
 namespace lamina::collective::basic {
 
+// Everything it offers; for components that build on it.
+std::span<const Algorithm* const> All();
+
 Component Describe();
 
 }  // namespace lamina::collective::basic

@@ -35,6 +35,14 @@ constexpr std::string Params::*kForced[kOperations] = {
     &Params::exscan,
 };
 
+// Is `name` among the words of `list`, or the list empty?
+bool Listed(std::string_view list, std::string_view name) {
+  if (Trim(list).empty()) return true;
+  for (const std::string_view word : Split(list, ','))
+    if (Trim(word) == name) return true;
+  return false;
+}
+
 std::size_t Index(Operation operation) { return static_cast<std::size_t>(operation); }
 
 }  // namespace
@@ -58,7 +66,7 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
 
   const Context context{&settings};
   for (const auto& [component, offer] : registry.Ask(context)) {
-    if (offer.priority < 0) continue;
+    if (offer.priority < 0 || !Listed(library->params_.include, component->info.name)) continue;
     Result<std::unique_ptr<Collective>> made = component->make(context);
     if (!made.ok()) {
       Log(lamina::Level::kWarn, "collective", "component %s cannot be used: %s",
@@ -69,11 +77,17 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
       for (std::size_t i = 0; i < kOperations; ++i)
         if (!library->groups_[i].empty())
           library->above_shared_ |= shared::Bit(static_cast<Operation>(i));
-    std::array<Group, kOperations> offered;
+    std::array<std::vector<const Algorithm*>, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
       offered[Index(algorithm->operation)].push_back(algorithm);
-    for (std::size_t i = 0; i < kOperations; ++i)
-      if (!offered[i].empty()) library->groups_[i].push_back(std::move(offered[i]));
+    for (std::size_t i = 0; i < kOperations; ++i) {
+      if (offered[i].empty()) continue;
+      std::vector<Group>& groups = library->groups_[i];
+      if (groups.empty() || groups.back().priority != offer.priority)
+        groups.push_back({offer.priority, {}});
+      std::vector<const Algorithm*>& all = groups.back().algorithms;
+      all.insert(all.end(), offered[i].begin(), offered[i].end());
+    }
     library->components_.push_back(*std::move(made));
   }
   for (std::size_t i = 0; i < kOperations; ++i) {
@@ -126,7 +140,7 @@ Status Library::Force(Operation operation, const std::string& name) {
 std::vector<const Algorithm*> Library::Offered(Operation operation) const {
   std::vector<const Algorithm*> all;
   for (const Group& group : groups_[Index(operation)])
-    all.insert(all.end(), group.begin(), group.end());
+    all.insert(all.end(), group.algorithms.begin(), group.algorithms.end());
   return all;
 }
 
@@ -152,10 +166,12 @@ Placement Library::Place(Rank ranks, const Partition& job,
   const LinkModel near =
       Link(ranks, params_.near_alpha_us, params_.near_overhead_us, params_.near_beta_ns_per_kbyte);
   const LinkModel node = Link(ranks);
-  const LinkModel network = Link(ranks, params_.network_alpha_us, params_.network_overhead_us,
-                                 params_.network_beta_ns_per_kbyte);
-  const LinkModel far =
+  LinkModel network = Link(ranks, params_.network_alpha_us, params_.network_overhead_us,
+                           params_.network_beta_ns_per_kbyte);
+  LinkModel far =
       Link(ranks, params_.far_alpha_us, params_.far_overhead_us, params_.far_beta_ns_per_kbyte);
+
+  network.turn_us = far.turn_us = params_.network_turn_us;
 
   auto topology = std::make_unique<Topology>();
   const auto cut = [&](auto name_of) {
@@ -181,6 +197,7 @@ Placement Library::Place(Rank ranks, const Partition& job,
     if (by_switch.groups() > 1) placement.link = far;
     topology->Add("switch", std::move(by_switch), network);
   }
+  topology->outermost = placement.link;
   if (!topology->levels.empty()) placement.topology = std::move(topology);
   return placement;
 }
@@ -195,7 +212,7 @@ const Algorithm* Library::Choose(const Call& call, const Shape& shape,
   for (const Group& group : groups_[Index(call.operation)]) {
     const Algorithm* best = nullptr;
     double best_us = 0;
-    for (const Algorithm* algorithm : group) {
+    for (const Algorithm* algorithm : group.algorithms) {
       if (!fits(algorithm)) continue;
       const double cost_us = algorithm->cost_us(call, shape, link);
       if (best != nullptr && cost_us >= best_us) continue;
