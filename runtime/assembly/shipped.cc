@@ -7,6 +7,7 @@
 #include <string>
 
 #include "collectives/basic/basic.h"
+#include "collectives/hierarchical/hierarchical.h"
 #include "collectives/plugin/plugin.h"
 #include "collectives/shared/shared.h"
 #include "runtime/base/check.h"
@@ -40,7 +41,8 @@ transport::Registry ShippedTransports() {
 
 collective::Registry ShippedCollectives() {
   collective::Registry registry;
-  for (auto describe : {collective::basic::Describe, collective::shared::Describe})
+  for (auto describe : {collective::basic::Describe, collective::hierarchical::Describe,
+                        collective::shared::Describe})
     CHECK(registry.Add(describe()).ok());
   return registry;
 }

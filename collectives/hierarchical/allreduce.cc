@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allreduce in stages: reduce outward to the leaders, allreduce among those that stand for the
+// outermost groups, bcast inward.
+//
+// One vector leaves each group and one comes in, whatever the number of its ranks. The result is
+// made once and copied within the groups, so all ranks have the same bits. Groups out of rank order
+// take a commutative operation. Long data go in segments, so that the stages work at the same time.
+//
+// Shape:  input and output n elements on every rank; scratch as the inner algorithms take it, for
+//         as many segments as there are strands.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage.
+// Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
+#include <algorithm>
+
+#include "collectives/hierarchical/fold.h"
+#include "collectives/hierarchical/hierarchical.h"
+#include "collectives/hierarchical/segments.h"
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
+
+Cut CutOf(const Call& call, const Shape& shape) {
+  const std::vector<Span> spans = Spans(shape);
+  return CutFor(call.bytes, [&](std::int64_t bytes) {
+    std::vector<StageTime> stages;
+    const auto add = [&](Operation operation, const Span& span) {
+      stages.push_back(Whole(CheapestUs(Inner(call, operation, bytes), span.ranks, span.link)));
+    };
+    add(Operation::kAllreduce, spans.back());
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+      add(Operation::kReduce, spans[i]);
+      add(Operation::kBcast, spans[i]);
+    }
+    return stages;
+  });
+}
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
+  return CutOf(call, shape).cost_us;
+}
+
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+  const Topology& topology = *shape.topology;
+  const std::vector<Stage> stages = Climb(shape, kNobody);
+  const std::size_t levels = topology.levels.size();
+  const int segments = CutOf(call, shape).segments;
+  const std::int64_t largest = Blocks(call.input_count, segments).Count(0, 1);
+  const auto plan = [&](std::int64_t first, std::int64_t count, int strand) {
+    const Slice home = Output(first, count);
+    Fold fold(call, Input(first, count), home, call.in_place, strand * kInnerVectors * largest);
+    const std::size_t inner_stages = std::min(stages.size(), levels);
+    for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], topology.Link(i), schedule);
+    if (stages.size() > levels) {
+      fold.BringHome(schedule);
+      fold.Among(stages[levels], topology.outermost, schedule);
+    }
+    for (std::size_t i = inner_stages; i > 0; --i)
+      AppendBcast(stages[i - 1], topology.Link(i - 1), home, call.bytes / call.input_count * count,
+                  schedule);
+  };
+  EachSegment(call.input_count, segments, schedule, plan);
+}
+
+}  // namespace
+
+constinit const Algorithm kAllreduce{"hierarchical", Operation::kAllreduce, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective::hierarchical

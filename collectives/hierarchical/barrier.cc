@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Barrier in stages: every group reports to its leader, the leaders of the outermost groups meet,
+// and everybody is released the same way back.
+//
+// So only the outermost stage goes across nodes: of G nodes, ceil(log2 G) messages deep or what its
+// algorithm takes.
+//
+// Shape:  no data.
+// Cost:   per stage, gather and bcast of nothing; at the top, a barrier.
+// Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
+#include <algorithm>
+
+#include "collectives/hierarchical/hierarchical.h"
+#include "collectives/hierarchical/inner.h"
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
+
+double CostUs(const Call&, const Shape& shape, const LinkModel&) {
+  const std::vector<Span> spans = Spans(shape);
+  double cost_us = CheapestUs(Operation::kBarrier, 0, spans.back().ranks, spans.back().link);
+  for (std::size_t i = 0; i + 1 < spans.size(); ++i)
+    cost_us += CheapestUs(Operation::kGather, 0, spans[i].ranks, spans[i].link) +
+               CheapestUs(Operation::kBcast, 0, spans[i].ranks, spans[i].link);
+  return cost_us;
+}
+
+void Plan(const Call&, const Shape& shape, Schedule* schedule) {
+  const Topology& topology = *shape.topology;
+  const std::vector<Stage> stages = Climb(shape, kNobody);
+  const auto append = [&](Operation operation, std::size_t i) {
+    Call inner;
+    inner.operation = operation;
+    inner.root = stages[i].leader;
+    Append(inner, stages[i], topology.Link(i), {Scratch(0, 0), Scratch(0, 0)}, schedule);
+  };
+  const std::size_t levels = topology.levels.size();
+  for (std::size_t i = 0; i < std::min(stages.size(), levels); ++i) append(Operation::kGather, i);
+  if (stages.size() > levels) append(Operation::kBarrier, levels);
+  for (std::size_t i = std::min(stages.size(), levels); i > 0; --i)
+    append(Operation::kBcast, i - 1);
+}
+
+}  // namespace
+
+constinit const Algorithm kBarrier{"hierarchical", Operation::kBarrier, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective::hierarchical

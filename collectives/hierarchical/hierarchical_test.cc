@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   hierarchical algorithms are right for every number of ranks, root and count, however the
+//         ranks lie: in blocks, round the nodes, in unequal and random groups, on three levels;
+//         they cannot deadlock, and only leaders talk across. Non-commutative operations keep rank
+//         order. Where there is one level nobody claims to fit.
+// Method: play the schedules of all ranks without a network and without any buffering, with texts
+//         as data and joining as the reduction, short and cut into segments, and compare with the
+//         naive result; count the messages that cross between outermost groups.
+#include "collectives/hierarchical/hierarchical.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/conformance/player.h"
+#include "collectives/conformance/scenario.h"
+
+namespace lamina::collective {
+namespace {
+
+constexpr Rank kRanksMax = 64;
+
+std::uint64_t Mixed(std::uint64_t x) { return (x * 6364136223846793005u + 12345u) >> 33; }
+
+// How ranks lie: each level names the group of a rank; levels nest.
+struct Layout {
+  const char* name;
+  std::vector<std::uint64_t (*)(std::uint64_t rank)> levels;
+};
+const Layout kLayouts[] = {
+    {"blocks of 4", {[](std::uint64_t r) { return r / 4; }}},
+    {"blocks of 7", {[](std::uint64_t r) { return r / 7; }}},
+    {"round 3 nodes", {[](std::uint64_t r) { return r % 3; }}},
+    {"round 5 nodes", {[](std::uint64_t r) { return r % 5; }}},
+    {"unequal ranges", {[](std::uint64_t r) {
+       return r < 1 ? 0 : r < 6 ? 1 : r < 8 ? 2 : 3 + r / 17;
+     }}},
+    {"at random", {[](std::uint64_t r) { return Mixed(r) % 6; }}},
+    {"three levels in order",
+     {[](std::uint64_t r) { return r / 2; }, [](std::uint64_t r) { return r / 6; },
+      [](std::uint64_t r) { return r / 24; }}},
+    {"two levels, unequal",
+     {[](std::uint64_t r) { return r / 3; },
+      [](std::uint64_t r) { return r < 9 ? 0 : 1 + r / 15; }}},
+    {"two levels, round",
+     {[](std::uint64_t r) { return r % 8; }, [](std::uint64_t r) { return r % 2; }}},
+};
+
+Topology Made(const Layout& layout, Rank ranks) {
+  Topology topology;
+  LinkModel link;
+  for (const auto& group_of : layout.levels) {
+    PartitionBuilder builder;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      builder.Add(group_of(static_cast<std::uint64_t>(rank)));
+    topology.Add("level", builder.Finish(), link);
+    link.alpha_us *= 10;
+    link.beta_us_per_byte *= 5;
+  }
+  topology.outermost = link;
+  return topology;
+}
+
+std::string CaseText(const Case& one, const Layout& layout, std::int64_t element_bytes) {
+  return std::string(Name(one.operation)) + " of " + std::to_string(one.ranks) + " ranks, " +
+         layout.name + ", root " + std::to_string(one.root) + ", count " +
+         std::to_string(one.count) + " of " + std::to_string(element_bytes) + " bytes" +
+         (one.in_place ? ", in place" : "") + (one.commutative ? "" : ", non-commutative");
+}
+
+const Collective& Hierarchical() {
+  static const param::Settings* const settings = new param::Settings;
+  static const Collective* const made =
+      (*hierarchical::Describe().make(Context{settings})).release();
+  return *made;
+}
+
+class Hierarchy : public testing::TestWithParam<const Algorithm*> {
+ protected:
+  // False if it does not fit.
+  bool Try(const Case& one, const Layout& layout, const Topology& topology,
+           std::int64_t element_bytes) {
+    const Algorithm& algorithm = *GetParam();
+    Scenario scenario(one);
+    std::vector<Schedule> schedules(static_cast<std::size_t>(one.ranks));
+    for (Rank rank = 0; rank < one.ranks; ++rank) {
+      Shape shape{one.ranks, rank};
+      if (!topology.levels.empty()) shape.topology = &topology;
+      Call call = scenario.call(rank);
+      call.bytes *= element_bytes;
+      const bool fits = algorithm.fits(call, shape);
+      if (!fits && rank == 0) return false;
+      EXPECT_TRUE(fits) << CaseText(one, layout, element_bytes) << ": rank " << rank;
+      EXPECT_GT(algorithm.cost_us(call, shape, topology.outermost), 0);
+      algorithm.plan(call, shape, &schedules[static_cast<std::size_t>(rank)]);
+    }
+    const Partition& outermost = topology.levels.back().groups;
+    Player player(schedules, &scenario.memory(), &outermost);
+    EXPECT_EQ(player.Play(), "") << CaseText(one, layout, element_bytes);
+    EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one, layout, element_bytes);
+    if (element_bytes == 1)
+      CheckTraffic(one, outermost.groups(), player.traffic(), CaseText(one, layout, 1));
+    segmented_ = segmented_ || schedules[0].strand_ends.size() > 1;
+    return true;
+  }
+
+  // Of short data: what moves within groups is one message for each rank that does not lead, there
+  // and back; what crosses is what the leaders say to each other.
+  static void CheckTraffic(const Case& one, Rank groups, const Traffic& traffic,
+                           const std::string& text) {
+    const std::int64_t within = traffic.messages - traffic.messages_across;
+    if (one.operation == Operation::kBcast) {
+      EXPECT_EQ(within, one.ranks - groups) << text;
+      EXPECT_EQ(traffic.elements_across, (groups - 1) * one.count) << text;
+    } else if (one.operation == Operation::kGather || one.operation == Operation::kScatter) {
+      EXPECT_GE(traffic.messages_across, groups - 1) << text;
+      EXPECT_LE(traffic.messages_across, 2 * (groups - 1)) << text;
+    } else if (one.operation == Operation::kReduce && one.commutative) {
+      EXPECT_EQ(within, one.ranks - groups) << text;
+      EXPECT_EQ(traffic.elements_across, (groups - 1) * one.count) << text;
+    } else if (one.operation == Operation::kAllreduce || one.operation == Operation::kBarrier) {
+      EXPECT_EQ(within, 2 * (one.ranks - groups)) << text;
+    }
+    Rank rounds = 0;
+    while ((1 << rounds) < groups) ++rounds;
+    if (one.operation == Operation::kBarrier || one.operation == Operation::kAllreduce) {
+      EXPECT_LE(traffic.messages_across, groups * (rounds + 1)) << text;
+    }
+  }
+
+  int TryAllOf(Case one, const Layout& layout, const Topology& topology) {
+    int tried = 0;
+    const bool moves_all =
+        one.operation == Operation::kBcast || one.operation == Operation::kBarrier;
+    for (int variant = 0; variant < 8; ++variant) {
+      one.in_place = (variant & 1) != 0;
+      one.commutative = (variant & 2) == 0;
+      if (!one.commutative && !Reduces(one.operation)) continue;
+      if (one.in_place && moves_all) continue;
+      if (Try(one, layout, topology, (variant & 4) == 0 ? 1 : 1 << 16)) ++tried;
+      if (HasFailure()) return tried;
+    }
+    return tried;
+  }
+
+  bool segmented_ = false;
+};
+
+TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
+  const Operation operation = GetParam()->operation;
+  for (const Layout& layout : kLayouts) {
+    int tried = 0;
+    for (Rank ranks = 2; ranks <= kRanksMax; ++ranks) {
+      const Topology topology = Made(layout, ranks);
+      if (topology.levels.empty()) continue;
+      for (Rank root = 0; root < (Rooted(operation) ? ranks : 1); ++root) {
+        const bool edge = root <= 2 || root + 2 >= ranks || root == ranks / 2;
+        const bool everything = ranks <= 12 || (edge && ranks % 5 == 0);
+        std::vector<std::int64_t> counts = {3};
+        if (everything) counts = {1, 3, ranks + 1};
+        if (operation == Operation::kBarrier) counts = {0};
+        for (const std::int64_t count : counts) {
+          if (everything) {
+            tried += TryAllOf({operation, ranks, root, count}, layout, topology);
+          } else {
+            const bool in_place = root % 2 == 1 && operation != Operation::kBcast;
+            tried += Try({operation, ranks, root, count, in_place, root % 4 < 2}, layout, topology,
+                         root % 3 == 0 ? 1 << 16 : 1)
+                         ? 1
+                         : 0;
+          }
+          if (HasFailure()) return;
+        }
+      }
+    }
+    const bool in_order = Made(layout, kRanksMax).levels.back().groups.in_order();
+    EXPECT_TRUE(tried > 0 || !in_order) << layout.name;
+  }
+  const bool cuts = operation == Operation::kBcast || operation == Operation::kReduce ||
+                    operation == Operation::kAllreduce;
+  EXPECT_EQ(segmented_, cuts);
+}
+
+TEST_P(Hierarchy, FitsNothingWithoutLevels) {
+  Case one{GetParam()->operation, 8, 0, 3};
+  const Scenario scenario(one);
+  EXPECT_FALSE(GetParam()->fits(scenario.call(0), {8, 0}));
+}
+
+std::vector<const Algorithm*> All() {
+  const auto all = Hierarchical().Algorithms();
+  return {all.begin(), all.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(Component, Hierarchy, testing::ValuesIn(All()),
+                         [](const auto& info) { return std::string(Name(info.param->operation)); });
+
+}  // namespace
+}  // namespace lamina::collective

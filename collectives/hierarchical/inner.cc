@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/hierarchical/inner.h"
+
+#include <algorithm>
+
+#include "collectives/basic/basic.h"
+#include "runtime/base/check.h"
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+struct Choice {
+  const Algorithm* algorithm = nullptr;
+  double cost_us = 0;
+};
+
+Choice Choose(const Call& call, Rank ranks, const LinkModel& link) {
+  const Shape shape{ranks, 0};
+  Choice best;
+  for (const Algorithm* algorithm : basic::All()) {
+    if (algorithm->operation != call.operation || algorithm->inter || !algorithm->fits(call, shape))
+      continue;
+    const double cost_us = algorithm->cost_us(call, shape, link);
+    if (best.algorithm == nullptr || cost_us < best.cost_us) best = {algorithm, cost_us};
+  }
+  CHECK(best.algorithm != nullptr);
+  return best;
+}
+
+Slice Moved(const Slice& slice, const Places& places) {
+  Slice moved = slice;
+  if (slice.where == Where::kScratch) {
+    moved.first += places.scratch;
+    return moved;
+  }
+  const Slice& at = slice.where == Where::kInput ? places.input : places.output;
+  moved.where = at.where;
+  moved.first += at.first;
+  return moved;
+}
+
+}  // namespace
+
+double CheapestUs(const Call& call, Rank ranks, const LinkModel& link) {
+  return ranks < 2 ? 0 : Choose(call, ranks, link).cost_us;
+}
+
+double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link) {
+  return CheapestUs(Inner(Call{}, operation, bytes), ranks, link);
+}
+
+Call Inner(const Call& call, Operation operation, std::int64_t bytes) {
+  Call inner;
+  inner.operation = operation;
+  inner.commutative = call.commutative;
+  inner.bytes = bytes;
+  return inner;
+}
+
+void Append(const Call& call, const Stage& stage, const LinkModel& link, const Places& places,
+            Schedule* schedule) {
+  if (stage.alone()) return;
+  const Shape shape{stage.size(), stage.own};
+  Schedule inner;
+  Choose(call, stage.size(), link).algorithm->plan(call, shape, &inner);
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : inner.round_ends) {
+    for (; begin < end; ++begin) {
+      const Step& step = inner.steps[begin];
+      const bool communicates = step.verb == Verb::kSend || step.verb == Verb::kReceive;
+      if (!communicates && step.from.count == 0) continue;
+      const Rank peer =
+          communicates ? stage.members[static_cast<std::size_t>(step.peer)].rank : step.peer;
+      schedule->steps.push_back(
+          {step.verb, peer, Moved(step.from, places), Moved(step.to, places)});
+    }
+    schedule->EndRound();
+  }
+  schedule->scratch_elements =
+      std::max(schedule->scratch_elements, places.scratch + inner.scratch_elements);
+}
+
+void AppendBcast(const Stage& stage, const LinkModel& link, const Slice& data, std::int64_t bytes,
+                 Schedule* schedule) {
+  Call call;
+  call.operation = Operation::kBcast;
+  call.root = stage.leader;
+  call.bytes = bytes;
+  call.output_count = data.count;
+  Append(call, stage, link, {{}, data}, schedule);
+}
+
+}  // namespace lamina::collective::hierarchical

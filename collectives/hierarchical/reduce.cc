@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduce in stages: every group folds its vectors at its leader, the leaders of the groups within a
+// larger one at the leader of that, and at last the leaders of the outermost groups at the root.
+//
+// The root leads all its groups. One vector leaves each group. Where groups are not ranges of ranks
+// the order of operands is that of the groups, so the operation must be commutative; it is the same
+// in every call with this root. Long data go in segments.
+//
+// Shape:  input n elements on every rank, output n at the root; scratch of leaders: their partial
+//         result and what the inner algorithms take, for as many segments as there are strands.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage.
+// Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
+#include <algorithm>
+
+#include "collectives/hierarchical/fold.h"
+#include "collectives/hierarchical/hierarchical.h"
+#include "collectives/hierarchical/segments.h"
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
+
+Cut CutOf(const Call& call, const Shape& shape) {
+  const std::vector<Span> spans = Spans(shape);
+  return CutFor(call.bytes, [&](std::int64_t bytes) {
+    std::vector<StageTime> stages;
+    for (const Span& span : spans)
+      stages.push_back(
+          Whole(CheapestUs(Inner(call, Operation::kReduce, bytes), span.ranks, span.link)));
+    return stages;
+  });
+}
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
+  return CutOf(call, shape).cost_us;
+}
+
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+  const std::vector<Stage> stages = Climb(shape, call.root);
+  const bool at_root = shape.rank == call.root;
+  const int segments = CutOf(call, shape).segments;
+  const std::int64_t largest = Blocks(call.input_count, segments).Count(0, 1);
+  const auto plan = [&](std::int64_t first, std::int64_t count, int strand) {
+    const std::int64_t scratch = strand * (1 + kInnerVectors) * largest;
+    const Slice home = at_root ? Output(first, count) : Scratch(scratch, count);
+    Fold fold(call, Input(first, count), home, at_root && call.in_place, scratch + largest);
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      fold.Up(stages[i], shape.topology->Link(i), schedule);
+  };
+  // A leader's partial results take scratch even where no inner algorithm does.
+  if (!at_root && stages.front().leads())
+    schedule->scratch_elements = std::min(segments, kStrandsMax) * (1 + kInnerVectors) * largest;
+  EachSegment(call.input_count, segments, schedule, plan);
+}
+
+}  // namespace
+
+constinit const Algorithm kReduce{"hierarchical", Operation::kReduce, Fits, CostUs, Plan};
+
+}  // namespace lamina::collective::hierarchical

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduce_scatter(_block) in stages: every group folds its whole vectors at its leader, those that
+// stand for the outermost groups reduce and share out by groups, and each group scatters its part.
+//
+// Across the outermost groups goes what a reduce_scatter among their leaders moves, not what one
+// among all ranks does. Groups must be ranges of ranks, so that a group's part is one piece.
+//
+// Shape:  input N elements on every rank (N = P * n in the block form), output the own block;
+//         scratch of leaders: N, the part of their group and what the inner algorithms take.
+// Cost:   per stage, a reduce of N and a scatter of what each member stands for; at the top, a
+//         reduce_scatter.
+// Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
+#include <algorithm>
+
+#include "collectives/hierarchical/fold.h"
+#include "collectives/hierarchical/hierarchical.h"
+#include "collectives/hierarchical/side_by_side.h"
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+bool Fits(const Call&, const Shape& shape) {
+  return shape.topology != nullptr && InOrder(*shape.topology);
+}
+
+double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
+  const bool block = call.operation == Operation::kReduceScatterBlock;
+  const std::int64_t all = block ? call.bytes * shape.ranks : call.bytes;
+  const std::vector<Span> spans = Spans(shape);
+  double cost_us = CheapestUs(Inner(call, Operation::kReduceScatter, all), spans.back().ranks,
+                              spans.back().link);
+  for (std::size_t i = 0; i + 1 < spans.size(); ++i)
+    cost_us += CheapestUs(Inner(call, Operation::kReduce, all), spans[i].ranks, spans[i].link) +
+               CheapestUs(Operation::kScatter, all / shape.ranks * spans[i].below, spans[i].ranks,
+                          spans[i].link);
+  return cost_us;
+}
+
+// Among those that stand for the outermost groups: `from` is reduced, and each gets its group's
+// part in `into`.
+void Share(const Call& vector, const Stage& stage, const LinkModel& link, const Offsets& offsets,
+           const Places& places, Schedule* schedule) {
+  const Member& own = stage.members[static_cast<std::size_t>(stage.own)];
+  Call inner = Inner(vector, Operation::kReduceScatter, vector.bytes);
+  inner.input_count = inner.output_count = offsets.Of(own);
+  std::vector<std::int64_t> counts;
+  if (offsets.Even(stage)) {
+    inner.operation = Operation::kReduceScatterBlock;
+    inner.bytes = vector.bytes / stage.size();
+  } else {
+    for (const Member& member : stage.members) counts.push_back(offsets.Of(member));
+    inner.output_counts = counts;
+  }
+  Append(inner, stage, link, places, schedule);
+}
+
+void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const Shape& shape,
+            Schedule* schedule) {
+  const Topology& topology = *shape.topology;
+  const std::vector<Stage> stages = Climb(shape, kNobody);
+  const std::size_t levels = topology.levels.size();
+  const std::size_t inner_stages = std::min(stages.size(), levels);
+  const std::int64_t all = offsets.Begin(shape.ranks);
+  const std::int64_t own = offsets.Begin(shape.rank + 1) - offsets.Begin(shape.rank);
+  Call vector = call;
+  vector.input_count = all;
+  vector.bytes = bytes;
+
+  const bool leads = stages.front().leads();
+  const std::int64_t folded = leads ? all : 0;  // scratch that holds the group's vector
+  schedule->scratch_elements = folded;
+  Fold fold(vector, Input(0, all), Scratch(0, all), false, folded);
+  for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], topology.Link(i), schedule);
+  if (stages.size() > levels) {
+    fold.BringHome(schedule);
+    const Stage& top = stages[levels];
+    const Member& group = top.members[static_cast<std::size_t>(top.own)];
+    const std::int64_t part = group.size == 1 ? 0 : offsets.Of(group);
+    schedule->scratch_elements = std::max(schedule->scratch_elements, folded + part);
+    const Slice into = group.size == 1 ? Output(0, own) : Scratch(folded, part);
+    Share(vector, top, topology.outermost, offsets, {Scratch(0, all), into, folded + part},
+          schedule);
+  }
+  PlanInward(stages, inner_stages, topology, offsets, bytes / shape.ranks, Output(0, own), folded,
+             schedule);
+}
+
+void PlanBlock(const Call& call, const Shape& shape, Schedule* schedule) {
+  PlanBy(Offsets(call.input_count), call.bytes * shape.ranks, call, shape, schedule);
+}
+
+void PlanVector(const Call& call, const Shape& shape, Schedule* schedule) {
+  PlanBy(Offsets(call.output_counts), call.bytes, call, shape, schedule);
+}
+
+}  // namespace
+
+constinit const Algorithm kReduceScatterBlock{"hierarchical", Operation::kReduceScatterBlock, Fits,
+                                              CostUs, PlanBlock};
+constinit const Algorithm kReduceScatter{"hierarchical", Operation::kReduceScatter, Fits, CostUs,
+                                         PlanVector};
+
+}  // namespace lamina::collective::hierarchical

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Long data go through the stages in segments, so that one stage moves a segment while the next one
+// moves the segment before. Segments are dealt out to a few strands.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "collectives/collective.h"
+#include "collectives/plan/blocks.h"
+
+namespace lamina::collective::hierarchical {
+
+inline constexpr int kSegmentsMax = 64;
+inline constexpr int kStrandsMax = 4;
+
+struct Cut {
+  int segments = 1;
+  double cost_us = 0;
+};
+
+// What a stage takes for one segment.
+struct StageTime {
+  double all_us;   // until it has passed
+  double busy_us;  // until the next one may follow
+};
+inline StageTime Whole(double us) { return {us, us}; }
+
+// The number of segments with which `bytes` pass the stages soonest. The first segment passes all
+// stages; each further one follows as soon as the slowest stage is free.
+Cut CutFor(std::int64_t bytes,
+           const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages);
+
+// Calls `plan(first, count, strand)` for each segment of `elements`, strand by strand.
+template <class PlanSegment>
+void EachSegment(std::int64_t elements, int segments, Schedule* schedule, PlanSegment plan) {
+  const int strands = segments < kStrandsMax ? segments : kStrandsMax;
+  const Blocks blocks(elements, segments);
+  for (int strand = 0; strand < strands; ++strand) {
+    for (int segment = strand; segment < segments; segment += strands)
+      if (const std::int64_t count = blocks.Count(segment, segment + 1); count > 0)
+        plan(blocks.Begin(segment), count, strand);
+    if (strands > 1) schedule->EndStrand();
+  }
+}
+
+}  // namespace lamina::collective::hierarchical

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/hierarchical/stages.h"
+
+#include <algorithm>
+
+namespace lamina::collective::hierarchical {
+namespace {
+
+// Group `group` of `level`; level -1 is that of single ranks.
+Member Describe(const Topology& topology, int level, Rank group, Rank root, Leader who) {
+  if (level < 0) return {group, group, 1};
+  const Partition& groups = topology.levels[static_cast<std::size_t>(level)].groups;
+  const Rank first = groups.Member(group, 0);
+  const bool has_root = root != kNobody && groups.GroupOf(root) == group;
+  const Rank size = groups.SizeOf(group);
+  if (has_root) return {root, first, size};
+  return {who == Leader::kFirst ? first : groups.Member(group, size - 1), first, size};
+}
+
+Rank GroupOf(const Topology& topology, int level, Rank rank) {
+  return level < 0 ? rank : topology.levels[static_cast<std::size_t>(level)].groups.GroupOf(rank);
+}
+
+}  // namespace
+
+bool Stage::even() const {
+  return std::all_of(members.begin(), members.end(),
+                     [&](const Member& one) { return one.size == members.front().size; });
+}
+
+std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
+  const Topology& topology = *shape.topology;
+  const int levels = static_cast<int>(topology.levels.size());
+  std::vector<Stage> stages;
+  for (int level = 0; level <= levels; ++level) {
+    Stage stage;
+    Rank leader =
+        kNobody;  // rank of the one that goes on; at the end, of whoever has the last word
+    const auto add = [&](Rank group) {
+      const Member member = Describe(topology, level - 1, group, root, who);
+      if (member.rank == shape.rank) stage.own = stage.size();
+      if (member.rank == leader) stage.leader = stage.size();
+      stage.members.push_back(member);
+    };
+    if (level == levels) {
+      const Partition& below = topology.levels.back().groups;
+      const Rank deciding = who == Leader::kFirst ? 0 : below.groups() - 1;
+      leader = root == kNobody ? Describe(topology, level - 1, deciding, root, who).rank : root;
+      for (Rank group = 0; group < below.groups(); ++group) add(group);
+    } else {
+      const Partition& groups = topology.levels[static_cast<std::size_t>(level)].groups;
+      const Rank own_group = groups.GroupOf(shape.rank);
+      leader = Describe(topology, level, own_group, root, who).rank;
+      // Each group below is met first at its lowest rank.
+      for (Rank index = 0; index < groups.SizeOf(own_group); ++index) {
+        const Rank rank = groups.Member(own_group, index);
+        const Rank group = GroupOf(topology, level - 1, rank);
+        if (Describe(topology, level - 1, group, root, who).first == rank) add(group);
+      }
+    }
+    stages.push_back(std::move(stage));
+    if (!stages.back().leads()) break;
+  }
+  return stages;
+}
+
+bool InOrder(const Topology& topology) {
+  return std::all_of(topology.levels.begin(), topology.levels.end(),
+                     [](const Level& level) { return level.groups.in_order(); });
+}
+
+std::vector<Span> Spans(const Shape& shape) {
+  std::vector<Span> spans;
+  Rank below = 1, groups_below = shape.ranks;
+  for (const Level& level : shape.topology->levels) {
+    const Rank groups = level.groups.groups();
+    const Rank taking_part =
+        spans.empty() ? level.groups.largest() : (groups_below + groups - 1) / groups;
+    spans.push_back({taking_part, below, level.link});
+    below = level.groups.largest();
+    groups_below = groups;
+  }
+  spans.push_back({groups_below, below, shape.topology->outermost});
+  return spans;
+}
+
+}  // namespace lamina::collective::hierarchical
