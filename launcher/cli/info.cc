@@ -26,6 +26,9 @@ int Refuse(const Status& status) { return Refuse(std::string(status.message()));
 struct InfoRequest {
   bool help = false;
   bool params = false;
+  bool collectives = false;
+  std::string ranks = "2";  // of --collectives
+  std::string per_node;     // likewise; empty: all on one node
   std::vector<std::string> settings;
   std::vector<std::string> words;  // framework, component
 };
@@ -34,6 +37,9 @@ constexpr const char* kUsage =
     "usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]\n\n"
     "  --spawners  only the ways to start processes, the best first, and why\n"
     "  --params    also the parameters: value, unit, range, origin, help\n"
+    "  --collectives -n RANKS [--ppn K]\n"
+    "              which algorithm serves which operation and size in a job of RANKS, K on each\n"
+    "              node, with predicted time and why; starts nothing\n"
     "  --param     as for mpiexec: shows what it would change\n";
 
 Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
@@ -44,6 +50,12 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
       request.params = true;
     } else if (word == "--spawners" && request.words.empty()) {
       request.words.push_back("spawner");
+    } else if (word == "--collectives") {
+      request.collectives = true;
+    } else if (word == "-n" || word == "--ppn") {
+      if (i + 1 == arguments.size() || !ParseInteger(arguments[i + 1]))
+        return Error(Code::kInvalid, "%s needs a number", word.c_str());
+      (word == "-n" ? request.ranks : request.per_node) = arguments[++i];
     } else if (word == "--help" || word == "-h") {
       request.help = true;
     } else if (word == "--param") {
@@ -53,8 +65,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     } else if (word.starts_with("--param=")) {
       request.settings.push_back(word.substr(8));
     } else if (word.starts_with('-')) {
-      const std::string near =
-          Nearest(word, {"--params", "--param", "--spawners", "--help", "--all"});
+      const std::string near = Nearest(
+          word, {"--params", "--param", "--spawners", "--collectives", "--ppn", "--help", "--all"});
       return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
                    near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
     } else if (request.words.size() == 2) {
@@ -84,6 +96,16 @@ std::string LibraryFilter(const InfoRequest& request) {
   return filter;
 }
 
+int PrintAlgorithms(const InfoRequest& request, const Installation& installation,
+                    const param::Settings& settings) {
+  const std::string& per_node = request.per_node.empty() ? request.ranks : request.per_node;
+  Result<std::string> text =
+      DescribeLibrary(installation, settings, "collectives " + request.ranks + " " + per_node);
+  if (!text.ok()) return Refuse(text.status());
+  fputs(text->c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int Info(std::span<const std::string> arguments, const CommandContext& context) {
@@ -97,6 +119,8 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
   Result<param::Settings> settings =
       ReadSettings(request->settings, context.environment, installation);
   if (!settings.ok()) return Refuse(settings.status());
+
+  if (request->collectives) return PrintAlgorithms(*request, installation, *settings);
 
   component::ListedFramework framework = component::List(
       "spawner", context.spawners, SpawnContext{context.environment, *settings}, *settings);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/select/explain.h"
 #include "runtime/assembly/parameters.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/base/environment.h"
@@ -49,6 +50,19 @@ std::optional<std::string> ForPeople(std::vector<component::ListedFramework> all
   return component::Print(*chosen, options);
 }
 
+// "RANKS RANKS-PER-NODE": which algorithms would serve such a job.
+std::optional<std::string> Algorithms(const param::Settings& settings, std::string_view numbers) {
+  const std::vector<std::string_view> words = Split(numbers, ' ');
+  if (words.size() != 2) return std::nullopt;
+  const auto ranks = ParseInteger(words[0]), per_node = ParseInteger(words[1]);
+  if (!ranks || !per_node || *ranks > INT32_MAX || *per_node > INT32_MAX) return std::nullopt;
+  auto library = collective::Library::Make(ShippedCollectives(), settings);
+  if (!library.ok()) return std::string(library.status().message()) + "\n";
+  Result<std::string> text =
+      collective::Explain(**library, static_cast<Rank>(*ranks), static_cast<Rank>(*per_node));
+  return text.ok() ? *text : std::string(text.status().message()) + "\n";
+}
+
 }  // namespace
 
 // The answer stays valid until the next call. Null: the filter names nothing we have.
@@ -59,6 +73,12 @@ extern "C" __attribute__((visibility("default"))) const char* lamina_describe(co
   const std::string_view asked = filter != nullptr ? filter : "";
   if (asked == "problems") {
     answer = Problems(settings);
+    return answer.c_str();
+  }
+  if (asked.starts_with("collectives ")) {
+    std::optional<std::string> text = Algorithms(settings, asked.substr(12));
+    if (!text) return nullptr;
+    answer = *std::move(text);
     return answer.c_str();
   }
   std::vector<component::ListedFramework> all = ListAll(settings, environment);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   the table says what would be chosen: the levels, every operation, hierarchy only where
+//         there are several nodes, and what a parameter has named.
+// Method: tables of the shipped components for small shapes, read line by line.
+#include "collectives/select/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "collectives/basic/basic.h"
+#include "collectives/hierarchical/hierarchical.h"
+#include "runtime/base/text.h"
+
+namespace lamina::collective {
+namespace {
+
+std::string Text(Rank ranks, Rank per_node, const char* assignment = nullptr) {
+  Registry registry;
+  EXPECT_TRUE(registry.Add(basic::Describe()).ok());
+  EXPECT_TRUE(registry.Add(hierarchical::Describe()).ok());
+  param::Settings settings;
+  if (assignment != nullptr) EXPECT_TRUE(settings.AddCommandLine(assignment).ok());
+  const auto library = Library::Make(registry, settings);
+  EXPECT_TRUE(library.ok());
+  const Result<std::string> text = Explain(**library, ranks, per_node);
+  EXPECT_TRUE(text.ok());
+  return text.ok() ? *text : "";
+}
+
+std::string LinesOf(const std::string& text, const std::string& operation) {
+  std::string lines;
+  for (const std::string_view line : Split(text, '\n'))
+    if (line.starts_with(operation + " ")) lines += std::string(line) + "\n";
+  return lines;
+}
+
+TEST(Explain, HasEveryOperation) {
+  const std::string text = Text(16, 4);
+  EXPECT_NE(text.find("16 ranks on 4 nodes"), std::string::npos);
+  EXPECT_NE(text.find("node    4 groups of up to 4"), std::string::npos);
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    EXPECT_EQ(LinesOf(text, Name(operation)).empty(), Neighbourly(operation)) << Name(operation);
+  }
+}
+
+TEST(Explain, HierarchyIsForSeveralNodes) {
+  EXPECT_NE(LinesOf(Text(16, 4), "bcast").find("hierarchical"), std::string::npos);
+  EXPECT_EQ(Text(16, 16).find("hierarchical"), std::string::npos);
+  EXPECT_EQ(Text(16, 1).find("hierarchical"), std::string::npos);
+  EXPECT_EQ(Text(16, 4, "collective.include=basic").find("hierarchical"), std::string::npos);
+}
+
+TEST(Explain, SaysWhatWasNamed) {
+  const std::string lines = LinesOf(Text(16, 4, "collective.bcast.algorithm=linear"), "bcast");
+  EXPECT_NE(lines.find("8..64M     linear"), std::string::npos) << lines;
+  EXPECT_NE(lines.find("named by parameter"), std::string::npos) << lines;
+}
+
+TEST(Explain, RefusesShapesThereAreNot) {
+  Registry registry;
+  ASSERT_TRUE(registry.Add(basic::Describe()).ok());
+  const auto library = Library::Make(registry, {});
+  ASSERT_TRUE(library.ok());
+  EXPECT_FALSE(Explain(**library, 1, 1).ok());
+  EXPECT_FALSE(Explain(**library, 4, 0).ok());
+}
+
+}  // namespace
+}  // namespace lamina::collective
