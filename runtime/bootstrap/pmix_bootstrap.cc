@@ -35,7 +35,9 @@ struct Library {
   decltype(&PMIx_Commit) commit;
   decltype(&PMIx_Get) get;
   decltype(&PMIx_Error_string) error_string;
-  decltype(&PMIx_Query_info) query_info;  // null in libraries that cannot
+  decltype(&PMIx_Query_info) query_info;  // these are null in libraries that cannot
+  decltype(&PMIx_Resolve_nodes) resolve_nodes;
+  decltype(&PMIx_Resolve_peers) resolve_peers;
 };
 
 template <class Function>
@@ -58,6 +60,10 @@ Result<Library> OpenLibrary() {
       Find(handle, "PMIx_Commit", &library.commit) && Find(handle, "PMIx_Get", &library.get) &&
       Find(handle, "PMIx_Error_string", &library.error_string)) {
     if (!Find(handle, "PMIx_Query_info", &library.query_info)) library.query_info = nullptr;
+    if (!Find(handle, "PMIx_Resolve_nodes", &library.resolve_nodes))
+      library.resolve_nodes = nullptr;
+    if (!Find(handle, "PMIx_Resolve_peers", &library.resolve_peers))
+      library.resolve_peers = nullptr;
     return library;
   }
   return Error(Code::kUnsupported, "libpmix.so.2 is too old: %s", dlerror());
@@ -182,11 +188,10 @@ class PmixBootstrap final : public Bootstrap {
     return std::vector<std::byte>(first, first + (*value).data.bo.size);
   }
 
+  // PMIX_NODEID would do, but a client is told only those of its own node.
   Result<std::uint32_t> Node(std::uint32_t rank) override {
-    pmix_proc_t peer = self_;
-    peer.rank = rank;
-    std::uint32_t node = 0;
-    if (Number(peer, PMIX_NODEID, &node)) return node;
+    if (!nodes_asked_) ListNodes();
+    if (rank < nodes_.size()) return nodes_[rank];
     return Error(Code::kUnsupported, "the PMIx server does not say on which node rank %u is", rank);
   }
 
@@ -228,6 +233,32 @@ class PmixBootstrap final : public Bootstrap {
     pmix_value_t* value = nullptr;
     return library_.get(&process, key, &optional, 1, &value) == PMIX_SUCCESS ? value : nullptr;
   }
+  // From the maps of nodes and processes that every server gives with the job. All ranks or none.
+  void ListNodes() {
+    nodes_asked_ = true;
+    if (library_.resolve_nodes == nullptr || library_.resolve_peers == nullptr) return;
+    char* names = nullptr;
+    if (library_.resolve_nodes(self_.nspace, &names) != PMIX_SUCCESS || names == nullptr) return;
+    std::vector<std::uint32_t> nodes(identity_.job_ranks);
+    std::uint32_t node = 0, placed = 0;
+    for (const std::string_view name : Split(names, ',')) {
+      pmix_proc_t* members = nullptr;
+      std::size_t count = 0;
+      const pmix_status_t found =
+          library_.resolve_peers(std::string(name).c_str(), self_.nspace, &members, &count);
+      if (found != PMIX_SUCCESS) count = 0;
+      for (std::size_t i = 0; i < count; ++i)
+        if (members[i].rank < nodes.size()) {
+          nodes[members[i].rank] = node;
+          ++placed;
+        }
+      std::free(members);
+      ++node;
+    }
+    std::free(names);
+    if (placed == nodes.size()) nodes_ = std::move(nodes);
+  }
+
   bool Number(const pmix_proc_t& process, const char* key, std::uint32_t* number) const {
     pmix_value_t* raw = Get(process, key);
     if (raw == nullptr) return false;
@@ -305,6 +336,8 @@ class PmixBootstrap final : public Bootstrap {
   Identity identity_;
   bool sets_asked_ = false;
   std::vector<ProcessSet> sets_;
+  bool nodes_asked_ = false;
+  std::vector<std::uint32_t> nodes_;  // by rank; empty: unknown
 };
 
 }  // namespace
