@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -21,6 +22,26 @@ Status With(Result<Message> message, Action action) {
   if (!message.ok()) return std::move(message).status();
   action(*message);
   return {};
+}
+
+std::uint64_t NowUs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+HostState::Kind KindOf(Node::State state) {
+  switch (state) {
+    case Node::State::kHerding:
+      return HostState::Kind::kUp;
+    case Node::State::kDone:
+      return HostState::Kind::kDone;
+    case Node::State::kLost:
+      return HostState::Kind::kLost;
+    default:
+      return HostState::Kind::kStarting;
+  }
 }
 
 }  // namespace
@@ -85,6 +106,9 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         });
         HearGone(gone);
       });
+    case wire::Kind::kPing:
+      node->round_trip_us = NowUs() - node->pinged_us;
+      return {};
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));
@@ -229,6 +253,28 @@ void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
   } else if (wait->ms >= params_.fence_ms / 10 && !std::exchange(said_wait_, true)) {
     Log(Level::kWarn, "shepherd", "%s", words.c_str());
   }
+}
+
+// A host that another's shepherd has started is known by the first of its branch, whose answer is
+// the branch's.
+std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
+  const std::uint64_t now_ms = Heartbeat::NowMs();
+  if (ping)
+    for (const auto& node : flock_->nodes()) {
+      if (node->state != Node::State::kHerding || node->stream == nullptr) continue;
+      node->pinged_us = NowUs();
+      node->round_trip_us.reset();
+      flock_->Send(node.get(), wire::Kind::kPing, "");
+    }
+  std::vector<HostState> states;
+  for (std::uint32_t host = 0; host < by_host_.size(); ++host) {
+    const Node* node = by_host_[host];
+    if (node == nullptr) continue;
+    const bool up = node->state == Node::State::kHerding;
+    states.push_back({host, KindOf(node->state), up ? now_ms - node->heard_ms : 0,
+                      up ? node->round_trip_us : std::nullopt});
+  }
+  return states;
 }
 
 void ShepherdedJob::OnTick() {

@@ -38,6 +38,7 @@ class ShepherdedJob final : public Job {
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t rank) const override { return &remotes_.at(rank).trace; }
   bool Settled() const override;
+  std::vector<HostState> Hosts(bool ping) override;
 
  private:
   // What the launcher holds of a rank.

@@ -243,6 +243,9 @@ Status Shepherd::Obey(const wire::Frame& frame) {
       return server_->Receive(frame.payload);
     case wire::Kind::kBeat:
       return With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+    case wire::Kind::kPing:
+      stream_->Send(wire::Kind::kPing, frame.payload);
+      return {};
     case wire::Kind::kSweep:
       Sweep();
       return {};

@@ -98,6 +98,15 @@ struct RankEvent {
   std::int64_t process = 0;  // process id on its host; 0: unknown
 };
 
+// What a Job knows of a host on which others look after the ranks.
+struct HostState {
+  enum class Kind : std::uint8_t { kStarting, kUp, kDone, kLost };
+  std::uint32_t host = 0;  // index into Plan::hosts
+  Kind kind = Kind::kStarting;
+  std::uint64_t silent_ms = 0;                 // up: since it was last heard of
+  std::optional<std::uint64_t> round_trip_us;  // of the last ping; none: not answered yet
+};
+
 class Job {
  public:
   virtual ~Job() = default;
@@ -116,6 +125,9 @@ class Job {
   virtual const RankTrace* TraceOf(std::uint32_t rank) const = 0;
   // After Sweep(): is that done everywhere, and everything that ranks wrote in their descriptors?
   virtual bool Settled() const = 0;
+  // All hosts that somebody else looks after for us; none where ranks are our own children. With
+  // `ping` each is asked for an answer, which later calls tell.
+  virtual std::vector<HostState> Hosts(bool ping) = 0;
 };
 
 // How a spawner's ranks differ from children of this process.

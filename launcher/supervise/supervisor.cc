@@ -13,8 +13,10 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <utility>
 
 #include "launcher/pmix/hint.h"
+#include "launcher/supervise/answer.h"
 #include "runtime/base/call_names.h"
 #include "runtime/base/check.h"
 #include "runtime/base/event_ring.h"
@@ -26,6 +28,8 @@ namespace {
 
 constexpr std::uint64_t kDrainMs = 1000;
 constexpr std::size_t kEventsShown = 10;
+constexpr std::uint64_t kSlowStartMs = 1000;
+constexpr std::uint64_t kProgressMs = 250;
 
 timeval Milliseconds(std::uint64_t ms) {
   return {static_cast<time_t>(ms / 1000), static_cast<suseconds_t>(ms % 1000 * 1000)};
@@ -71,6 +75,7 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
 
 Supervisor::~Supervisor() {
   if (job_ready_ != nullptr) event_free(job_ready_);
+  door_.reset();
   job_.reset();
   server_.reset();
   streams_.reset();
@@ -115,6 +120,7 @@ Status Supervisor::Prepare() {
     drain_->Set(kDrainMs);
     StopIfDone();
   });
+  progress_ = timer([this] { ShowProgress(); });
   if (plan_.options.timeout_ms > 0)
     timer([this] {
       const auto running = Running();
@@ -198,6 +204,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     start.open_files_max = open_files_max_;
     starts.push_back(std::move(start));
   }
+  // Before the ranks, so that whoever sees one of them can ask.
+  door_ = control::Door::Open(loop_, [this](std::string_view asked) { return Answer(asked); });
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
@@ -208,7 +216,41 @@ Status Supervisor::StartRanks(Spawner* spawner) {
       loop_, job_->ReadyFd(), EV_READ | EV_PERSIST,
       [](int, short, void* self) { static_cast<Supervisor*>(self)->OnJob(); }, this);
   event_add(job_ready_, nullptr);
+  started_ms_ = NowMs();
+  // For a person in front of a terminal, and not where ranks write to it themselves.
+  if (!caps_.takes_descriptors && isatty(STDERR_FILENO) != 0) progress_->Set(kSlowStartMs);
   return {};
+}
+
+// Questions are those of launcher/control/README.md; to any other there is no answer.
+std::string Supervisor::Answer(std::string_view question) {
+  if ((question != "job" && question != "ping") || job_ == nullptr) return {};
+  JobNews news;
+  constexpr std::string_view kName = "PMIX_NAMESPACE=";
+  for (const std::string& assignment : server_->EnvironmentOf(0))
+    if (assignment.starts_with(kName)) news.name = assignment.substr(kName.size());
+  news.age_ms = NowMs() - started_ms_;
+  news.running = running_;
+  news.hosts = job_->Hosts(question == "ping");
+  return DescribeJob(plan_, news);
+}
+
+// One line that is written over again, and wiped once every host has answered or something is to
+// be said. The cursor stays at its beginning.
+void Supervisor::ShowProgress() {
+  const std::string text = ended_ ? "" : StartProgress(plan_, job_->Hosts(false));
+  WipeProgress();
+  if (text.empty()) return;
+  const std::string line = "\r\033[Kmpiexec: " + text + "\r";
+  if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+  progress_shown_ = true;
+  progress_->Set(kProgressMs);
+}
+
+void Supervisor::WipeProgress() {
+  if (!std::exchange(progress_shown_, false)) return;
+  constexpr std::string_view kWipe = "\r\033[K";
+  if (write(STDERR_FILENO, kWipe.data(), kWipe.size()) < 0) return;  // nobody left to see it
 }
 
 // While the ranks are being loaded, where it is clear that they will ask for it.
@@ -264,7 +306,10 @@ void Supervisor::OnJob() {
 }
 
 void Supervisor::React(const Reaction& reaction) {
-  if (!reaction.message.empty()) streams_->Say(reaction.message);
+  if (!reaction.message.empty()) {
+    WipeProgress();
+    streams_->Say(reaction.message);
+  }
   if (reaction.end_job) EndJob();
 }
 

@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "launcher/control/door.h"
 #include "launcher/pmix/server.h"
 #include "launcher/supervise/params.h"
 #include "launcher/supervise/run.h"
@@ -60,6 +62,9 @@ class Supervisor {
   void StopIfDone();
   bool Done() const;
   void Suspend();
+  std::string Answer(std::string_view question);
+  void ShowProgress();
+  void WipeProgress();
   LastSeen LastOf(std::uint32_t rank) const;
   std::vector<std::pair<std::uint32_t, LastSeen>> Running() const;
 
@@ -75,11 +80,15 @@ class Supervisor {
   std::unique_ptr<Streams> streams_;
   std::vector<int> rings_;  // by rank
   std::unique_ptr<Job> job_;
+  std::unique_ptr<control::Door> door_;
   event* job_ready_ = nullptr;
   std::vector<std::unique_ptr<Timer>> timers_;
   Timer* grace_ = nullptr;
   Timer* hint_ = nullptr;
   Timer* drain_ = nullptr;
+  Timer* progress_ = nullptr;
+  bool progress_shown_ = false;
+  std::uint64_t started_ms_ = 0;
   std::vector<bool> running_;  // by rank
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;

@@ -30,6 +30,7 @@ class LocalJob final : public Job {
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
+  std::vector<HostState> Hosts(bool) override { return {}; }
 
  private:
   LocalJob() = default;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   a running launcher is found and answers its own user; strange questions and silent guests
+//         do it no harm.
+// Method: a Door in this process whose loop runs in a thread, asked from outside; tables as the
+//         kernel writes them, and damaged ones.
+#include <event2/event.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "launcher/control/ask.h"
+#include "launcher/control/door.h"
+
+namespace lamina::launcher::control {
+namespace {
+
+class DoorTest : public testing::Test {
+ protected:
+  DoorTest() : loop_(event_base_new()) {
+    door_ = Door::Open(loop_, [](std::string_view question) {
+      if (question == "much") return std::string(3'000'000, 'x');
+      return question == "nothing" ? std::string() : "heard " + std::string(question) + "\n";
+    });
+  }
+  ~DoorTest() override {
+    door_.reset();
+    event_base_free(loop_);
+  }
+  // Asks from another thread while this one turns the loop.
+  Result<std::string> AskIt(std::string_view question) {
+    auto answer =
+        std::async(std::launch::async, [this, question] { return Ask(self_, question, 10'000); });
+    while (answer.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+      event_base_loop(loop_, EVLOOP_NONBLOCK);
+    return answer.get();
+  }
+
+  const Launcher self_{geteuid(), getpid()};
+  event_base* loop_;
+  std::unique_ptr<Door> door_;
+};
+
+TEST_F(DoorTest, IsFoundAndAnswers) {
+  ASSERT_NE(door_, nullptr);
+  const std::vector<Launcher> found = Launchers();
+  EXPECT_NE(std::find(found.begin(), found.end(), self_), found.end());
+  Result<std::string> answer = AskIt("job");
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(*answer, "heard job\n");
+}
+
+TEST_F(DoorTest, LongAnswersArriveWhole) {
+  Result<std::string> answer = AskIt("much");
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(answer->size(), 3'000'000u);
+}
+
+TEST_F(DoorTest, StrangeQuestionsGetNoAnswer) {
+  EXPECT_EQ(AskIt("nothing").status().code(), Code::kPeerLost);
+  EXPECT_EQ(AskIt(std::string(kQuestionBytesMax + 1, 'q')).status().code(), Code::kPeerLost);
+  EXPECT_TRUE(AskIt("job").ok());
+}
+
+TEST_F(DoorTest, OneNameOneDoor) {
+  event_base* other = event_base_new();
+  EXPECT_EQ(Door::Open(other, nullptr), nullptr);
+  event_base_free(other);
+}
+
+TEST(AskTest, NobodyThere) {
+  Result<std::string> answer = Ask({geteuid(), getpid()}, "job", 1000);
+  EXPECT_EQ(answer.status().code(), Code::kPeerLost);
+}
+
+TEST(AskTest, ADoorThatStaysShut) {
+  event_base* loop = event_base_new();  // never turned
+  {
+    const std::unique_ptr<Door> door = Door::Open(loop, nullptr);
+    EXPECT_EQ(Ask({geteuid(), getpid()}, "job", 20).status().code(), Code::kTimeout);
+  }
+  event_base_free(loop);
+}
+
+TEST(TableTest, ListenersOfOursAlone) {
+  const std::string table =
+      "Num       RefCount Protocol Flags    Type St Inode Path\n"
+      "0000: 00000002 00000000 00010000 0001 01 100 @lamina.1000.4711\n"
+      "0000: 00000003 00000000 00000000 0001 03 101 @lamina.1000.4711\n"  // an accepted one
+      "0000: 00000002 00000000 00010000 0001 01 102 @lamina.0.12\n"
+      "0000: 00000002 00000000 00010000 0001 01 103 /run/lamina.0.13\n"
+      "0000: 00000002 00000000 00010000 0001 01 104 @lamina.x.14\n"
+      "0000: 00000002 00000000 00010000 0001 01 105 @lamina.0.14.5\n"
+      "0000: 00000002 00000000 00010000 0001 01 106 @lamina.-1.15\n"
+      "0000: 00000002 00000000 00010000 0001 01 107 @other.0.16\n"
+      "0000: 00000002 00000000 00010000 0001 01 108\n@";
+  EXPECT_EQ(LaunchersIn(table), (std::vector<Launcher>{{0, 12}, {1000, 4711}}));
+  EXPECT_TRUE(LaunchersIn("").empty());
+}
+
+TEST(TableTest, AnyPieceOfATableIsHarmless) {
+  const std::string table = "0: 2 0 00010000 0001 01 100 @lamina.1000.4711\n";
+  for (std::size_t bytes = 0; bytes + 5 < table.size(); ++bytes)
+    EXPECT_TRUE(LaunchersIn(table.substr(0, bytes)).empty()) << bytes;
+}
+
+}  // namespace
+}  // namespace lamina::launcher::control

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/answer.h"
+
+#include <algorithm>
+
+#include "runtime/base/text.h"
+#include "runtime/base/version.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::size_t kNamesShown = 2;
+
+const char* NameOf(HostState::Kind kind) {
+  switch (kind) {
+    case HostState::Kind::kStarting:
+      return "starting";
+    case HostState::Kind::kUp:
+      return "up";
+    case HostState::Kind::kDone:
+      return "done";
+    case HostState::Kind::kLost:
+      return "lost";
+  }
+  return "?";
+}
+
+// What a line can hold: an argument may contain anything.
+std::string OneLine(std::string text) {
+  for (char& letter : text)
+    if (static_cast<unsigned char>(letter) < ' ' || letter == 127) letter = '?';
+  return text;
+}
+
+std::string CommandOf(const Plan& plan) {
+  std::string command;
+  for (const App& app : plan.apps) {
+    command += command.empty() ? "" : " :";
+    for (const std::string& word : app.argv) command += (command.empty() ? "" : " ") + word;
+  }
+  return OneLine(command);
+}
+
+}  // namespace
+
+std::string DescribeJob(const Plan& plan, const JobNews& news) {
+  std::vector<std::uint32_t> ranks(plan.hosts.size(), 0);
+  std::vector<std::uint32_t> running(plan.hosts.size(), 0);
+  std::uint32_t running_count = 0;
+  for (const RankPlan& rank : plan.ranks) {
+    ++ranks[rank.host];
+    if (rank.rank >= news.running.size() || !news.running[rank.rank]) continue;
+    ++running[rank.host];
+    ++running_count;
+  }
+  std::string text =
+      Format("lamina %s\njob %s\nage_ms %llu\nspawner %s\nranks %zu\nrunning %u\n", kVersion,
+             news.name.c_str(), static_cast<unsigned long long>(news.age_ms),
+             plan.options.spawner.c_str(), plan.ranks.size(), running_count);
+  text += "command " + CommandOf(plan) + "\n";
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    if (ranks[host] == 0) continue;
+    const auto state = std::find_if(news.hosts.begin(), news.hosts.end(),
+                                    [host](const HostState& each) { return each.host == host; });
+    text += Format("host %s %u %u ", plan.hosts[host].name.c_str(), ranks[host], running[host]);
+    if (state == news.hosts.end()) {
+      text += "here 0 -\n";
+      continue;
+    }
+    text +=
+        Format("%s %llu ", NameOf(state->kind), static_cast<unsigned long long>(state->silent_ms));
+    text += state->round_trip_us
+                ? Format("%llu\n", static_cast<unsigned long long>(*state->round_trip_us))
+                : "-\n";
+  }
+  return text + "end\n";
+}
+
+std::string StartProgress(const Plan& plan, std::span<const HostState> hosts) {
+  std::vector<std::string> awaited;
+  for (const HostState& state : hosts)
+    if (state.kind == HostState::Kind::kStarting) awaited.push_back(plan.hosts[state.host].name);
+  if (awaited.empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < awaited.size() && i < kNamesShown; ++i)
+    names += (i == 0 ? "" : i + 1 == awaited.size() ? " and " : ", ") + awaited[i];
+  if (awaited.size() > kNamesShown) {
+    const std::size_t others = awaited.size() - kNamesShown;
+    names += Format(" and %zu %s", others, others == 1 ? "other" : "others");
+  }
+  return Format("%zu of %zu hosts have answered; waiting for %s", hosts.size() - awaited.size(),
+                hosts.size(), names.c_str());
+}
+
+}  // namespace lamina::launcher

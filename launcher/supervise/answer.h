@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What mpiexec says of its job when it is asked; the lines are written down in
+// launcher/control/README.md. Pure.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/plan/plan.h"
+#include "launcher/spawn/spawner.h"
+
+namespace lamina::launcher {
+
+struct JobNews {
+  std::string name;              // of the job: its PMIx namespace
+  std::uint64_t age_ms = 0;      // since mpiexec started the ranks
+  std::vector<bool> running;     // by rank
+  std::vector<HostState> hosts;  // see Job::Hosts
+};
+
+std::string DescribeJob(const Plan& plan, const JobNews& news);
+
+// "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all have.
+std::string StartProgress(const Plan& plan, std::span<const HostState> hosts);
+
+}  // namespace lamina::launcher
