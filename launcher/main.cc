@@ -2,6 +2,7 @@
 // One program under three names: mpiexec, mpirun and lamina. This is the only place of the launcher
 // that names concrete spawners.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "launcher/spawn/pbs/pbs.h"
 #include "launcher/spawn/slurm/slurm.h"
 #include "launcher/spawn/ssh/ssh.h"
+#include "launcher/survey/node_word.h"
 #include "launcher/tune/tune.h"
 #include "runtime/base/check.h"
 
@@ -45,6 +47,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!arguments.empty() && arguments.front() == launcher::kShepherdWord)
     return launcher::RunShepherd({environment, spawners, context.local_spawner});
+  if (!arguments.empty() && arguments.front() == launcher::kNodeWord)
+    return launcher::RunNodeErrand(std::span(arguments).subspan(1));
   if (!arguments.empty() && arguments.front() == launcher::kTuneWord)
     return launcher::RunTuneRank(launcher::ThisInstallation().library);
   const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";

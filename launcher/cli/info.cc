@@ -8,6 +8,7 @@
 #include "launcher/cli/installation.h"
 #include "launcher/cli/library.h"
 #include "launcher/cli/settings.h"
+#include "launcher/cli/subcommands.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 #include "runtime/component/listing.h"
@@ -29,18 +30,10 @@ struct InfoRequest {
   bool collectives = false;
   std::string ranks = "2";  // of --collectives
   std::string per_node;     // likewise; empty: all on one node
+  bool names = false;
   std::vector<std::string> settings;
   std::vector<std::string> words;  // framework, component
 };
-
-constexpr const char* kUsage =
-    "usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]\n\n"
-    "  --spawners  only the ways to start processes, the best first, and why\n"
-    "  --params    also the parameters: value, unit, range, origin, help\n"
-    "  --collectives -n RANKS [--ppn K]\n"
-    "              which algorithm serves which operation and size in a job of RANKS, K on each\n"
-    "              node, with predicted time and why; starts nothing\n"
-    "  --param     as for mpiexec: shows what it would change\n";
 
 Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
   InfoRequest request;
@@ -48,6 +41,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     const std::string& word = arguments[i];
     if (word == "--params" || word == "-params" || word == "--all" || word == "-a") {
       request.params = true;
+    } else if (word == "--names") {
+      request.names = true;
     } else if (word == "--spawners" && request.words.empty()) {
       request.words.push_back("spawner");
     } else if (word == "--collectives") {
@@ -65,8 +60,9 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     } else if (word.starts_with("--param=")) {
       request.settings.push_back(word.substr(8));
     } else if (word.starts_with('-')) {
-      const std::string near = Nearest(
-          word, {"--params", "--param", "--spawners", "--collectives", "--ppn", "--help", "--all"});
+      const std::string near =
+          Nearest(word, {"--params", "--param", "--names", "--spawners", "--collectives", "--ppn",
+                         "--help", "--all"});
       return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
                    near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
     } else if (request.words.size() == 2) {
@@ -88,6 +84,16 @@ std::string OwnPart(const InfoRequest& request, const component::ListedFramework
   options.params = request.params;
   options.columns_max = kColumnsMax;
   return component::Print(*listed, options);
+}
+
+// For completion: of the launcher, its spawners and, if it is there, the library.
+int PrintNames(const param::Settings& settings, const CommandContext& context,
+               const Installation& installation) {
+  for (const param::Row& row : LauncherRows(settings, context.spawners))
+    printf("%s\n", row.name.c_str());
+  if (Result<std::string> names = DescribeLibrary(installation, settings, "names"); names.ok())
+    fputs(names->c_str(), stdout);
+  return 0;
 }
 
 std::string LibraryFilter(const InfoRequest& request) {
@@ -112,7 +118,7 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
   Result<InfoRequest> request = ParseInfo(arguments);
   if (!request.ok()) return Refuse(request.status());
   if (request->help) {
-    fputs(kUsage, stdout);
+    fputs(UsageOf("info"), stdout);
     return 0;
   }
   const Installation installation = ThisInstallation();
@@ -120,6 +126,7 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
       ReadSettings(request->settings, context.environment, installation);
   if (!settings.ok()) return Refuse(settings.status());
 
+  if (request->names) return PrintNames(*settings, context, installation);
   if (request->collectives) return PrintAlgorithms(*request, installation, *settings);
 
   component::ListedFramework framework = component::List(

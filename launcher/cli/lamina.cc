@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
 #include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
+#include "launcher/cli/subcommands.h"
+#include "launcher/survey/survey.h"
 #include "launcher/tune/tune.h"
-#include "runtime/base/version.h"
 #include "runtime/base/text.h"
+#include "runtime/base/version.h"
 
 namespace lamina::launcher {
 namespace {
 
-struct Command {
-  const char* name;
-  const char* help;
-  int (*run)(std::span<const std::string> arguments, const CommandContext& context);
-};
+using Command = int (*)(std::span<const std::string> arguments, const CommandContext& context);
 
 int HelpCommand(std::span<const std::string> arguments, const CommandContext& context);
 
@@ -33,17 +33,25 @@ int TuneCommand(std::span<const std::string> arguments, const CommandContext& co
               ParameterFiles(installation, context.environment));
 }
 
-constexpr Command kCommands[] = {
-    {"run", "start a job; the same as mpiexec", Mpiexec},
-    {"info", "components, versions, priorities, parameters", Info},
-    {"tune", "measure what collective algorithms are chosen by", TuneCommand},
-    {"version", "the version", VersionCommand},
-    {"help", "this, or all about a topic of mpiexec", HelpCommand},
-};
+Command CommandOf(std::string_view name) {
+  constexpr std::pair<std::string_view, Command> kCommands[] = {
+      {"run", Mpiexec},
+      {"ps", Ps},
+      {"check", Check},
+      {"clean", Clean},
+      {"info", Info},
+      {"tune", TuneCommand},
+      {"help", HelpCommand},
+      {"version", VersionCommand},
+  };
+  for (const auto& [known, command] : kCommands)
+    if (name == known) return command;
+  return nullptr;
+}
 
 std::string Usage() {
   std::string text = "usage: lamina COMMAND [arguments]\n\n";
-  for (const Command& command : kCommands)
+  for (const Subcommand& command : Subcommands())
     text += Format("  %-10s%s\n", command.name, command.help);
   text += "\n`lamina help TOPIC`, with TOPIC one of:";
   for (const std::string& topic : HelpTopics()) text += " " + topic;
@@ -74,11 +82,9 @@ int Lamina(std::span<const std::string> arguments, const CommandContext& context
   std::string name = arguments.front();
   if (name == "--version" || name == "-V") name = "version";
   if (name == "--help" || name == "-h") name = "help";
+  if (const Command command = CommandOf(name)) return command(arguments.subspan(1), context);
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    if (name == command.name) return command.run(arguments.subspan(1), context);
-    names.emplace_back(command.name);
-  }
+  for (const Subcommand& command : Subcommands()) names.emplace_back(command.name);
   const std::string near = Nearest(name, names);
   if (near.empty())
     fprintf(stderr, "lamina: unknown command \"%s\"; `lamina help` lists them\n", name.c_str());

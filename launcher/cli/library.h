@@ -8,6 +8,7 @@
 //                everything or of what is named; with "params" their parameter tables too
 //   "collectives RANKS PER-NODE"  which algorithms would serve the collectives of such a job
 //   "names"      the names of all parameters, one a line
+//   "versions"   "framework component version", one a line
 //   "problems"   what is wrong with values that were set, one a line; "" if nothing is
 // It finds values where every rank does: in the environment, which this call prepares.
 #pragma once

@@ -24,7 +24,7 @@ struct CommandContext {
 };
 
 // mpiexec, mpirun, `lamina run`: returns the exit status for the shell.
-int Mpiexec(std::span<const std::string> arguments, const CommandContext& outer);
+int Mpiexec(std::span<const std::string> arguments, const CommandContext& context);
 
 // lamina: its first word is the subcommand.
 int Lamina(std::span<const std::string> arguments, const CommandContext& context);

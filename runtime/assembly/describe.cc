@@ -87,6 +87,13 @@ extern "C" __attribute__((visibility("default"))) const char* lamina_describe(co
     for (const std::string& name : component::ParameterNames(all)) answer += name + "\n";
     return answer.c_str();
   }
+  if (asked == "versions") {
+    answer.clear();
+    for (const component::ListedFramework& framework : all)
+      for (const component::ListedComponent& listed : framework.components)
+        answer += framework.name + " " + listed.info.name + " " + listed.info.version + "\n";
+    return answer.c_str();
+  }
   std::optional<std::string> text = ForPeople(std::move(all), asked);
   if (!text) return nullptr;
   answer = *std::move(text);

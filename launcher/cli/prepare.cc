@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/prepare.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "launcher/cli/settings.h"
+#include "launcher/plan/bind.h"
+#include "launcher/plan/place.h"
+#include "launcher/plan/topology.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+Result<std::string> ReadWholeFile(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    return SystemError(Code::kNotFound, errno, "%s", path.c_str());
+  if (S_ISDIR(status.st_mode)) return Error(Code::kInvalid, "%s: it is a directory", path.c_str());
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return SystemError(Code::kDenied, errno, "%s", path.c_str());
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// ppr needs to know how many objects a host has: this machine's count stands for all.
+Status CountMappedObjects(Request* request) {
+  const BindTo kind = ObjectOf(request->mapping.map_by);
+  if (request->mapping.ranks_per_object == 0 || kind == BindTo::kNone) return {};
+  Result<Topology> topology = LoadTopology();
+  if (!topology.ok()) return std::move(topology).status();
+  request->objects_per_host = CountObjects(topology->get(), AllowedCpus(topology->get()), kind);
+  return {};
+}
+
+Status ReadRankFile(const std::string& path, Request* request) {
+  Result<std::string> text = ReadWholeFile(path);
+  if (!text.ok()) return std::move(text).status().Within("cannot read the rank file");
+  Result<std::vector<RankfileEntry>> entries = ParseRankfile(*text, path);
+  if (!entries.ok()) return std::move(entries).status();
+  request->rankfile = std::move(*entries);
+  return {};
+}
+
+Result<std::vector<HostEntry>> ReadHostFile(const std::string& path,
+                                            const Installation& installation,
+                                            const Environment& environment) {
+  std::optional<Status> first;
+  for (const std::string& candidate : HostFilePaths(path, installation, environment)) {
+    Result<std::string> text = ReadWholeFile(candidate);
+    if (text.ok()) return ParseHostFile(*text, candidate);
+    const bool elsewhere = text.status().code() == Code::kNotFound;
+    if (!first) first = std::move(text).status();
+    if (!elsewhere) break;
+  }
+  return std::move(*first).Within("cannot read the host file");
+}
+
+// "NAME" becomes "NAME=value as it is here"; a name that is not set here is left out with a
+// warning.
+std::vector<std::string> Resolve(const std::vector<std::string>& variables,
+                                 const Environment& environment,
+                                 std::vector<std::string>* warnings) {
+  std::vector<std::string> resolved;
+  for (const std::string& variable : variables) {
+    if (variable.find('=') != std::string::npos) {
+      resolved.push_back(variable);
+    } else if (const auto value = environment.Get(variable)) {
+      resolved.push_back(variable + "=" + *value);
+    } else {
+      warnings->push_back(
+          Format("-x %s: not set here, so the ranks do not get it", variable.c_str()));
+    }
+  }
+  return resolved;
+}
+
+// `environment` without what another launcher has put there: a job started by a rank of another job
+// is a job of its own. What the outer job decided about waiting is about its own ranks.
+Environment OutsideOfJobs(const Environment& environment) {
+  if (!environment.Get("PMIX_RANK")) return environment;
+  Environment outside;
+  for (const std::string& assignment : environment.Assignments()) {
+    const std::size_t equals = assignment.find('=');
+    const std::string name = assignment.substr(0, equals);
+    const bool of_a_rank = (name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_")) ||
+                           name == "LAMINA_EVENT_FD" || name == "LAMINA_PROGRESS_WAIT_MODE";
+    if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
+  }
+  return outside;
+}
+
+// What all ranks get, weakest first: the launcher's own, the parameters, -genv.
+std::vector<std::string> JobEnvironment(const Invocation& line, const param::Settings& settings,
+                                        const Environment& environment,
+                                        std::vector<std::string>* warnings) {
+  Environment job = environment;
+  job.Unset("LAMINA_ORIGINS");
+  const auto set = [&job](const std::string& assignment) {
+    const std::size_t equals = assignment.find('=');
+    job.Set(assignment.substr(0, equals), assignment.substr(equals + 1));
+  };
+  for (const std::string& assignment : settings.Export()) set(assignment);
+  for (const std::string& assignment : Resolve(line.job_environment, environment, warnings))
+    set(assignment);
+  return job.Assignments();
+}
+
+bool NeedsAddresses(const Request& request) {
+  const auto numeric = [](const HostEntry& host) {
+    return host.name.find_first_not_of("0123456789.") == std::string::npos ||
+           host.name.find(':') != std::string::npos;
+  };
+  if (std::any_of(request.host_file.begin(), request.host_file.end(), numeric)) return true;
+  for (const ProgramRequest& program : request.programs)
+    if (std::any_of(program.hosts.begin(), program.hosts.end(), numeric)) return true;
+  return false;
+}
+
+Result<std::string> ChooseSpawner(const param::Settings& settings, const CommandContext& context) {
+  Result<LaunchParams> params = LoadLaunchParams(settings);
+  if (!params.ok()) return std::move(params).status();
+  const SpawnContext spawn{context.environment, settings};
+  std::vector<std::string> names;
+  for (const auto& [spawner, offer] : context.spawners.Ask(spawn)) {
+    names.push_back(spawner->info.name);
+    if (params->spawner.empty() && offer.priority >= 0) return spawner->info.name;
+    if (spawner->info.name == params->spawner) return spawner->info.name;
+  }
+  const std::string near = Nearest(params->spawner, names);
+  return Error(Code::kInvalid, "parameter launcher.spawner.use: there is no spawner \"%s\"%s%s%s",
+               params->spawner.c_str(), near.empty() ? "" : "; did you mean \"", near.c_str(),
+               near.empty() ? "" : "\"?");
+}
+
+// Where the local spawner would do, but other hosts than this machine are named: another one.
+std::string_view SpawnerForHosts(const Request& request, const Machine& machine,
+                                 const param::Settings& settings, const CommandContext& context) {
+  const auto elsewhere = [&machine](const HostEntry& host) {
+    return host.schedule && !IsThisMachine(host.name, machine);
+  };
+  bool other = std::any_of(request.host_file.begin(), request.host_file.end(), elsewhere);
+  for (const ProgramRequest& program : request.programs)
+    other = other || std::any_of(program.hosts.begin(), program.hosts.end(), elsewhere);
+  for (const RankfileEntry& rank : request.rankfile)
+    other = other || (!rank.host.starts_with('+') && !IsThisMachine(rank.host, machine));
+  if (!other) return context.local_spawner;
+  const param::Found* agent = settings.Find("spawner.exec.agent");
+  return agent != nullptr && !agent->value.empty() ? context.agent_spawner : context.remote_spawner;
+}
+
+// Hosts of another spawner than local: what it was given to run on.
+Status AskForHosts(const std::string& name, const param::Settings& settings,
+                   const CommandContext& context, Request* request) {
+  if (name == context.local_spawner) return {};
+  bool named = !request->host_file.empty();
+  for (const ProgramRequest& program : request->programs) named = named || !program.hosts.empty();
+  Result<std::unique_ptr<Spawner>> spawner =
+      context.spawners.Find(name)->make({context.environment, settings});
+  if (!spawner.ok()) return std::move(spawner).status();
+  Result<Allocation> allocation = (*spawner)->Query(context.environment);
+  if (!allocation.ok()) return std::move(allocation).status();
+  if (named && !allocation->managed) return {};
+  request->allocation_name = allocation->source;
+  for (const Host& host : allocation->hosts) {
+    HostEntry entry;
+    entry.name = host.name;
+    entry.slots = host.slots;
+    entry.schedule = host.schedulable;
+    entry.slots_are_a_promise = !allocation->managed;
+    entry.cpus = host.cpus;
+    entry.where = name;
+    request->allocation.push_back(std::move(entry));
+  }
+  if (allocation->in_sequence && !named && request->mapping.map_by == MapBy::kSlot)
+    request->mapping.map_by = MapBy::kSeq;
+  if (request->mapping.cpus_per_rank == 0)
+    request->mapping.cpus_per_rank = allocation->cpus_per_rank;
+  return {};
+}
+
+// Parameters from everywhere, checked; names that nobody knows are warned about here.
+Result<param::Settings> CheckedSettings(const Invocation& line, const Installation& installation,
+                                        const CommandContext& context,
+                                        std::vector<std::string>* warnings) {
+  Result<param::Settings> settings = ReadSettings(line.settings, context.environment, installation);
+  if (!settings.ok()) return settings;
+  const SettingsReport report = CheckSettings(*settings, context.spawners, installation);
+  warnings->insert(warnings->end(), report.warnings.begin(), report.warnings.end());
+  if (!report.problems.empty()) return Error(Code::kInvalid, "%s", report.problems.front().c_str());
+  return settings;
+}
+
+// Who runs where, with which environment; not yet bound.
+Result<Plan> Decide(const Invocation& line, Request request, const Machine& machine,
+                    const param::Settings& settings, const CommandContext& context,
+                    std::vector<std::string>* warnings) {
+  Result<std::string> spawner = ChooseSpawner(settings, context);
+  if (!spawner.ok()) return std::move(spawner).status();
+  if (*spawner == context.local_spawner && settings.Find("launcher.spawner.use") == nullptr)
+    *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
+  if (Status status = AskForHosts(*spawner, settings, context, &request); !status.ok())
+    return status;
+  for (ProgramRequest& program : request.programs)
+    program.environment = Resolve(program.environment, context.environment, warnings);
+  Result<Plan> plan = MakePlan(request, machine, *spawner != context.local_spawner);
+  if (!plan.ok()) return plan;
+  plan->options = line.options;
+  plan->options.spawner = *spawner;
+  plan->environment = JobEnvironment(line, settings, context.environment, warnings);
+  if (plan->options.stdin_to == StdinTo::kRank && plan->options.stdin_rank >= plan->ranks.size())
+    return Error(Code::kInvalid, "--stdin %u: the job has ranks 0 to %zu only",
+                 plan->options.stdin_rank, plan->ranks.size() - 1);
+  return plan;
+}
+
+}  // namespace
+
+Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
+                            std::vector<std::string>* warnings) {
+  Preparation made;
+  made.line = std::move(line);
+  made.environment = OutsideOfJobs(outer.environment);
+  made.installation = ThisInstallation();
+  const CommandContext context{made.environment, outer.spawners, outer.local_spawner,
+                               outer.remote_spawner, outer.agent_spawner};
+  Result<param::Settings> settings =
+      CheckedSettings(made.line, made.installation, context, warnings);
+  if (!settings.ok()) return std::move(settings).status();
+  made.settings = *std::move(settings);
+  Request& request = made.line.request;
+  if (!made.line.host_file_path.empty()) {
+    Result<std::vector<HostEntry>> hosts =
+        ReadHostFile(made.line.host_file_path, made.installation, made.environment);
+    if (!hosts.ok()) return std::move(hosts).status();
+    request.host_file = *std::move(hosts);
+  }
+  if (!made.line.rank_file_path.empty())
+    if (Status status = ReadRankFile(made.line.rank_file_path, &request); !status.ok())
+      return status;
+  if (Status status = CountMappedObjects(&request); !status.ok()) return status;
+  made.machine = ThisMachine(NeedsAddresses(request));
+  Result<Plan> plan = Decide(made.line, request, made.machine, made.settings, context, warnings);
+  if (!plan.ok()) return std::move(plan).status();
+  made.plan = *std::move(plan);
+  return made;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/subcommands.h"
+
+#include "runtime/base/check.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr Subcommand kSubcommands[] = {
+    {"run", "start a job; the same as mpiexec",
+     "usage: lamina run [options] [--] PROGRAM [ARGUMENTS] [: [options] PROGRAM [ARGUMENTS]]...\n\n"
+     "The same as mpiexec, whose --help tells all.\n"},
+    {"ps", "the running jobs, and whether their hosts answer",
+     R"(usage: lamina ps [--ping] [--all] [PID]...
+
+Lists the jobs whose mpiexec runs on this machine, with the hosts of each.
+
+  --ping   ask the shepherd on every host for an answer, and show how long it took
+  --all    the jobs of all users (needs root)
+  PID      only these mpiexec processes
+
+Exit status: 0, or 1 when a launcher or a pinged host did not answer in time.
+)"},
+    {"check", "can a job be started on these hosts?",
+     R"(usage: lamina check [options of mpiexec] [PROGRAM]
+
+Starts a small errand on every host that mpiexec with the same options would use, in
+the same way and on many at once, and shows what is there. With PROGRAM also: is it
+there? Nothing is left running.
+
+  lamina check --hostfile hosts
+  lamina check ./solver               in a Slurm or PBS job: all its hosts
+
+Exit status: 0 when all is well everywhere, 1 when not, 2 for a mistake in the words.
+)"},
+    {"clean", "remove what a crash may have left on them",
+     R"(usage: lamina clean [--dry-run] [options of mpiexec]
+
+Looks on every host that mpiexec with the same options would use (without any: on this
+machine) for what a crash may have left of your jobs: ranks whose launcher is dead,
+stopped shepherds, files in /dev/shm and /tmp that nobody has open. Each is named and
+removed. Jobs that run are left alone. Normally there is nothing.
+
+  --dry-run   name, do not remove
+
+Exit status: 0 when nothing is left; 1 when something is, or a host cannot be reached.
+)"},
+    {"info", "components, versions, priorities, parameters",
+     R"(usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]
+
+  --spawners  only the ways to start processes, the best first, and why
+  --params    also the parameters: value, unit, range, origin, help
+  --names     only the names of all parameters, one a line
+  --collectives -n RANKS [--ppn K]
+              which algorithm serves which operation and size in a job of RANKS, K on each
+              node, with predicted time and why; starts nothing
+  --param     as for mpiexec: shows what it would change
+)"},
+    {"tune", "measure what collective algorithms are chosen by",
+     R"(usage: lamina tune [-o FILE] MPIEXEC-OPTIONS
+
+Measures what a message costs on a node and between nodes, and what it costs to
+reduce, with a job started by mpiexec with these options; at least 2 ranks.
+
+  -o FILE   write the parameters there; lines of FILE about others are kept.
+            Without it they are printed.
+
+  lamina tune -n 4 -o ~/.config/lamina.conf      for all later jobs of this user
+)"},
+    {"version", "the version", "usage: lamina version\n"},
+    {"help", "this, or all about a topic of mpiexec", "usage: lamina help [TOPIC]\n"},
+};
+
+}  // namespace
+
+std::span<const Subcommand> Subcommands() { return kSubcommands; }
+
+const char* UsageOf(std::string_view name) {
+  for (const Subcommand& subcommand : kSubcommands)
+    if (name == subcommand.name) return subcommand.usage;
+  CHECK(false);
+  return "";
+}
+
+std::vector<std::string> OptionsOf(const Subcommand& subcommand) {
+  std::vector<std::string> options;
+  for (const std::string_view line : Split(subcommand.usage, '\n')) {
+    const std::string_view words = Trim(line);
+    if (line.starts_with("  ") && words.starts_with("--"))
+      options.emplace_back(words.substr(0, words.find(' ')));
+  }
+  return options;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/survey/leftovers.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <system_error>
+
+#include "launcher/shepherd/shepherd_word.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr int kRounds = 40;  // 50 ms apart, for what was killed to go
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+bool IsLauncher(std::string_view name) {
+  return name == "mpiexec" || name == "mpirun" || name == "lamina";
+}
+
+// A word of a list that zero bytes separate.
+bool HasWord(std::string_view list, std::string_view word) {
+  for (const std::string_view each : Split(list, '\0'))
+    if (each == word) return true;
+  return false;
+}
+
+bool HasVariable(std::string_view list, std::string_view name) {
+  for (const std::string_view each : Split(list, '\0'))
+    if (each.starts_with(name)) return true;
+  return false;
+}
+
+// "pid (name) state parent …"; the name may contain anything.
+bool ReadStat(const std::string& directory, ProcessSeen* seen) {
+  const std::string stat = ReadAll(directory + "/stat");
+  const std::size_t open = stat.find('(');
+  const std::size_t close = stat.rfind(')');
+  if (open == stat.npos || close == stat.npos || close + 4 >= stat.size()) return false;
+  seen->name = stat.substr(open + 1, close - open - 1);
+  seen->state = stat[close + 2];
+  const auto rest = Split(std::string_view(stat).substr(close + 4), ' ');
+  seen->parent = static_cast<pid_t>(ParseInteger(rest[0]).value_or(0));
+  return true;
+}
+
+std::vector<std::string> NamesIn(const std::string& directory) {
+  std::vector<std::string> names;
+  DIR* opened = opendir(directory.c_str());
+  if (opened == nullptr) return names;
+  while (const dirent* entry = readdir(opened))
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+      names.emplace_back(entry->d_name);
+  closedir(opened);
+  return names;
+}
+
+std::vector<std::string> ProcessDirectories() {
+  std::vector<std::string> directories;
+  for (const std::string& name : NamesIn("/proc"))
+    if (ParseInteger(name)) directories.push_back("/proc/" + name);
+  return directories;
+}
+
+// Everything that some process has mapped or open, as far as it may be seen.
+std::string PathsInUse() {
+  std::string paths;
+  for (const std::string& process : ProcessDirectories()) {
+    paths += ReadAll(process + "/maps");
+    for (const std::string& fd : NamesIn(process + "/fd")) {
+      char target[4096];
+      const ssize_t bytes = readlink((process + "/fd/" + fd).c_str(), target, sizeof target);
+      if (bytes > 0) paths += std::string(target, static_cast<std::size_t>(bytes)) + "\n";
+    }
+  }
+  return paths;
+}
+
+bool StillThere(const ProcessSeen& orphan) {
+  ProcessSeen now;
+  return ReadStat("/proc/" + std::to_string(orphan.process), &now) && now.name == orphan.name &&
+         now.state != 'Z';
+}
+
+int KillAll(const std::vector<ProcessSeen>& orphans) {
+  for (const ProcessSeen& orphan : orphans)
+    if (StillThere(orphan)) kill(orphan.process, SIGKILL);
+  for (int round = 0;; ++round) {
+    const auto left = std::count_if(orphans.begin(), orphans.end(), StillThere);
+    if (left == 0 || round == kRounds) return static_cast<int>(left);
+    poll(nullptr, 0, 50);
+  }
+}
+
+}  // namespace
+
+std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user) {
+  std::map<pid_t, const ProcessSeen*> by_process;
+  for (const ProcessSeen& each : seen) by_process[each.process] = &each;
+  const auto has_launcher = [&by_process](const ProcessSeen& of) {
+    std::set<pid_t> passed;  // the table is no snapshot: it may even go round in circles
+    for (pid_t above = of.parent; passed.insert(above).second;) {
+      const auto found = by_process.find(above);
+      if (found == by_process.end()) return false;
+      if (IsLauncher(found->second->name) && found->second->state != 'Z') return true;
+      above = found->second->parent;
+    }
+    return false;
+  };
+  std::vector<ProcessSeen> orphans;
+  for (const ProcessSeen& each : seen) {
+    if (each.user != user || each.state == 'Z') continue;
+    const bool lost_shepherd = each.shepherd && each.parent == 1 && each.state == 'T';
+    const bool lost_rank = each.of_rank && !IsLauncher(each.name) && !has_launcher(each);
+    if (lost_shepherd || lost_rank) orphans.push_back(each);
+  }
+  return orphans;
+}
+
+bool IsOurKindOfFile(std::string_view name) {
+  for (const std::string_view prefix : {"ucx_shm_posix_", "pmix-", "pmix."})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
+std::vector<ProcessSeen> LookAtProcesses() {
+  std::vector<ProcessSeen> seen;
+  for (const std::string& directory : ProcessDirectories()) {
+    ProcessSeen process;
+    struct stat status {};
+    if (stat(directory.c_str(), &status) != 0 || !ReadStat(directory, &process)) continue;
+    process.process = static_cast<pid_t>(ParseInteger(directory.substr(6)).value_or(0));
+    process.user = status.st_uid;
+    const std::string environment = ReadAll(directory + "/environ");
+    process.of_rank =
+        HasVariable(environment, "PMIX_NAMESPACE=") && HasVariable(environment, "LAMINA_EVENT_FD=");
+    process.shepherd =
+        IsLauncher(process.name) && HasWord(ReadAll(directory + "/cmdline"), kShepherdWord);
+    seen.push_back(std::move(process));
+  }
+  return seen;
+}
+
+std::vector<std::string> LookAtFiles(uid_t user) {
+  std::vector<std::string> found;
+  for (const std::string directory : {"/dev/shm", "/tmp"})
+    for (const std::string& name : NamesIn(directory)) {
+      const std::string path = directory + "/" + name;
+      struct stat status {};
+      if (IsOurKindOfFile(name) && lstat(path.c_str(), &status) == 0 && status.st_uid == user)
+        found.push_back(path);
+    }
+  if (found.empty()) return found;
+  const std::string in_use = PathsInUse();
+  std::erase_if(found,
+                [&in_use](const std::string& path) { return in_use.find(path) != in_use.npos; });
+  return found;
+}
+
+int CleanHere(bool dry) {
+  const uid_t user = geteuid();
+  const std::vector<ProcessSeen> orphans = Orphans(LookAtProcesses(), user);
+  for (const ProcessSeen& orphan : orphans)
+    printf("process %d (%s), %s\n", orphan.process, orphan.name.c_str(),
+           orphan.shepherd ? "a stopped shepherd of nobody's" : "a rank without a launcher");
+  int left = dry ? static_cast<int>(orphans.size()) : KillAll(orphans);
+  for (const std::string& path : LookAtFiles(user)) {
+    printf("file %s, which nobody uses\n", path.c_str());
+    std::error_code error;
+    if (dry || (std::filesystem::remove_all(path, error), error)) ++left;
+  }
+  fflush(stdout);
+  return left;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a crash may have left of one user's jobs on this host, in spite of everything that cleans up
+// by itself: processes whose launcher is dead, and files that nobody has open any more.
+//
+// Deciding is pure; Look* and Remove* touch the machine. Nothing of a running job is ever named.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lamina::launcher {
+
+struct ProcessSeen {
+  pid_t process = 0;
+  pid_t parent = 0;
+  uid_t user = 0;
+  char state = 'S';       // as the kernel shows it: Z has ended, T is stopped
+  std::string name;       // the kernel's short one
+  bool of_rank = false;   // its environment is that of a rank of ours, or of a rank's child
+  bool shepherd = false;  // mpiexec in the service of a launcher elsewhere
+};
+
+// Ranks and what they have started, without any mpiexec above them; and shepherds that are stopped
+// and belong to nobody. All others have somebody who ends them, or end by themselves.
+std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user);
+
+// Is that the name of a file in /dev/shm or /tmp that a library of a rank makes?
+bool IsOurKindOfFile(std::string_view name);
+
+std::vector<ProcessSeen> LookAtProcesses();
+// In /dev/shm and /tmp: of our kind, of `user`, used by no process of his.
+std::vector<std::string> LookAtFiles(uid_t user);
+
+// Of this host: names each leftover on standard output, one a line, and removes it unless `dry`.
+// The number of those that are still there.
+int CleanHere(bool dry);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an installation says of itself on the host it is asked on, as text that travels, and what is
+// wrong with one host's compared with another's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lamina::launcher {
+
+struct HostReport {
+  std::string version;                  // of Lamina
+  std::string prefix;                   // "": a build tree
+  std::string program;                  // the path of mpiexec
+  std::string library;                  // of the MPI library; "": there is none
+  std::vector<std::string> components;  // "transport shm 0.1.0", sorted
+  std::uint32_t cpus = 0;
+  std::int64_t clock_us = 0;    // of the day
+  std::string program_problem;  // of the user's program; "": none, or not asked for
+
+  friend bool operator==(const HostReport&, const HostReport&) = default;
+};
+
+// Of this very installation. `program`: the one to look for; "": none.
+HostReport ReportHere(const std::string& program);
+
+std::string Encode(const HostReport& report);
+// Nothing if `text` is no whole report; lines around it are passed over.
+std::optional<HostReport> DecodeReport(std::string_view text);
+
+// One sentence each, about `there` as seen from `here`. Its clock must have been read between
+// `asked_us` and `answered_us` of ours; a second either way is allowed.
+std::vector<std::string> Differences(const HostReport& here, const HostReport& there,
+                                     std::int64_t asked_us, std::int64_t answered_us);
+
+}  // namespace lamina::launcher

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   the tools say what is different on a host, never call a running job's process a leftover,
+//         and are not led astray by damaged texts.
+// Method: reports, answers and process tables made by hand.
+#include <gtest/gtest.h>
+
+#include "launcher/survey/job_answer.h"
+#include "launcher/survey/leftovers.h"
+#include "launcher/survey/report.h"
+#include "launcher/survey/table.h"
+
+namespace lamina::launcher {
+namespace {
+
+HostReport Report() {
+  HostReport report;
+  report.version = "0.1.0";
+  report.prefix = "/opt/lamina";
+  report.program = "/opt/lamina/bin/mpiexec";
+  report.library = "/opt/lamina/lib/libmpi_abi.so.1";
+  report.components = {"transport shm 1.0.0", "transport ucx 1.0.0"};
+  report.cpus = 8;
+  report.clock_us = 5'000'000;
+  return report;
+}
+
+TEST(ReportTest, TravelsAsText) {
+  HostReport report = Report();
+  report.program_problem = "no such program: ./x";
+  const std::string text = Encode(report);
+  EXPECT_EQ(DecodeReport("Welcome!\n" + text + "Bye\n"), report);
+  for (std::size_t bytes = 0; bytes < text.size() - 1; ++bytes)
+    EXPECT_FALSE(DecodeReport(text.substr(0, bytes)).has_value()) << bytes;
+}
+
+TEST(ReportTest, EqualHostsDoNotDiffer) {
+  HostReport there = Report();
+  there.prefix = "/other/prefix";
+  there.cpus = 2;
+  EXPECT_TRUE(Differences(Report(), there, 4'900'000, 5'100'000).empty());
+}
+
+TEST(ReportTest, EachDifferenceIsSaid) {
+  const auto only = [](const HostReport& there) {
+    const auto problems = Differences(Report(), there, 4'900'000, 5'100'000);
+    return problems.size() == 1 ? problems.front() : std::to_string(problems.size());
+  };
+  HostReport there = Report();
+  there.version = "0.2.0";
+  EXPECT_EQ(only(there), "Lamina 0.2.0 is there, 0.1.0 here");
+  there = Report();
+  there.library = "";
+  there.components.clear();
+  EXPECT_EQ(only(there), "no libmpi_abi.so.1 beside /opt/lamina/bin/mpiexec");
+  there = Report();
+  there.components = {"transport shm 1.0.0"};
+  EXPECT_EQ(only(there), "components only here: transport ucx 1.0.0");
+  there.components = {"transport mine 1", "transport shm 1.0.0", "transport ucx 1.0.0"};
+  EXPECT_EQ(only(there), "components only there: transport mine 1");
+  there = Report();
+  there.program_problem = "no such program: ./x";
+  EXPECT_EQ(only(there), "no such program: ./x");
+  there = Report();
+  there.clock_us = 1'000'000;
+  EXPECT_EQ(only(there), "its clock is 3.9 s behind");
+  there.clock_us = 9'000'000;
+  EXPECT_EQ(only(there), "its clock is 3.9 s ahead");
+  there.clock_us = 4'000'000;  // within what the answer's way may explain
+  EXPECT_EQ(only(there), "0");
+}
+
+TEST(JobAnswerTest, IsReadAsTheReadmeSays) {
+  const Result<JobAnswer> answer = DecodeJobAnswer(
+      "lamina 0.1.0\njob 5e1f\nage_ms 4120\nspawner ssh\nranks 4\nrunning 3\nweather fine\n"
+      "command ./solver input\nhost node1 2 2 up 120 312\nhost node2 2 1 up 118 -\nend\n");
+  ASSERT_TRUE(answer.ok());
+  const JobAnswer wanted{
+      "0.1.0", "5e1f", "ssh", "./solver input",
+      4120,    4,      3,     {{"node1", 2, 2, "up", 120, 312}, {"node2", 2, 1, "up", 118, {}}}};
+  EXPECT_EQ(*answer, wanted);
+  EXPECT_FALSE(AllAnswered(*answer));
+  EXPECT_FALSE(DecodeJobAnswer("lamina 0.1.0\njob 5e1f\n").ok());
+  EXPECT_FALSE(DecodeJobAnswer("").ok());
+  EXPECT_TRUE(DecodeJobAnswer("host x\nhost\nranks -3\nend").ok());  // strange, but harmless
+}
+
+ProcessSeen Process(pid_t process, pid_t parent, const char* name, bool of_rank = false) {
+  ProcessSeen seen;
+  seen.process = process;
+  seen.parent = parent;
+  seen.user = 1000;
+  seen.name = name;
+  seen.of_rank = of_rank;
+  return seen;
+}
+
+std::vector<pid_t> Found(const std::vector<ProcessSeen>& seen) {
+  std::vector<pid_t> processes;
+  for (const ProcessSeen& orphan : Orphans(seen, 1000)) processes.push_back(orphan.process);
+  return processes;
+}
+
+TEST(OrphansTest, RunningJobsAreLeftAlone) {
+  EXPECT_TRUE(Found({Process(1, 0, "init"), Process(5, 1, "mpiexec"), Process(6, 5, "solver", true),
+                     Process(7, 6, "child", true), Process(8, 5, "mpiexec-guard"),
+                     // A job inside a job, and one under a manager.
+                     Process(9, 7, "mpirun", true), Process(10, 9, "inner", true),
+                     Process(20, 1, "slurmstepd"), Process(21, 20, "mpiexec"),
+                     Process(22, 21, "solver", true)})
+                  .empty());
+}
+
+TEST(OrphansTest, RanksWithoutLauncherAreFound) {
+  EXPECT_EQ(Found({Process(1, 0, "init"), Process(6, 1, "solver", true),
+                   Process(7, 6, "child", true), Process(8, 1, "editor")}),
+            (std::vector<pid_t>{6, 7}));
+  ProcessSeen dead = Process(5, 1, "mpiexec");
+  dead.state = 'Z';
+  EXPECT_EQ(Found({Process(1, 0, "init"), dead, Process(6, 5, "solver", true)}),
+            (std::vector<pid_t>{6}));
+}
+
+TEST(OrphansTest, OtherUsersAndTheDeadAreNoConcern) {
+  ProcessSeen other = Process(6, 1, "solver", true);
+  other.user = 1001;
+  ProcessSeen zombie = Process(7, 1, "solver", true);
+  zombie.state = 'Z';
+  EXPECT_TRUE(Found({Process(1, 0, "init"), other, zombie}).empty());
+}
+
+TEST(OrphansTest, OnlyAStoppedShepherdOfNobodyIsLost) {
+  ProcessSeen shepherd = Process(6, 1, "mpiexec");
+  shepherd.shepherd = true;
+  EXPECT_TRUE(Found({Process(1, 0, "init"), shepherd}).empty());  // it ends by itself
+  shepherd.state = 'T';
+  EXPECT_EQ(Found({Process(1, 0, "init"), shepherd}), (std::vector<pid_t>{6}));
+  shepherd.parent = 4;
+  EXPECT_TRUE(Found({Process(1, 0, "init"), Process(4, 1, "sshd"), shepherd}).empty());
+}
+
+TEST(OrphansTest, ATableThatGoesRoundInCircles) {
+  EXPECT_EQ(Found({Process(6, 7, "a", true), Process(7, 6, "b", true)}).size(), 2u);
+}
+
+TEST(FilesTest, OnlyOurKind) {
+  EXPECT_TRUE(IsOurKindOfFile("ucx_shm_posix_1a2b"));
+  EXPECT_TRUE(IsOurKindOfFile("pmix-node1.1000"));
+  for (const char* name : {"", "notes", "lamina.thesis", "my-pmix-notes", "ucx"})
+    EXPECT_FALSE(IsOurKindOfFile(name)) << name;
+}
+
+TEST(TableTest, Columns) {
+  EXPECT_EQ(InColumns({{"HOST", "STATE", "X"}, {"n1", "ok", "1"}, {"n2", "a long sentence"}}),
+            "HOST  STATE  X\nn1    ok     1\nn2    a long sentence\n");
+  EXPECT_EQ(InColumns({}), "");
+}
+
+}  // namespace
+}  // namespace lamina::launcher
