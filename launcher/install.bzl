@@ -17,7 +17,8 @@ INSTALLED = [
     ("lib/pkgconfig", "//launcher/tools:mpi.pc"),
     ("lib/pkgconfig", "//launcher/tools:mpifort.pc"),
     ("share/bash-completion/completions", "//launcher/tools:completion"),
-    ("share/man/man1", "//launcher/tools:manual_page"),
+    ("share/man/man1", "//launcher/tools:lamina.1"),
+    ("share/man/man1", "//launcher/tools:mpiexec.1"),
     ("share/man/man1", "//launcher/tools:mpicc.1"),
 ]
 

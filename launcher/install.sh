@@ -33,8 +33,8 @@ for name in mpicc_abi mpicxx mpic++ mpiCC mpicxx_abi mpifort mpif77 mpif90 mpifo
 done
 for name in libmpi_abi.so libmpi_abi.so.0 libmpi.so; do link lib $name libmpi_abi.so.1; done
 for name in libmpifort_abi.so libmpifort.so; do link lib $name libmpifort_abi.so.1; done
-for name in mpirun lamina; do link share/man/man1 $name.1 mpiexec.1; done
-for name in mpicxx mpifort; do link share/man/man1 $name.1 mpicc.1; done
+link share/man/man1 mpirun.1 mpiexec.1
+for name in mpicc_abi mpicxx mpic++ mpiCC mpicxx_abi mpifort mpif77 mpif90 mpifort_abi; do link share/man/man1 $name.1 mpicc.1; done
 for name in mpirun lamina; do link share/bash-completion/completions $name mpiexec; done
 
 echo "installed in $root"

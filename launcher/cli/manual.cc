@@ -2,12 +2,14 @@
 #include "launcher/cli/manual.h"
 
 #include <string_view>
+#include <vector>
 
 #include "launcher/cli/help.h"
 #include "launcher/cli/options.h"
-#include "runtime/base/version.h"
+#include "launcher/cli/subcommands.h"
 #include "runtime/base/status.h"
 #include "runtime/base/text.h"
+#include "runtime/base/version.h"
 
 namespace lamina::launcher {
 namespace {
@@ -29,48 +31,80 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
+std::string Upper(std::string text) {
+  for (char& letter : text)
+    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  return text;
+}
+
 std::string Section(const std::string& topic) {
   Result<std::string> page = HelpText(topic);
   if (!page.ok()) return {};
   const std::size_t colon = page->find(": ");
   const std::size_t line = page->find('\n');
-  std::string title = page->substr(colon + 2, line - colon - 2);
-  for (char& letter : title)
-    if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
+  const std::string title = Upper(page->substr(colon + 2, line - colon - 2));
   std::string_view body = std::string_view(*page).substr(line + 1);
   while (body.starts_with('\n')) body.remove_prefix(1);
   return ".SH " + title + "\n.nf\n" + Escape(body) + ".fi\n";
 }
 
 constexpr const char* kCompletion =
-    R"(# bash completion for mpiexec, mpirun and lamina; made from the table of options.
-_lamina_mpiexec() {
-  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} i=1
-  COMPREPLY=()
-  if [[ ${COMP_WORDS[0]##*/} == lamina ]]; then
-    if ((COMP_CWORD == 1)); then
-      COMPREPLY=($(compgen -W 'run info version help' -- "$current"))
-      return
-    fi
-    [[ ${COMP_WORDS[1]} == run ]] || return
-    i=2
+    R"bash(# bash completion for mpiexec, mpirun and lamina; made from their tables of options.
+
+# The program being completed, where it can be asked; a name as typed, ~ included.
+_lamina_ask() {
+  local program=${COMP_WORDS[0]/#\~/$HOME}
+  if [[ ${program##*/} == lamina ]]; then
+    "$program" "$@" 2> /dev/null
+  elif [[ $program == */* ]]; then
+    "${program%/*}/lamina" "$@" 2> /dev/null
+  else
+    lamina "$@" 2> /dev/null
   fi
-  # Behind the program's name the words are the program's.
+}
+
+# Hosts after the last comma: those of /etc/hosts and of the batch job we may be in.
+_lamina_hosts() {
+  local current=$1 done= names
+  [[ $current == *,* ]] && done=${current%,*},
+  names=$(compgen -A hostname)
+  [[ -r ${PBS_NODEFILE-} ]] && names+=" $(sort -u "$PBS_NODEFILE")"
+  if [[ -n ${SLURM_JOB_NODELIST-} ]]; then
+    names+=" $(scontrol show hostnames "$SLURM_JOB_NODELIST" 2> /dev/null)"
+  fi
+  compopt -o nospace
+  COMPREPLY=($(compgen -P "$done" -W "$names" -- "${current##*,}"))
+}
+
+# Completes one word of mpiexec's; $1: the first that belongs to it.
+_lamina_mpiexec() {
+  local i=$1 current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+  local places='slot node numa socket l3cache core hwthread'
+  # Behind the program's name the words are the program's, up to a lone colon.
   for (( ; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       @WITH_VALUE@) ((++i)) ;;
       -*) ;;
-      *) compopt -o default; return ;;
+      *)
+        while ((i < COMP_CWORD)) && [[ ${COMP_WORDS[i]} != : ]]; do ((++i)); done
+        if ((i == COMP_CWORD)); then compopt -o default; return; fi
+        before= ;;
     esac
   done
   case $before in
-    --map-by) COMPREPLY=($(compgen -W 'slot node numa socket core hwthread' -- "$current")) ;;
-    --bind-to) COMPREPLY=($(compgen -W 'none core socket numa hwthread' -- "$current")) ;;
+    -H|--host|--hosts) _lamina_hosts "$current" ;;
+    --param)
+      compopt -o nospace
+      COMPREPLY=($(compgen -S = -W "$(_lamina_ask info --names)" -- "$current")) ;;
+    --map-by) COMPREPLY=($(compgen -W "$places seq ppr: rankfile=" -- "$current")) ;;
+    --rank-by) COMPREPLY=($(compgen -W "$places" -- "$current")) ;;
+    --bind-to) COMPREPLY=($(compgen -W 'none core socket numa l3cache hwthread' -- "$current")) ;;
     --display) COMPREPLY=($(compgen -W 'plan env bindings' -- "$current")) ;;
     --stdin) COMPREPLY=($(compgen -W '0 all none' -- "$current")) ;;
     --help|-h) COMPREPLY=($(compgen -W '@TOPICS@' -- "$current")) ;;
     --wdir|--wd|--chdir|--output) COMPREPLY=($(compgen -d -- "$current")) ;;
-    --hostfile|--machinefile|-f) COMPREPLY=($(compgen -f -- "$current")) ;;
+    --hostfile|--machinefile|-f|--rankfile|-rf) COMPREPLY=($(compgen -f -- "$current")) ;;
+    -x|--env) COMPREPLY=($(compgen -v -- "$current")) ;;
     @WITH_VALUE@) ;;
     *)
       if [[ $current == -* ]]; then
@@ -80,8 +114,31 @@ _lamina_mpiexec() {
       fi ;;
   esac
 }
-complete -F _lamina_mpiexec mpiexec mpirun lamina
-)";
+
+_lamina() {
+  COMPREPLY=()
+  if [[ ${COMP_WORDS[0]##*/} != lamina ]]; then
+    _lamina_mpiexec 1
+    return
+  fi
+  local current=${COMP_WORDS[COMP_CWORD]} options=
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W '@COMMANDS@' -- "$current"))
+    return
+  fi
+  case ${COMP_WORDS[1]} in
+    run|check|clean) _lamina_mpiexec 2; return ;;
+    help) COMPREPLY=($(compgen -W '@TOPICS@' -- "$current")); return ;;
+@OPTIONS_OF@  esac
+  if [[ ${COMP_WORDS[COMP_CWORD-1]} == --param ]]; then
+    compopt -o nospace
+    COMPREPLY=($(compgen -S = -W "$(_lamina_ask info --names)" -- "$current"))
+  else
+    COMPREPLY=($(compgen -W "$options --help" -- "$current"))
+  fi
+}
+complete -F _lamina mpiexec mpirun lamina
+)bash";
 
 void Replace(std::string_view mark, const std::string& by, std::string* text) {
   for (std::size_t at = text->find(mark); at != std::string::npos;
@@ -94,15 +151,28 @@ void Replace(std::string_view mark, const std::string& by, std::string* text) {
 std::string ManualPage() {
   std::string page = Format(
       ".TH MPIEXEC 1 \"\" \"Lamina %s\" \"User Commands\"\n"
-      ".SH NAME\nmpiexec, mpirun, lamina \\- start a parallel job and wait for it\n"
+      ".SH NAME\nmpiexec, mpirun \\- start a parallel job and wait for it\n"
       ".SH SYNOPSIS\n"
       ".B mpiexec\n[\\fIoptions\\fR] [\\-\\-] \\fIprogram\\fR [\\fIarguments\\fR]\n"
-      "[: [\\fIoptions\\fR] \\fIprogram\\fR [\\fIarguments\\fR]]...\n.br\n"
-      ".B lamina\nrun | info | version | help\n",
+      "[: [\\fIoptions\\fR] \\fIprogram\\fR [\\fIarguments\\fR]]...\n",
       kVersion);
   for (const std::string& topic : HelpTopics())
     if (topic != "all") page += Section(topic);
-  return page + ".SH SEE ALSO\n.BR mpicc (1)\n";
+  return page + ".SH SEE ALSO\n.BR lamina (1),\n.BR mpicc (1)\n";
+}
+
+std::string LaminaManualPage() {
+  std::string page = Format(
+      ".TH LAMINA 1 \"\" \"Lamina %s\" \"User Commands\"\n"
+      ".SH NAME\nlamina \\- look at parallel jobs, hosts and the installation\n"
+      ".SH SYNOPSIS\n.B lamina\n\\fIcommand\\fR [\\fIarguments\\fR]\n"
+      ".SH COMMANDS\n",
+      kVersion);
+  for (const Subcommand& command : Subcommands())
+    page += Format(".TP\n.B %s\n", command.name) + Escape(command.help) + "\n";
+  for (const Subcommand& command : Subcommands())
+    page += ".SH LAMINA " + Upper(command.name) + "\n.nf\n" + Escape(command.usage) + ".fi\n";
+  return page + ".SH SEE ALSO\n.BR mpiexec (1),\n.BR mpicc (1)\n";
 }
 
 std::string BashCompletion() {
@@ -122,6 +192,18 @@ std::string BashCompletion() {
   Replace("@OPTIONS@", options, &text);
   Replace("@WITH_VALUE@", with_value, &text);
   Replace("@TOPICS@", topics, &text);
+  std::string commands;
+  std::string options_of;
+  for (const Subcommand& command : Subcommands()) {
+    commands += (commands.empty() ? "" : " ") + std::string(command.name);
+    const std::vector<std::string> own = OptionsOf(command);
+    if (own.empty()) continue;
+    options_of += Format("    %s) options='", command.name);
+    for (const std::string& option : own) options_of += (option == own[0] ? "" : " ") + option;
+    options_of += "' ;;\n";
+  }
+  Replace("@COMMANDS@", commands, &text);
+  Replace("@OPTIONS_OF@", options_of, &text);
   return text;
 }
 

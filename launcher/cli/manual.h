@@ -7,7 +7,8 @@
 
 namespace lamina::launcher {
 
-std::string ManualPage();      // mpiexec(1), in man's own language
-std::string BashCompletion();  // for mpiexec, mpirun and lamina
+std::string ManualPage();        // mpiexec(1), in man's own language
+std::string LaminaManualPage();  // lamina(1)
+std::string BashCompletion();    // for mpiexec, mpirun and lamina
 
 }  // namespace lamina::launcher

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prints the manual page or the shell completion while the project is built.
+// Prints a manual page or the shell completion while the project is built.
 #include "launcher/cli/manual.h"
 
 #include <cstdio>
-#include <cstring>
+#include <string>
 
 int main(int argc, char** argv) {
-  const bool completion = argc == 2 && strcmp(argv[1], "completion") == 0;
-  if (!completion && !(argc == 2 && strcmp(argv[1], "manual") == 0)) {
-    fputs("usage: manual manual|completion\n", stderr);
+  const std::string wanted = argc == 2 ? argv[1] : "";
+  std::string text;
+  if (wanted == "mpiexec") text = lamina::launcher::ManualPage();
+  if (wanted == "lamina") text = lamina::launcher::LaminaManualPage();
+  if (wanted == "completion") text = lamina::launcher::BashCompletion();
+  if (text.empty()) {
+    fputs("usage: manual mpiexec|lamina|completion\n", stderr);
     return 2;
   }
-  const std::string text =
-      completion ? lamina::launcher::BashCompletion() : lamina::launcher::ManualPage();
   return fputs(text.c_str(), stdout) < 0 ? 1 : 0;
 }
