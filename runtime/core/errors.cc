@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/errors.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdarg>
@@ -20,6 +21,8 @@
 
 namespace lamina::core {
 namespace {
+
+constexpr int kOthersKnowBetterMs = 2000;
 
 // By class, from MPI_SUCCESS on without gaps: checked by errors_test.
 constexpr const char* kClassTexts[] = {
@@ -233,6 +236,9 @@ int Handle(const Owner& owner, int error_class, const char* call, const char* te
       // are gone, and then the standard's advice for MPI_Abort is to end them all.
       break;
   }
+  // Whoever started us learns the same at this moment, and why: it names the cause and ends us.
+  // Only if nobody does is this the news.
+  if (error_class == MPI_ERR_PROC_ABORTED) poll(nullptr, 0, kOthersKnowBetterMs);
   const bool fatal = owner.handler->action == Errhandler::Action::kFatal;
   Log(Level::kError, call, "%s (%s); the job is ended: %s on %s", text,
       ClassName(error_class).c_str(), fatal ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT",
