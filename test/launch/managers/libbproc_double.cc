@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stand-in for libbproc.so.4 with the documented behaviour of the few functions a launcher calls.
-// Its nodes are this machine: 0 and 3 are up, 1 is down, 2 is a hole in the numbering.
+// Its nodes are this machine: 0 and 3 are up, 1 is down, 2 is a hole in the numbering. Or, where
+// BPROC_DOUBLE_HOSTS names some, these hosts are nodes 0, 1, … and all up; BPROC_DOUBLE_AGENT is a
+// program that runs what follows on the host that it is given.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,12 +33,30 @@ struct Io {
   } d;
 };
 
+// Of the process that has loaded this, as it was started.
+std::string Variable(const std::string& name) {
+  std::ifstream file("/proc/self/environ", std::ios::binary);
+  for (std::string assignment; std::getline(file, assignment, '\0');)
+    if (assignment.compare(0, name.size() + 1, name + "=") == 0)
+      return assignment.substr(name.size() + 1);
+  return {};
+}
+
+std::vector<std::string> Hosts() {
+  std::vector<std::string> hosts;
+  std::istringstream words(Variable("BPROC_DOUBLE_HOSTS"));
+  for (std::string name; words >> name;) hosts.push_back(name);
+  return hosts;
+}
+
 const char* StatusOf(int node) {
+  if (const auto hosts = Hosts(); !hosts.empty())
+    return node >= 0 && static_cast<size_t>(node) < hosts.size() ? "up" : nullptr;
   if (node == 0 || node == 3) return "up";
   return node == 1 ? "down" : nullptr;
 }
 
-[[noreturn]] void Execute(int position, const Io* io, int io_count, const char* command,
+[[noreturn]] void Execute(int position, int node, const Io* io, int io_count, const char* command,
                           char* const* argv, char* const* environment) {
   for (int i = 0; i < io_count; ++i) {
     const int fd = open(io[i].d.file.name, io[i].d.file.flags, io[i].d.file.mode);
@@ -49,6 +71,14 @@ const char* StatusOf(int node) {
   for (; *environment != nullptr; ++environment)
     own.push_back(strcmp(*environment, "BPROC_RANK=XXXXXXX") == 0 ? rank : *environment);
   own.push_back(nullptr);
+  if (const auto hosts = Hosts(); !hosts.empty()) {
+    std::string agent = Variable("BPROC_DOUBLE_AGENT");
+    std::string host = hosts[static_cast<size_t>(node)];
+    std::vector<char*> words = {agent.data(), host.data(), const_cast<char*>(command)};
+    for (++argv; *argv != nullptr; ++argv) words.push_back(*argv);
+    words.push_back(nullptr);
+    execve(agent.c_str(), words.data(), own.data());
+  }
   execve(command, argv, own.data());
   _exit(errno);
 }
@@ -61,7 +91,10 @@ extern "C" {
 
 EXPORTED int bproc_version(void*) { return 0; }
 EXPORTED int bproc_currnode() { return -1; }
-EXPORTED int bproc_numnodes() { return 3; }
+EXPORTED int bproc_numnodes() {
+  const auto hosts = Hosts();
+  return hosts.empty() ? 3 : static_cast<int>(hosts.size());
+}
 
 EXPORTED int bproc_nodestatus(int node, char* status, int bytes) {
   const char* text = StatusOf(node);
@@ -96,7 +129,7 @@ EXPORTED int bproc_vexecmove_io(int count, int* nodes, int* pids, Io* io, int io
       continue;
     }
     pids[i] = fork();
-    if (pids[i] == 0) Execute(i, io, io_count, command, argv, environment);
+    if (pids[i] == 0) Execute(i, nodes[i], io, io_count, command, argv, environment);
     if (pids[i] < 0) pids[i] = -errno;
   }
   return count;

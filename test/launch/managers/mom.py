@@ -48,10 +48,12 @@ class Reader:
 
 
 class Mom:
-    """Serves one job until stop(). `broken`: nodes on which nothing can be started."""
+    """Serves one job until stop(). `broken`: nodes on which nothing can be started; `reach`: from a
+    node's number to the words in front of what is to run there, none for this machine."""
 
-    def __init__(self, job, cookie, nodes, broken=()):
+    def __init__(self, job, cookie, nodes, broken=(), reach=lambda node: []):
         self.job, self.cookie, self.nodes, self.broken = job, cookie, nodes, set(broken)
+        self.reach = reach
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.lock = threading.Lock()
@@ -118,12 +120,12 @@ class Mom:
             if node in self.broken:
                 self.send(connection, event, ERROR, integer(NO_SUCH_NODE))
                 return
-            environment = {"PATH": "/bin:/usr/bin", "HOME": "/", "PBS_JOBID": self.job,
+            environment = {"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", "HOME": "/", "PBS_JOBID": self.job,
                            # A MoM's own PMIx, which is of no use to anybody.
                            "PMIX_NAMESPACE": "pbs", "PMIX_RANK": "0"}
             environment.update(variables)
             self.spawned.append((node, words, variables))
-            task = subprocess.Popen(words, env=environment, cwd="/", stdin=subprocess.DEVNULL,
+            task = subprocess.Popen(self.reach(node) + words, env=environment, cwd="/", stdin=subprocess.DEVNULL,
                                     start_new_session=True)
             self.tasks[task.pid] = task
             self.send(connection, event, 0, integer(task.pid))
