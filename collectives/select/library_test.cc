@@ -45,8 +45,8 @@ TEST(Library, ChoosesBySize) {
   const auto library = Make(BasicOnly(), {});
   EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 8, 8), "recursive_doubling");
   EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 8, 1 << 20), "rabenseifner");
-  EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 8), "binomial");
-  EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 16 << 20), "scatter_allgather");
+  EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 8), "knomial");
+  EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 16 << 20), "chain");
   EXPECT_EQ(Chosen(*library, Operation::kAlltoall, 64, 8), "bruck");
 }
 

@@ -134,6 +134,7 @@ static void Others(int ranks) {
   double seconds = -1;
   int number = -1, flag, sum;
   MPI_Comm twin;
+  MPI_Request request;
   HOLDS(MPI_T_pvar_read(session, state, &number) == MPI_SUCCESS && number == 1);
   HOLDS(Read(size) == (unsigned long long)ranks);
   HOLDS(Read(connected) >= 1 && Read(connected) <= (unsigned long long)ranks);
@@ -142,7 +143,10 @@ static void Others(int ranks) {
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
   HOLDS(Read(polls) >= 1);
   MPI_Comm_dup(MPI_COMM_WORLD, &twin);
-  for (int i = 0; i < 3; ++i) MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, twin);
+  for (int i = 0; i < 3; ++i) { /* non-blocking ones are always planned */
+    MPI_Iallreduce(&number, &sum, 1, MPI_INT, MPI_SUM, twin, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   if (ranks > 1) HOLDS(Read(misses) >= 1 && Read(hits) >= 2);
   MPI_Comm_free(&twin);
 }
