@@ -259,13 +259,15 @@ void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
 // the branch's.
 std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
   const std::uint64_t now_ms = Heartbeat::NowMs();
-  if (ping)
+  if (ping) {
     for (const auto& node : flock_->nodes()) {
       if (node->state != Node::State::kHerding || node->stream == nullptr) continue;
       node->pinged_us = NowUs();
       node->round_trip_us.reset();
       flock_->Send(node.get(), wire::Kind::kPing, "");
     }
+    flock_->CarryAll();
+  }
   std::vector<HostState> states;
   for (std::uint32_t host = 0; host < by_host_.size(); ++host) {
     const Node* node = by_host_[host];

@@ -230,6 +230,10 @@ void Shepherd::NoteSuspension(const wire::Frame& frame) {
 Status Shepherd::Obey(const wire::Frame& frame) {
   NoteSuspension(frame);
   if (frame.kind == wire::Kind::kOrders) return TakeOrders(frame.payload);
+  if (frame.kind == wire::Kind::kPing) {
+    stream_->Send(wire::Kind::kPing, frame.payload);
+    return {};
+  }
   if (relay_ != nullptr) return relay_->Obey(frame);
   if (job_ == nullptr) return Error(Code::kInvalid, "the stream begins without orders");
   switch (frame.kind) {
@@ -243,9 +247,6 @@ Status Shepherd::Obey(const wire::Frame& frame) {
       return server_->Receive(frame.payload);
     case wire::Kind::kBeat:
       return With(wire::DecodeBeat(frame.payload), [](const auto&) {});
-    case wire::Kind::kPing:
-      stream_->Send(wire::Kind::kPing, frame.payload);
-      return {};
     case wire::Kind::kSweep:
       Sweep();
       return {};

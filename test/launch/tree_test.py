@@ -10,6 +10,7 @@ Method: seven virtual hosts and a width of two, so that the tree is three high: 
 import contextlib
 import os
 import signal
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -81,6 +82,16 @@ class WellTest(TreeCase):
         self.assertEqual(sorted(done.stdout.splitlines()),
                          sorted("[rank %d] line %d of rank %d" % (rank, line, rank)
                                 for rank in range(RANKS) for line in range(2000)))
+
+    def test_hosts_answer_a_ping(self):
+        process = self.start_and_wait("wait", ranks=RANKS)
+        done = subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
+                              executable=hosts.program("mpiexec"), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count(" answered in "), len(HOSTS), done.stdout)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.ends(process, 12)[0], -signal.SIGINT)
 
     def test_strays_are_swept(self):
         done = self.job("./actor", "stray", "child")
