@@ -284,6 +284,9 @@ void Engine::DrainUntil(const Done& done) {
     return std::any_of(polled_.begin(), polled_.end(),
                        [](transport::Transport* transport) { return !transport->Drained(); });
   };
+  // First what has arrived: an operation whose request was freed may wait for it to be over.
+  while (Progress() && std::chrono::steady_clock::now() < limit) {
+  }
   progress::Waiter waiter(policy_);
   while (pending() && std::chrono::steady_clock::now() < limit)
     if (Progress())
