@@ -92,6 +92,18 @@ class Table {
   const LinkModel& link_;
 };
 
+// What goes past the table on one node.
+std::string SharedText(const Library& library) {
+  std::string names;
+  for (std::size_t i = 0; i < kOperations; ++i)
+    if (const auto operation = static_cast<Operation>(i); library.MayShare(operation))
+      names += std::string(names.empty() ? "" : ", ") + Name(operation);
+  return names.empty() ? ""
+                       : "\nBlocking calls of these go through shared memory where it is faster "
+                         "(collective.shared.*):\n" +
+                             names + "\n";
+}
+
 }  // namespace
 
 Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
@@ -117,6 +129,7 @@ Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
   const Table table(library, shape, placement.link);
   for (std::size_t i = 0; i < kOperations; ++i)
     if (!Neighbourly(static_cast<Operation>(i))) table.Add(static_cast<Operation>(i), &text);
+  if (placement.nodes == 1) text += SharedText(library);
   return text;
 }
 

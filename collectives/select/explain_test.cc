@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   the table says what would be chosen: the levels, every operation, hierarchy only where
-//         there are several nodes, and what a parameter has named.
+//         there are several nodes, what a parameter has named, what goes through shared memory.
 // Method: tables of the shipped components for small shapes, read line by line.
 #include "collectives/select/explain.h"
 
@@ -10,6 +10,7 @@
 
 #include "collectives/basic/basic.h"
 #include "collectives/hierarchical/hierarchical.h"
+#include "collectives/shared/shared.h"
 #include "runtime/base/text.h"
 
 namespace lamina::collective {
@@ -19,8 +20,11 @@ std::string Text(Rank ranks, Rank per_node, const char* assignment = nullptr) {
   Registry registry;
   EXPECT_TRUE(registry.Add(basic::Describe()).ok());
   EXPECT_TRUE(registry.Add(hierarchical::Describe()).ok());
+  EXPECT_TRUE(registry.Add(shared::Describe()).ok());
   param::Settings settings;
-  if (assignment != nullptr) EXPECT_TRUE(settings.AddCommandLine(assignment).ok());
+  if (assignment != nullptr) {
+    EXPECT_TRUE(settings.AddCommandLine(assignment).ok());
+  }
   const auto library = Library::Make(registry, settings);
   EXPECT_TRUE(library.ok());
   const Result<std::string> text = Explain(**library, ranks, per_node);
@@ -56,6 +60,18 @@ TEST(Explain, SaysWhatWasNamed) {
   const std::string lines = LinesOf(Text(16, 4, "collective.bcast.algorithm=linear"), "bcast");
   EXPECT_NE(lines.find("8..64M     linear"), std::string::npos) << lines;
   EXPECT_NE(lines.find("named by parameter"), std::string::npos) << lines;
+}
+
+TEST(Explain, SaysWhatGoesThroughSharedMemory) {
+  constexpr const char* kSharing = "through shared memory";
+  EXPECT_NE(Text(4, 4).find(kSharing), std::string::npos);
+  EXPECT_EQ(Text(16, 4).find(kSharing), std::string::npos);
+  EXPECT_EQ(Text(4, 4, "collective.include=basic").find(kSharing), std::string::npos);
+  EXPECT_EQ(Text(4, 4, "collective.shared.enable=never").find(kSharing), std::string::npos);
+  const std::string named = Text(4, 4, "collective.bcast.algorithm=linear");
+  const std::string sharing = named.substr(named.find(kSharing));
+  EXPECT_EQ(sharing.find("bcast"), std::string::npos) << sharing;
+  EXPECT_NE(sharing.find("allreduce"), std::string::npos) << sharing;
 }
 
 TEST(Explain, RefusesShapesThereAreNot) {

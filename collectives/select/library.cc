@@ -73,10 +73,12 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
           component->info.name.c_str(), std::string(made.status().message()).c_str());
       continue;
     }
-    if (component->info.name == shared::kName)
+    if (component->info.name == shared::kName) {
+      library->has_shared_ = true;
       for (std::size_t i = 0; i < kOperations; ++i)
         if (!library->groups_[i].empty())
           library->above_shared_ |= shared::Bit(static_cast<Operation>(i));
+    }
     std::array<std::vector<const Algorithm*>, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
       offered[Index(algorithm->operation)].push_back(algorithm);
@@ -135,6 +137,14 @@ Status Library::Force(Operation operation, const std::string& name) {
   }
   return Error(Code::kInvalid, "collective.%s.algorithm is \"%s\"; there are: %s", Name(operation),
                name.c_str(), known.c_str());
+}
+
+bool Library::MayShare(Operation operation) const {
+  if (!has_shared_ || shared_params_.enable == "never" ||
+      (shared::kOperations & shared::Bit(operation)) == 0)
+    return false;
+  const Forced named = forced(operation);
+  return named == Forced::kShared || (named == Forced::kNothing && !above_shared(operation));
 }
 
 std::vector<const Algorithm*> Library::Offered(Operation operation) const {

@@ -184,6 +184,8 @@ class Library {
   bool above_shared(Operation operation) const {
     return (above_shared_ & shared::Bit(operation)) != 0;
   }
+  // May a blocking call of it, on one node, go through memory that its ranks share?
+  bool MayShare(Operation operation) const;
   // Everything offered for `operation`, best component first.
   std::vector<const Algorithm*> Offered(Operation operation) const;
 
@@ -203,6 +205,7 @@ class Library {
   shared::Params shared_params_;
   std::uint32_t forced_shared_ = 0;  // operations, as bits
   std::uint32_t above_shared_ = 0;   // likewise: offered by a component of higher priority
+  bool has_shared_ = false;          // collectives/shared is one of the components
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;

@@ -77,15 +77,12 @@ class Circle final : public Beside {
         params_(library.shared_params()),
         by_messages_(by_messages),
         patience_(*comm) {
-    if (params_.enable == "never" || comm->is_inter() || comm->size < 2 || !OnOneNode(*comm))
-      return;
+    if (comm->is_inter() || comm->size < 2 || !OnOneNode(*comm)) return;
     for (std::uint32_t i = 0; i < collective::kOperations; ++i) {
       const auto operation = static_cast<Operation>(i);
-      const Forced forced = library.forced(operation);
-      const bool outranked = library.above_shared(operation) && forced != Forced::kShared;
-      if ((kOperations & Bit(operation)) == 0 || forced == Forced::kPlan || outranked) continue;
+      if (!library.MayShare(operation)) continue;
       operations |= Bit(operation);
-      if (forced == Forced::kShared) always_ |= Bit(operation);
+      if (library.forced(operation) == Forced::kShared) always_ |= Bit(operation);
     }
   }
 
