@@ -25,10 +25,8 @@ bool Fits(const Call& call, const Shape&) { return call.commutative; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const PowerGroup group(shape.ranks);
-  const double rounds = CeilLog2(group.participants());
   const double bytes = static_cast<double>(call.bytes);
-  const double moved = (1 - 1.0 / group.participants()) * bytes;
-  double cost = Move(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
+  double cost = HalvingAndBackUs(link, group, bytes);
   if (group.participants() != shape.ranks)
     cost += Move(link, 2, 2 * bytes) + Combine(link, bytes) + Turns(link, 2);
   return cost;

@@ -58,7 +58,7 @@ class Fold {
 
 // Can a reduction be done in stages? Groups out of rank order take a commutative operation.
 inline bool Foldable(const Call& call, const Shape& shape) {
-  return shape.topology != nullptr && (call.commutative || InOrder(*shape.topology));
+  return call.commutative ? shape.topology != nullptr : HasRanges(shape);
 }
 
 // Scratch that algorithms for reduce and allreduce use at most, in vectors.

@@ -19,9 +19,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) {
-  return shape.topology != nullptr && InOrder(*shape.topology);
-}
+bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const bool block = call.operation == Operation::kReduceScatterBlock;

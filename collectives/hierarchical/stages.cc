@@ -64,8 +64,9 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
   return stages;
 }
 
-bool InOrder(const Topology& topology) {
-  return std::all_of(topology.levels.begin(), topology.levels.end(),
+bool HasRanges(const Shape& shape) {
+  return shape.topology != nullptr &&
+         std::all_of(shape.topology->levels.begin(), shape.topology->levels.end(),
                      [](const Level& level) { return level.groups.in_order(); });
 }
 

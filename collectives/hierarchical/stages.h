@@ -38,8 +38,8 @@ enum class Leader { kFirst, kLast };  // which rank of a group, where the root i
 // behind it; whoever leads all is in levels + 1. `root`: kNobody if nobody is.
 std::vector<Stage> Climb(const Shape& shape, Rank root, Leader leader = Leader::kFirst);
 
-// All groups of all levels are ranges of consecutive ranks.
-bool InOrder(const Topology& topology);
+// There are levels, and all their groups are ranges of consecutive ranks.
+bool HasRanges(const Shape& shape);
 
 // How many take part in a stage, at most, and the link between them; for cost statements.
 struct Span {

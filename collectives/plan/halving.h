@@ -6,9 +6,17 @@
 // Operands meet in an order that is fixed but not the ranks', so the operation must be commutative.
 #pragma once
 
+#include "collectives/plan/cost.h"
 #include "collectives/plan/power.h"
 
 namespace lamina::collective {
+
+// Cost of halving a vector and of bringing the blocks together again, which is as many rounds back.
+inline double HalvingAndBackUs(const LinkModel& link, const PowerGroup& group, double bytes) {
+  const double rounds = CeilLog2(group.participants());
+  const double moved = (1 - 1.0 / group.participants()) * bytes;
+  return Move(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
+}
 
 // The blocks [first, last) that a participant still works on.
 struct Window {
