@@ -64,9 +64,6 @@ std::vector<Configuration> AllConfigurations() {
   };
   for (Configuration& it : all) {
     if (it.name == "shm_descriptor_sleep") it.descriptor_sleep = true;
-    if (it.name == "shm_together")
-      it.unsupported.push_back(
-          {"ABellThatWasArmedRings", "its bell is that of shm, and it is long"});
     if (it.name != "ucx_shm") continue;
     for (const char* test : {"ASenderNoticesThatItsPeerWasKilled",
                              "ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames"})
