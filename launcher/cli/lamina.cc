@@ -29,7 +29,7 @@ int VersionCommand(std::span<const std::string>, const CommandContext&) {
 
 int TuneCommand(std::span<const std::string> arguments, const CommandContext& context) {
   const Installation installation = ThisInstallation();
-  return Tune(arguments, installation.program,
+  return Tune(arguments, UsageOf("tune"), installation.program,
               ParameterFiles(installation, context.environment));
 }
 

@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::array<std::size_t, 2> kStreams = {0, 1};
 
-template <class Message, class Action>
-Status With(Result<Message> message, Action action) {
-  if (!message.ok()) return std::move(message).status();
-  action(*message);
-  return {};
-}
-
 std::uint64_t NowUs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -75,16 +68,16 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
   };
   switch (frame.kind) {
     case wire::Kind::kEnded:
-      return With(wire::DecodeEnds(frame.payload), [&](const std::vector<wire::Ended>& ends) {
+      return wire::With(wire::DecodeEnds(frame.payload), [&](const std::vector<wire::Ended>& ends) {
         for (const wire::Ended& ended : ends)
           if (mine(ended.rank)) HearEnd(ended);
       });
     case wire::Kind::kOutput:
-      return With(wire::DecodePiece(frame.payload), [&](const wire::Piece& piece) {
+      return wire::With(wire::DecodePiece(frame.payload), [&](const wire::Piece& piece) {
         if (mine(piece.rank) && piece.stream > 0) Deliver(piece.rank, piece.stream, piece.bytes);
       });
     case wire::Kind::kTaken:
-      return With(wire::DecodeCredit(frame.payload), [&](const wire::Credit& credit) {
+      return wire::With(wire::DecodeCredit(frame.payload), [&](const wire::Credit& credit) {
         Source* input = mine(credit.rank) ? remotes_.at(credit.rank).input.get() : nullptr;
         if (input == nullptr) return;
         if (credit.bytes == wire::Credit::kGone)
@@ -95,12 +88,12 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kLetter:
       return hub_->Receive(node->edge, frame.payload);
     case wire::Kind::kBeat:
-      return With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
+      return wire::With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
         for (const auto& head : beat.heads)
           if (mine(head.rank)) remotes_.at(head.rank).trace.head = head.ring_head;
       });
     case wire::Kind::kGone:
-      return With(wire::DecodeGone(frame.payload), [&](wire::Gone gone) {
+      return wire::With(wire::DecodeGone(frame.payload), [&](wire::Gone gone) {
         std::erase_if(gone.hosts, [&](std::uint32_t host) {
           return host >= by_host_.size() || by_host_[host] != node;
         });

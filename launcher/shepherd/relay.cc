@@ -15,27 +15,20 @@ namespace {
 // How long exit records that say nothing alarming wait for more of them.
 constexpr std::uint64_t kGatherMs = 20;
 
-template <class Message, class Action>
-Status With(Result<Message> message, Action action) {
-  if (!message.ok()) return std::move(message).status();
-  action(*message);
-  return {};
-}
-
 }  // namespace
 
 Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, Outlets outlets)
     : orders_(orders),
       heartbeat_(heartbeat),
       outlets_(std::move(outlets)),
-      flock_(orders.plan, orders.rules, orders.silence_ms, poller, heartbeat,
-             Flock::Outlets{
-                 [this](const Node& node) { return OrdersFor(node); },
-                 [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
-                 [this](Node* node, bool started, const std::string& why) {
-                   Failed(node, started, why);
-                 },
-                 [this] { EndIfDone(); }}),
+      flock_(
+          orders.plan, orders.rules, orders.silence_ms, poller, heartbeat,
+          Flock::Outlets{[this](const Node& node) { return OrdersFor(node); },
+                         [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+                         [this](Node* node, bool started, const std::string& why) {
+                           Failed(node, started, why);
+                         },
+                         [this] { EndIfDone(); }}),
       by_host_(orders.plan.hosts.size()),
       hub_(orders.plan, std::vector<pmix::Hub::Edge>(orders.plan.hosts.size(), pmix::Hub::kUp),
            false,
@@ -66,9 +59,8 @@ std::string Relay::OrdersFor(const Node& node) const {
   wire::Orders orders = orders_;
   orders.host = node.host;
   orders.below = node.below;
-  std::erase_if(orders.ranks, [this, &node](const wire::RankOrder& rank) {
-    return NodeOf(rank.rank) != &node;
-  });
+  std::erase_if(orders.ranks,
+                [this, &node](const wire::RankOrder& rank) { return NodeOf(rank.rank) != &node; });
   return Encode(orders);
 }
 
@@ -78,15 +70,15 @@ Status Relay::Obey(const wire::Frame& frame) {
   };
   switch (frame.kind) {
     case wire::Kind::kInput:
-      return With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+      return wire::With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kWritten:
-      return With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+      return wire::With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kSignal:
-      return With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
+      return wire::With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
     case wire::Kind::kLetter:
       return hub_.Receive(pmix::Hub::kUp, frame.payload);
     case wire::Kind::kBeat:
-      return With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+      return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
     case wire::Kind::kSweep:
       flock_.Sweep();
       EndIfDone();
@@ -103,20 +95,22 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
   };
   switch (frame.kind) {
     case wire::Kind::kEnded:
-      return With(wire::DecodeEnds(frame.payload), [&](auto& m) { HearEnds(node, std::move(m)); });
+      return wire::With(wire::DecodeEnds(frame.payload),
+                        [&](auto& m) { HearEnds(node, std::move(m)); });
     case wire::Kind::kOutput:
-      return With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+      return wire::With(wire::DecodePiece(frame.payload), [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kTaken:
-      return With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
+      return wire::With(wire::DecodeCredit(frame.payload), [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kLetter:
       return hub_.Receive(node->edge, frame.payload);
     case wire::Kind::kBeat:
-      return With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
+      return wire::With(wire::DecodeBeat(frame.payload), [&](const wire::Beat& beat) {
         for (const auto& head : beat.heads)
           if (NodeOf(head.rank) == node) heads_[head.rank] = head.ring_head;
       });
     case wire::Kind::kGone:
-      return With(wire::DecodeGone(frame.payload), [&](auto& m) { HearGone(node, std::move(m)); });
+      return wire::With(wire::DecodeGone(frame.payload),
+                        [&](auto& m) { HearGone(node, std::move(m)); });
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));
@@ -156,12 +150,17 @@ void Relay::HearGone(Node* node, wire::Gone gone) {
   std::erase_if(node->below, [&gone](const wire::Below& below) {
     return std::find(gone.hosts.begin(), gone.hosts.end(), below.host) != gone.hosts.end();
   });
-  for (const std::uint32_t host : gone.hosts) {
+  Forget(gone.hosts, !gone.lost);
+}
+
+// `given_back`: the launcher may reach them yet, and then speaks for them.
+void Relay::Forget(const std::vector<std::uint32_t>& hosts, bool given_back) {
+  for (const std::uint32_t host : hosts) {
     by_host_[host] = nullptr;
     std::erase_if(running_, [this, host](std::uint32_t rank) {
       return orders_.plan.ranks[rank].host == host;
     });
-    if (!gone.lost) hub_.Move(host, pmix::Hub::kUp);
+    if (given_back) hub_.Move(host, pmix::Hub::kUp);
   }
 }
 
@@ -169,17 +168,11 @@ void Relay::Failed(Node* node, bool started, const std::string& why) {
   const bool give_back = !started && !node->here;
   const std::vector<std::uint32_t> hosts = node->hosts();
   TellEnds();
-  outlets_.send(wire::Kind::kGone,
-                Encode(wire::Gone{!give_back, hosts,
-                                  give_back ? orders_.plan.hosts[orders_.host].name + " " + why
-                                            : why}));
-  for (const std::uint32_t host : hosts) {
-    by_host_[host] = nullptr;
-    std::erase_if(running_, [this, host](std::uint32_t rank) {
-      return orders_.plan.ranks[rank].host == host;
-    });
-    if (give_back) hub_.Move(host, pmix::Hub::kUp);
-  }
+  outlets_.send(
+      wire::Kind::kGone,
+      Encode(wire::Gone{!give_back, hosts,
+                        give_back ? orders_.plan.hosts[orders_.host].name + " " + why : why}));
+  Forget(hosts, give_back);
   EndIfDone();
 }
 

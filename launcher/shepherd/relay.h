@@ -44,6 +44,7 @@ class Relay {
   Status Hear(Node* node, const wire::Frame& frame);
   void HearEnds(const Node* node, std::vector<wire::Ended> ends);
   void HearGone(Node* node, wire::Gone gone);
+  void Forget(const std::vector<std::uint32_t>& hosts, bool given_back);
   void Failed(Node* node, bool started, const std::string& why);
   void Signal(const wire::SignalOrder& order);
   void Cancel(Node* node, std::uint32_t signal);

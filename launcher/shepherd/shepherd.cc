@@ -211,13 +211,6 @@ void Shepherd::OnStream() {
   if (!*open) Fail(Error(Code::kPeerLost, "the launcher has gone"));
 }
 
-template <class Message, class Action>
-Status With(Result<Message> message, Action action) {
-  if (!message.ok()) return std::move(message).status();
-  action(*message);
-  return {};
-}
-
 // A launcher that is to be stopped cannot speak until it is continued.
 void Shepherd::NoteSuspension(const wire::Frame& frame) {
   if (frame.kind != wire::Kind::kSignal) return;
@@ -238,15 +231,15 @@ Status Shepherd::Obey(const wire::Frame& frame) {
   if (job_ == nullptr) return Error(Code::kInvalid, "the stream begins without orders");
   switch (frame.kind) {
     case wire::Kind::kInput:
-      return With(wire::DecodePiece(frame.payload), [this](const auto& m) { Deliver(m); });
+      return wire::With(wire::DecodePiece(frame.payload), [this](const auto& m) { Deliver(m); });
     case wire::Kind::kWritten:
-      return With(wire::DecodeCredit(frame.payload), [this](const auto& m) { Credit(m); });
+      return wire::With(wire::DecodeCredit(frame.payload), [this](const auto& m) { Credit(m); });
     case wire::Kind::kSignal:
-      return With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
+      return wire::With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
     case wire::Kind::kLetter:
       return server_->Receive(frame.payload);
     case wire::Kind::kBeat:
-      return With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+      return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
     case wire::Kind::kSweep:
       Sweep();
       return {};
@@ -283,13 +276,11 @@ Status Shepherd::MakeRank(const wire::RankOrder& order) {
   }
   for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
     if (Status status = open_pipe(&sheep.fds[which], &own, false); !status.ok()) return status;
-    sheep.output[which - 1u] =
-        std::make_unique<Source>(poller_.get(), own, kWindowBytes,
-                                 [this, rank, which](std::string_view piece) {
-                                   stream_->Send(wire::Kind::kOutput,
-                                                 Encode(wire::Piece{rank, which, piece}));
-                                   if (piece.empty()) SayGoodbyeIfDone();
-                                 });
+    sheep.output[which - 1u] = std::make_unique<Source>(
+        poller_.get(), own, kWindowBytes, [this, rank, which](std::string_view piece) {
+          stream_->Send(wire::Kind::kOutput, Encode(wire::Piece{rank, which, piece}));
+          if (piece.empty()) SayGoodbyeIfDone();
+        });
   }
   return {};
 }
@@ -334,13 +325,12 @@ Status Shepherd::TakeOrders(std::string_view payload) {
   if (orders_.below.empty()) return StartRanks();
   relay_ = std::make_unique<Relay>(
       orders_, poller_.get(), &heartbeat_,
-      Relay::Outlets{[this](wire::Kind kind, const std::string& payload) {
-                       stream_->Send(kind, payload);
-                     },
-                     [this] {
-                       goodbye_ = true;
-                       stream_->Send(wire::Kind::kBye, "");
-                     }});
+      Relay::Outlets{
+          [this](wire::Kind kind, const std::string& payload) { stream_->Send(kind, payload); },
+          [this] {
+            goodbye_ = true;
+            stream_->Send(wire::Kind::kBye, "");
+          }});
   return {};
 }
 

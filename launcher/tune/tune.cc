@@ -17,13 +17,6 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: lamina tune [-o FILE] MPIEXEC-OPTIONS\n\n"
-    "Measures what a message costs on a node and between nodes, and what it costs to\n"
-    "reduce, with a job started by mpiexec with these options; at least 2 ranks.\n\n"
-    "  -o FILE   write the parameters there; lines of FILE about others are kept.\n"
-    "            Without it they are printed.\n\n"
-    "  lamina tune -n 4 -o ~/.config/lamina.conf      for all later jobs of this user\n";
 constexpr const char* kTitle = "# measured by lamina tune";
 constexpr std::string_view kPrefix = "collective.select.";
 
@@ -142,13 +135,13 @@ std::string Merge(std::string_view before, const std::vector<Measured>& values) 
   return text;
 }
 
-int Tune(std::span<const std::string> arguments, const std::string& program,
+int Tune(std::span<const std::string> arguments, const char* usage, const std::string& program,
          const std::vector<std::string>& parameter_files) {
   std::vector<std::string> line = {"mpiexec"};
   std::string path;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "-h" || arguments[i] == "--help") {
-      fputs(kUsage, stdout);
+      fputs(usage, stdout);
       return 0;
     }
     if (arguments[i] == "-o") {

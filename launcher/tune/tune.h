@@ -19,9 +19,9 @@ namespace lamina::launcher {
 // As its first argument this word makes the program a measuring rank; for nobody to type.
 inline constexpr std::string_view kTuneWord = "--lamina-tune-rank";
 
-// `lamina tune [-o FILE] MPIEXEC-OPTIONS`. `program`: this program; `parameter_files`: those that
-// jobs read by themselves. Returns the exit status.
-int Tune(std::span<const std::string> arguments, const std::string& program,
+// `lamina tune [-o FILE] MPIEXEC-OPTIONS`. `usage`: what --help prints; `program`: this program;
+// `parameter_files`: those that jobs read by themselves. Returns the exit status.
+int Tune(std::span<const std::string> arguments, const char* usage, const std::string& program,
          const std::vector<std::string>& parameter_files);
 
 // One rank of it. `library`: the path of the MPI library, which is opened here.

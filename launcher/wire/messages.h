@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "launcher/plan/plan.h"
@@ -132,5 +133,13 @@ struct Beat {
 };
 std::string Encode(const Beat& beat);
 Result<Beat> DecodeBeat(std::string_view payload);
+
+// What is done with a message that was decoded; the status of one that cannot be.
+template <class Message, class Action>
+Status With(Result<Message> message, Action action) {
+  if (!message.ok()) return std::move(message).status();
+  action(*message);
+  return {};
+}
 
 }  // namespace lamina::launcher::wire

@@ -56,7 +56,7 @@ std::optional<std::string> Algorithms(const param::Settings& settings, std::stri
   if (words.size() != 2) return std::nullopt;
   const auto ranks = ParseInteger(words[0]), per_node = ParseInteger(words[1]);
   if (!ranks || !per_node || *ranks > INT32_MAX || *per_node > INT32_MAX) return std::nullopt;
-  auto library = collective::Library::Make(ShippedCollectives(), settings);
+  auto library = collective::Library::Make(AllCollectives(), settings);
   if (!library.ok()) return std::string(library.status().message()) + "\n";
   Result<std::string> text =
       collective::Explain(**library, static_cast<Rank>(*ranks), static_cast<Rank>(*per_node));

@@ -30,7 +30,6 @@ std::string Prefix() {
 
 }  // namespace
 
-
 transport::Registry ShippedTransports() {
   transport::Registry registry;
   for (auto describe :

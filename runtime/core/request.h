@@ -112,6 +112,7 @@ inline void Hold(Request* request, const datatype::Datatype* type) {
   if (!type->predefined) HoldDerived(request, type);
 }
 
+// Lets go of what is beside the communicator: a datatype, an activity.
 void FreeHeld(Request* request);
 [[gnu::always_inline]] inline void FreeRequest(Request* request) {
   if (request == &sent_request) return;

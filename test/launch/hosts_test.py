@@ -132,6 +132,19 @@ class HostsCase(harness.LaunchCase):
                 return host
         return "here"
 
+    def check_that_a_shy_sshd_is_asked_again(self):
+        """Each host's first connection from each process is dropped."""
+        script = program("shy")
+        count = program("count")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/bash\nif mkdir %s.$PPID.\"${@: -2:1}\" 2>/dev/null; then\n"
+                       "  echo 'kex_exchange_identification: Connection closed by remote host' >&2\n"
+                       "  exit 255\nfi\nexec ssh \"$@\"\n" % count)
+        os.chmod(script, 0o755)
+        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + script])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+
     def tearDown(self):
         super().tearDown()
         left = harness.wait_until(lambda: not self.shepherds(), 3.0)
@@ -387,16 +400,7 @@ class AgentTest(WellTest, FailureTest):
 class GuestsTest(HostsCase):
     def test_an_sshd_with_too_many_guests(self):
         """An sshd that drops connections (MaxStartups) is asked again."""
-        script = program("shy")
-        count = program("count")
-        with open(script, "w", encoding="ascii") as file:
-            file.write("#!/bin/bash\nif mkdir %s.$PPID.\"${@: -2:1}\" 2>/dev/null; then\n"
-                       "  echo 'kex_exchange_identification: Connection closed by remote host' >&2\n"
-                       "  exit 255\nfi\nexec ssh \"$@\"\n" % count)
-        os.chmod(script, 0o755)
-        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + script])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+        self.check_that_a_shy_sshd_is_asked_again()
 
 
 if __name__ == "__main__":

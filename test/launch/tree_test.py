@@ -232,15 +232,7 @@ class SshTest(TreeCase):
 
     def test_an_sshd_with_too_many_guests(self):
         """One that drops a connection is asked again, by whoever starts it."""
-        script, count = hosts.program("shy"), hosts.program("count")
-        with open(script, "w", encoding="ascii") as file:
-            file.write("#!/bin/bash\nif mkdir %s.$PPID.\"${@: -2:1}\" 2>/dev/null; then\n"
-                       "  echo 'kex_exchange_identification: Connection closed by remote host' >&2\n"
-                       "  exit 255\nfi\nexec ssh \"$@\"\n" % count)
-        os.chmod(script, 0o755)
-        done = self.job("hostname", options=["--param", "spawner.ssh.command=" + script])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+        self.check_that_a_shy_sshd_is_asked_again()
 
 
 if __name__ == "__main__":
