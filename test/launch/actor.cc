@@ -77,6 +77,12 @@ void Handle(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
+// ThreadSanitizer puts handlers off until a call that it knows to block; a signal that comes just
+// before the call waits for the next, so none lasts for ever.
+[[noreturn]] void WaitForSignals() {
+  for (;;) poll(nullptr, 0, 100);
+}
+
 void Lines(long count) {
   char line[128];
   for (long i = 0; i < count; ++i) {
@@ -115,8 +121,7 @@ void LeaveBehind(bool own_session) {
     if (fork() != 0) _exit(0);
   }
   for (int signal = 1; signal < 32; ++signal) Handle(signal, SIG_IGN);
-  // Not pause(): ThreadSanitizer puts handlers off until a call that it knows to block.
-  for (;;) poll(nullptr, 0, -1);
+  WaitForSignals();
 }
 
 void Descriptors(void) {
@@ -154,11 +159,6 @@ struct Step {
   const char* word;
   void (*act)(const char* value);
 };
-
-[[noreturn]] void WaitForSignals() {
-  // Not pause(): ThreadSanitizer puts handlers off until a call that it knows to block.
-  for (;;) poll(nullptr, 0, -1);
-}
 
 const Step kSteps[] = {
     {"exit", [](const char* value) { exit(atoi(value)); }},
