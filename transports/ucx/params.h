@@ -11,7 +11,7 @@
 namespace lamina::ucx {
 
 struct Params {
-  std::string tls;
+  std::string tls = "^sm";
   std::string net_devices;
   std::uint64_t rendezvous_bytes_min = 256u * 1024;
   std::uint32_t short_bytes_max = 64u * 1024;
@@ -20,8 +20,11 @@ struct Params {
   std::uint32_t large_sends_max = 64;
 };
 inline constexpr std::tuple kFields{
-    param::Describe("transport.ucx.tls", &Params::tls, "",
-                    "Transports UCX may use, as in UCX_TLS, e.g. \"tcp\"; empty: UCX chooses."),
+    param::Describe(
+        "transport.ucx.tls", &Params::tls, "",
+        "Transports UCX may use, as in UCX_TLS, e.g. \"tcp\"; empty: UCX chooses. Ranks of "
+        "one node have our own shared memory, and to make UCX's ready costs each rank "
+        "2.5 ms and files in /dev/shm."),
     param::Describe("transport.ucx.net_devices", &Params::net_devices, "",
                     "Network devices UCX may use, as in UCX_NET_DEVICES, e.g. \"eth0\"; empty: UCX "
                     "chooses."),
