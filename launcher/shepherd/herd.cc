@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/shepherd/herd.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "launcher/pmix/hint.h"
+#include "launcher/shepherd/ring_copy.h"
+#include "runtime/base/event_ring.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::size_t kEventsTold = 32;
+
+}  // namespace
+
+Herd::Sheep::~Sheep() {
+  if (ring >= 0) close(ring);
+  for (const int fd : fds)
+    if (fd >= 0) close(fd);
+}
+
+Herd::Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* poller,
+           event_base* loop, Outlets outlets)
+    : orders_(orders),
+      context_(context),
+      poller_(poller),
+      loop_(loop),
+      outlets_(std::move(outlets)) {
+  for (const App& app : orders_.plan.apps)
+    directories_.push_back(app.wdir.empty()            ? orders_.directory
+                           : app.wdir.starts_with('/') ? app.wdir
+                                                       : orders_.directory + "/" + app.wdir);
+}
+
+Herd::~Herd() {
+  job_.reset();
+  server_.reset();
+}
+
+Status Herd::MakeRank(const wire::RankOrder& order) {
+  Sheep& sheep = sheep_[order.rank];
+  if (sheep.ring >= 0) return Error(Code::kInvalid, "rank %u was ordered twice", order.rank);
+  sheep.ring = memfd_create("lamina-events", MFD_CLOEXEC);
+  if (sheep.ring < 0 || ftruncate(sheep.ring, static_cast<off_t>(kEventRingBytes)) != 0)
+    return SystemError(Code::kResource, errno, "cannot make an event ring");
+  const auto open_pipe = [](int* rank_end, int* own_end, bool input) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return SystemError(Code::kResource, errno, "cannot make a pipe for a rank");
+    *rank_end = ends[input ? 0 : 1];
+    *own_end = ends[input ? 1 : 0];
+    return Status();
+  };
+  const std::uint32_t rank = order.rank;
+  int own = -1;
+  if (order.reads_input) {
+    if (Status status = open_pipe(&sheep.fds[0], &own, true); !status.ok()) return status;
+    sheep.input = std::make_unique<Sink>(poller_, own, [this, rank](std::uint32_t bytes) {
+      outlets_.send(wire::Kind::kTaken, Encode(wire::Credit{rank, 0, bytes}));
+    });
+    outlets_.send(wire::Kind::kTaken, Encode(wire::Credit{rank, 0, kWindowBytes}));
+  } else {
+    sheep.fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  }
+  for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
+    if (Status status = open_pipe(&sheep.fds[which], &own, false); !status.ok()) return status;
+    sheep.output[which - 1u] = std::make_unique<Source>(
+        poller_, own, kWindowBytes, [this, rank, which](std::string_view piece) {
+          outlets_.send(wire::Kind::kOutput, Encode(wire::Piece{rank, which, piece}));
+          if (piece.empty()) EndIfDone();
+        });
+  }
+  return {};
+}
+
+std::vector<RankStart> Herd::Starts() {
+  std::vector<RankStart> starts;
+  for (const wire::RankOrder& order : orders_.ranks) {
+    const std::uint32_t app = orders_.plan.ranks[order.rank].app;
+    const Sheep& sheep = sheep_[order.rank];
+    RankStart start;
+    start.rank = order.rank;
+    start.host = orders_.plan.hosts[orders_.host].name;
+    start.argv = orders_.plan.apps[app].argv;
+    start.environment = orders_.plan.apps[app].environment;
+    start.own_environment = server_->EnvironmentOf(order.rank);
+    start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
+    start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
+                                 order.own_environment.end());
+    start.wdir = directories_[app];
+    start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
+    start.stdio = sheep.fds;
+    start.event_fd = sheep.ring;
+    start.open_files_max = orders_.open_files_max;
+    starts.push_back(std::move(start));
+  }
+  return starts;
+}
+
+Status Herd::MakeServer(const param::Settings& settings) {
+  pmix::Params params;
+  if (Status status = param::Load(settings, pmix::kFields, &params); !status.ok()) return status;
+  const auto send = [this](const std::string& letter) {
+    outlets_.send(wire::Kind::kLetter, letter);
+    outlets_.flush();
+  };
+  auto server =
+      pmix::Server::MakeAt({orders_.job, orders_.host, send}, loop_, orders_.plan, params,
+                           {nullptr, [this](const Status& status) {
+                              outlets_.failed(Status(status.code(), std::string(status.message())));
+                            }});
+  if (!server.ok()) return std::move(server).status();
+  server_ = *std::move(server);
+  return {};
+}
+
+Status Herd::Start() {
+  const Environment variables(orders_.plan.apps.front().environment);
+  const param::Settings settings = param::Settings::FromEnvironment(variables);
+  if (Status status = MakeServer(settings); !status.ok()) return status;
+  for (const wire::RankOrder& rank : orders_.ranks)
+    if (Status status = MakeRank(rank); !status.ok()) return status;
+
+  auto spawner = context_.spawners.Find(context_.local_spawner)
+                     ->make(SpawnContext{context_.environment, settings});
+  if (!spawner.ok()) return std::move(spawner).status();
+  Plan here = orders_.plan;
+  std::erase_if(here.ranks, [this](const RankPlan& rank) { return rank.host != orders_.host; });
+  Result<std::unique_ptr<Job>> job = (*spawner)->Start(here, Starts());
+  if (!job.ok()) return std::move(job).status();
+  job_ = *std::move(job);
+  for (auto& [rank, sheep] : sheep_)
+    for (int& fd : sheep.fds) close(std::exchange(fd, -1));
+  poller_->Add(job_->ReadyFd(), Poller::kRead, [this] { OnJob(); });
+  OnJob();
+  outlets_.flush();
+  StartServerIfNeeded();
+  return {};
+}
+
+// While the ranks are being loaded, where it is clear that they will ask for it.
+void Herd::StartServerIfNeeded() {
+  for (std::size_t app = 0; app < orders_.plan.apps.size(); ++app) {
+    const std::string& program = orders_.plan.apps[app].argv.front();
+    if (program.find('/') == std::string::npos) continue;
+    if (!pmix::NeedsServer(program.front() == '/' ? program : directories_[app] + "/" + program))
+      continue;
+    if (Status status = server_->Start(); !status.ok()) outlets_.failed(std::move(status));
+    return;
+  }
+}
+
+Status Herd::Obey(const wire::Frame& frame) {
+  switch (frame.kind) {
+    case wire::Kind::kInput:
+      return wire::With(wire::DecodePiece(frame.payload), [this](const auto& m) { Deliver(m); });
+    case wire::Kind::kWritten:
+      return wire::With(wire::DecodeCredit(frame.payload), [this](const auto& m) { Credit(m); });
+    case wire::Kind::kSignal:
+      return wire::With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
+    case wire::Kind::kLetter:
+      return server_->Receive(frame.payload);
+    case wire::Kind::kBeat:
+      return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+    case wire::Kind::kPing:
+      outlets_.send(frame.kind, frame.payload);
+      return {};
+    case wire::Kind::kSweep:
+      Sweep();
+      return {};
+    default:
+      return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
+                   static_cast<unsigned>(frame.kind));
+  }
+}
+
+void Herd::OnJob() {
+  while (std::optional<RankEvent> event = job_->Next()) TellEnd(*event);
+  if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
+}
+
+void Herd::TellEnd(const RankEvent& event) {
+  wire::Ended ended;
+  ended.rank = event.rank;
+  ended.kind = static_cast<std::uint8_t>(event.kind);
+  ended.code = event.code;
+  ended.signal = event.signal;
+  ended.process = static_cast<std::uint64_t>(event.process);
+  ended.why = event.why;
+  const Sheep& sheep = sheep_[event.rank];
+  ended.ring_head = RingHead(sheep.ring);
+  const bool well = event.kind == RankEvent::Kind::kExited && event.code == 0;
+  if (!well) ended.events = RingEvents(sheep.ring, kEventsTold);
+  ends_.push_back(std::move(ended));
+}
+
+void Herd::Deliver(const wire::Piece& piece) {
+  const auto found = sheep_.find(piece.rank);
+  if (found != sheep_.end() && found->second.input != nullptr)
+    found->second.input->Take(piece.bytes);
+}
+
+void Herd::Credit(const wire::Credit& credit) {
+  const auto found = sheep_.find(credit.rank);
+  if (found == sheep_.end() || credit.stream == 0) return;
+  Source* source = found->second.output[credit.stream - 1u].get();
+  if (source == nullptr) return;
+  if (credit.bytes == wire::Credit::kGone)
+    source->Refuse();
+  else
+    source->Grant(credit.bytes);
+  EndIfDone();
+}
+
+void Herd::Signal(const wire::SignalOrder& order) {
+  const int signal = static_cast<int>(order.signal);
+  for (const std::uint32_t rank : order.ranks) job_->Signal(rank, signal);
+}
+
+void Herd::Sweep() {
+  job_->Sweep();
+  OnJob();
+  swept_ = true;
+  for (auto& [rank, sheep] : sheep_) {
+    if (sheep.input != nullptr) sheep.input->Close();
+    for (auto& source : sheep.output) source->LastCall();
+  }
+  EndIfDone();
+}
+
+void Herd::EndIfDone() {
+  if (!swept_ || done_) return;
+  for (const auto& [rank, sheep] : sheep_)
+    for (const auto& source : sheep.output)
+      if (!source->ended()) return;
+  done_ = true;
+  outlets_.done();
+}
+
+void Herd::Tick(wire::Beat* beat) {
+  for (auto& [rank, sheep] : sheep_) {
+    std::string head = RingHead(sheep.ring);
+    if (head == sheep.ring_head) continue;
+    sheep.ring_head = head;
+    beat->heads.push_back({rank, std::move(head)});
+  }
+}
+
+}  // namespace lamina::launcher

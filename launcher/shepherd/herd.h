@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks of a shepherd's own node: starts them with the local spawner, serves PMIx to them,
+// carries their input and output, tells their ends, and sweeps what they leave.
+//
+// Threads: one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/pmix/server.h"
+#include "launcher/shepherd/flow.h"
+#include "launcher/shepherd/poller.h"
+#include "launcher/shepherd/shepherd.h"
+#include "launcher/spawn/spawner.h"
+#include "launcher/wire/frame.h"
+#include "launcher/wire/messages.h"
+
+struct event_base;
+
+namespace lamina::launcher {
+
+class Herd {
+ public:
+  struct Outlets {
+    std::function<void(wire::Kind kind, const std::string& payload)> send;  // upwards
+    std::function<void()> flush;  // what was sent leaves now
+    std::function<void()> done;   // after a Sweep: nothing is left, all output is sent
+    std::function<void(Status status)> failed;
+  };
+  // `orders` (bound to this node's CPUs already), `context` and what the pointers point to must
+  // outlive it.
+  Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* poller, event_base* loop,
+       Outlets outlets);
+  // Kills what still runs.
+  ~Herd();
+  Herd(const Herd&) = delete;
+  Herd& operator=(const Herd&) = delete;
+
+  Status Start();
+  // A frame from above.
+  Status Obey(const wire::Frame& frame);
+  // Heads of event rings that have changed are added to `beat`.
+  void Tick(wire::Beat* beat);
+
+ private:
+  struct Sheep {
+    int ring = -1;
+    std::string ring_head;  // as last told
+    std::unique_ptr<Sink> input;
+    std::array<std::unique_ptr<Source>, 2> output;
+    std::array<int, 3> fds = {-1, -1, -1};  // its own ends, until it has started
+    ~Sheep();
+  };
+
+  Status MakeRank(const wire::RankOrder& order);
+  Status MakeServer(const param::Settings& settings);
+  std::vector<RankStart> Starts();
+  void StartServerIfNeeded();
+  void OnJob();
+  void TellEnd(const RankEvent& event);
+  void Deliver(const wire::Piece& piece);
+  void Credit(const wire::Credit& credit);
+  void Signal(const wire::SignalOrder& order);
+  void Sweep();
+  void EndIfDone();
+
+  const wire::Orders& orders_;
+  const ShepherdContext& context_;
+  Poller* const poller_;
+  event_base* const loop_;
+  const Outlets outlets_;
+  std::map<std::uint32_t, Sheep> sheep_;  // by rank
+  std::vector<std::string> directories_;  // by app
+  std::unique_ptr<pmix::Server> server_;
+  std::unique_ptr<Job> job_;
+  std::vector<wire::Ended> ends_;  // to be told
+  bool swept_ = false;
+  bool done_ = false;
+};
+
+}  // namespace lamina::launcher
