@@ -100,8 +100,11 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         HearGone(gone);
       });
     case wire::Kind::kPing:
-      node->round_trip_us = NowUs() - node->pinged_us;
-      return {};
+      return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
+        const auto found = pings_.find(ping.host);
+        if (found != pings_.end() && by_host_[ping.host] == node)
+          found->second.round_trip_us = NowUs() - found->second.sent_us;
+      });
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));
@@ -248,26 +251,29 @@ void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
   }
 }
 
-// A host that another's shepherd has started is known by the first of its branch, whose answer is
-// the branch's.
+// Each host is asked, through whoever leads there.
+void ShepherdedJob::PingAll() {
+  pings_.clear();
+  for (const auto& [host, ranks] : ranks_) {
+    if (by_host_[host]->state != Node::State::kHerding) continue;
+    pings_[host].sent_us = NowUs();
+    flock_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
+  }
+  flock_->CarryAll();
+}
+
+// The state of a host that another's shepherd has started is that of its branch.
 std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
   const std::uint64_t now_ms = Heartbeat::NowMs();
-  if (ping) {
-    for (const auto& node : flock_->nodes()) {
-      if (node->state != Node::State::kHerding || node->stream == nullptr) continue;
-      node->pinged_us = NowUs();
-      node->round_trip_us.reset();
-      flock_->Send(node.get(), wire::Kind::kPing, "");
-    }
-    flock_->CarryAll();
-  }
+  if (ping) PingAll();
   std::vector<HostState> states;
   for (std::uint32_t host = 0; host < by_host_.size(); ++host) {
     const Node* node = by_host_[host];
     if (node == nullptr) continue;
     const bool up = node->state == Node::State::kHerding;
+    const auto answer = pings_.find(host);
     states.push_back({host, KindOf(node->state), up ? now_ms - node->heard_ms : 0,
-                      up ? node->round_trip_us : std::nullopt});
+                      up && answer != pings_.end() ? answer->second.round_trip_us : std::nullopt});
   }
   return states;
 }

@@ -70,6 +70,7 @@ class ShepherdedJob final : public Job {
   // job.cc
   void OnTick();
   void CheckWaits(std::uint64_t now_ms);
+  void PingAll();
   Status Hear(Node* node, const wire::Frame& frame);
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
@@ -91,7 +92,7 @@ class ShepherdedJob final : public Job {
   std::vector<std::vector<std::string>> environments_;  // by app
   std::uint64_t open_files_max_ = 0;
   std::string job_name_;
-  std::map<std::uint32_t, Remote> remotes_;                     // by rank
+  std::map<std::uint32_t, Remote> remotes_;                    // by rank
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
   OutputPort* output_ = nullptr;
   std::unique_ptr<Flock> flock_;
@@ -101,6 +102,11 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
   bool said_taken_back_ = false;
   bool said_wait_ = false;
+  struct Ping {
+    std::uint64_t sent_us = 0;
+    std::optional<std::uint64_t> round_trip_us;
+  };
+  std::map<std::uint32_t, Ping> pings_;  // by host: the last one
   // Dial-back.
   Exchange exchange_;
   std::string secret_;

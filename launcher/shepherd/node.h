@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +34,6 @@ struct Node {
   std::uint32_t attempts = 0;
   std::uint64_t due_ms = 0;      // waiting: start not before; starting: greeting until
   std::uint64_t heard_ms = 0;    // herding: when last
-  std::uint64_t pinged_us = 0;   // herding: when last; 0: never
-  std::optional<std::uint64_t> round_trip_us;
   std::uint64_t failing_ms = 0;  // the stream has ended: when to stop waiting for the reason
   std::string failure;           // as far as it is known
 

@@ -79,6 +79,13 @@ Status Relay::Obey(const wire::Frame& frame) {
       return hub_.Receive(pmix::Hub::kUp, frame.payload);
     case wire::Kind::kBeat:
       return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
+    case wire::Kind::kPing:
+      return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
+        if (ping.host == orders_.host)
+          outlets_.send(frame.kind, frame.payload);
+        else if (Node* node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr)
+          flock_.Send(node, frame.kind, frame.payload);
+      });
     case wire::Kind::kSweep:
       flock_.Sweep();
       EndIfDone();
@@ -111,6 +118,9 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kGone:
       return wire::With(wire::DecodeGone(frame.payload),
                         [&](auto& m) { HearGone(node, std::move(m)); });
+    case wire::Kind::kPing:
+      outlets_.send(frame.kind, frame.payload);
+      return {};
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 3;
+inline constexpr std::uint16_t kVersion = 4;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -42,7 +42,7 @@ enum class Kind : std::uint16_t {
   // Both.
   kLetter = 64,
   kBeat = 65,
-  kPing = 66,  // sent back as it is
+  kPing = 66,  // sent back by the shepherd of the host it names
 };
 
 struct Frame {

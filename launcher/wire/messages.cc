@@ -64,8 +64,12 @@ void PutPlaces(const std::vector<RankPlan>& ranks, Writer* writer) {
   }
   writer->U32(static_cast<std::uint32_t>(runs.size()));
   for (const Run& run : runs)
-    writer->U32(run.count).U32(run.app).U32(run.host).U32(run.host_step).U32(run.local).U32(
-        run.local_step);
+    writer->U32(run.count)
+        .U32(run.app)
+        .U32(run.host)
+        .U32(run.host_step)
+        .U32(run.local)
+        .U32(run.local_step);
 }
 
 // False: more ranks than there may be, or one names a host or a program that is not there.
@@ -381,6 +385,16 @@ Result<Beat> DecodeBeat(std::string_view payload) {
   }
   if (!reader.complete()) return Malformed("a heartbeat");
   return beat;
+}
+
+std::string Encode(const Ping& ping) { return Writer().U32(ping.host).Take(); }
+
+Result<Ping> DecodePing(std::string_view payload) {
+  Reader reader(payload);
+  Ping ping;
+  ping.host = reader.U32();
+  if (!reader.complete()) return Malformed("a ping");
+  return ping;
 }
 
 }  // namespace lamina::launcher::wire

@@ -134,6 +134,13 @@ struct Beat {
 std::string Encode(const Beat& beat);
 Result<Beat> DecodeBeat(std::string_view payload);
 
+// Is the shepherd of this host there? It sends the same back.
+struct Ping {
+  std::uint32_t host = 0;
+};
+std::string Encode(const Ping& ping);
+Result<Ping> DecodePing(std::string_view payload);
+
 // What is done with a message that was decoded; the status of one that cannot be.
 template <class Message, class Action>
 Status With(Result<Message> message, Action action) {

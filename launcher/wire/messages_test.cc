@@ -86,6 +86,7 @@ std::vector<Case> Cases() {
       {Encode(Credit{3, 1, 77}), [](std::string_view b) { return DecodeCredit(b).ok(); }},
       {Encode(SignalOrder{15, {3, 4}}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
       {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
+      {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
   };
 }
 

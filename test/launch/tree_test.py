@@ -83,13 +83,25 @@ class WellTest(TreeCase):
                          sorted("[rank %d] line %d of rank %d" % (rank, line, rank)
                                 for rank in range(RANKS) for line in range(2000)))
 
-    def test_hosts_answer_a_ping(self):
-        process = self.start_and_wait("wait", ranks=RANKS)
-        done = subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
+    def ping(self, process):
+        return subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
                               executable=hosts.program("mpiexec"), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S)
+
+    def test_every_host_answers_a_ping_for_itself(self):
+        process = self.start_and_wait("wait", ranks=RANKS)
+        done = self.ping(process)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.count(" answered in "), len(HOSTS), done.stdout)
+        leaf = self.shepherds()["tr7"]
+        os.kill(leaf, signal.SIGSTOP)
+        try:
+            done = self.ping(process)
+        finally:
+            os.kill(leaf, signal.SIGCONT)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^ +tr7 .*no answer within 2 s$")
+        self.assertEqual(done.stdout.count(" answered in "), len(HOSTS) - 1, done.stdout)
         process.send_signal(signal.SIGINT)
         self.assertEqual(self.ends(process, 12)[0], -signal.SIGINT)
 
