@@ -5,13 +5,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
+#include "launcher/plan/machine.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/base/log.h"
 
 namespace lamina::launcher {
 namespace {
@@ -80,7 +83,17 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
   return {};
 }
 
+// The launcher knows how many slots this host was said to have, but not how many CPUs there are.
+bool Herd::SharesCpus() const {
+  const Machine machine = ThisMachine(false);
+  if (orders_.ranks.size() <= machine.cpus) return false;
+  Log(Level::kInfo, "shepherd", "more ranks than CPUs (%s): waiting ranks sleep",
+      machine.cpus_why.c_str());
+  return true;
+}
+
 std::vector<RankStart> Herd::Starts() {
+  const bool shared = SharesCpus();
   std::vector<RankStart> starts;
   for (const wire::RankOrder& order : orders_.ranks) {
     const std::uint32_t app = orders_.plan.ranks[order.rank].app;
@@ -94,6 +107,10 @@ std::vector<RankStart> Herd::Starts() {
     start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
+    if (shared)
+      std::replace(start.own_environment.begin(), start.own_environment.end(),
+                   std::string("LAMINA_PROGRESS_WAIT_MODE=exclusive"),
+                   std::string("LAMINA_PROGRESS_WAIT_MODE=oversubscribed"));
     start.wdir = directories_[app];
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
     start.stdio = sheep.fds;

@@ -163,6 +163,18 @@ class WellTest(HostsCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.split()), sorted([HOSTS[0], here] * 2))
 
+    def test_a_host_with_too_few_cpus(self):
+        """Slots are what was said, CPUs what the host has: its shepherd knows who has to share."""
+        cpus = len(os.sched_getaffinity(0))
+        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE")
+        line[line.index("-H") + 1] = "%s:%d,%s:1" % (HOSTS[0], cpus + 1, HOSTS[1])
+        done = subprocess.run(line, check=False, cwd=PLACE, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=harness.TIME_LIMIT_S, env=self.variables())
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(sorted(done.stdout.split()),
+                         ["exclusive"] + ["oversubscribed"] * (cpus + 1))
+
     def test_mpi_across_hosts(self):
         done = self.job("./exchange")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
