@@ -56,7 +56,10 @@ without a number has k slots. Names are taken as written and never shortened. A
 file that is not found as given is looked for in ~/.config/lamina and in
 PREFIX/etc/lamina.
 
-In this version ranks can be started on this machine only.
+Hosts are reached by ssh, or by --agent where that is given. Within a Slurm or PBS
+job it is the manager that starts ranks, and the hosts you name choose among the
+job's: another one is an error. On a BProc front end, nodes are started by BProc
+and hosts that are none by ssh. --spawner decides otherwise.
 )"},
     {"binding", "which CPUs a rank runs on", Topic::kBinding,
      R"(By default ranks are left to the operating system, so that threads have room and

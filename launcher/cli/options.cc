@@ -33,6 +33,12 @@ Status Agent(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status SpawnerNamed(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no spawner given");
+  draft.line.settings.push_back("launcher.spawner.use=" + std::string(value));
+  return {};
+}
+
 Status PerHost(Draft& draft, std::string_view value) {
   const std::optional<std::int64_t> ranks = ParseInteger(value);
   if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
@@ -343,6 +349,12 @@ constexpr Option kOptions[] = {
      "Reach hosts by COMMAND instead of ssh: \"ip netns exec {host}\", \"kubectl exec -i {host} "
      "--\". What has to run there is appended, or put in the place of {command}.",
      Agent},
+    {{"--spawner"},
+     "NAME",
+     Topic::kHosts,
+     "Who starts processes: local, ssh, exec, slurm, pbs, bproc. `lamina info --spawners` tells "
+     "which can and which one would be taken, and why.",
+     SpawnerNamed},
     {{"--ppn", "--npernode", "-N", "--ntasks-per-node"},
      "N",
      Topic::kHosts,
@@ -461,8 +473,8 @@ constexpr Advice kForeign[] = {
     {"envall", "all variables are passed on anyway; leave it out"},
     {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
     {"output-filename", "use --output DIR: files DIR/rank.N.out and DIR/rank.N.err"},
-    {"launcher", "the spawner is chosen by --param launcher.spawner.use=NAME"},
-    {"bootstrap", "the spawner is chosen by --param launcher.spawner.use=NAME"},
+    {"launcher", "the spawner is chosen by --spawner NAME"},
+    {"bootstrap", "the spawner is chosen by --spawner NAME"},
     {"prefix", "the installation finds itself; for other hosts write prefix= in the host file"},
 };
 

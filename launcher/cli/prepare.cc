@@ -140,26 +140,46 @@ Result<std::string> ChooseSpawner(const param::Settings& settings, const Command
                near.empty() ? "" : "\"?");
 }
 
+// All hosts the user has named, in whatever way.
+std::vector<std::string> NamedHosts(const Request& request) {
+  std::vector<std::string> names;
+  const auto add = [&names](const std::vector<HostEntry>& hosts) {
+    for (const HostEntry& host : hosts)
+      if (host.schedule) names.push_back(host.name);
+  };
+  add(request.host_file);
+  for (const ProgramRequest& program : request.programs) add(program.hosts);
+  for (const RankfileEntry& rank : request.rankfile)
+    if (!rank.host.starts_with('+')) names.push_back(rank.host);
+  return names;
+}
+
 // Where the local spawner would do, but other hosts than this machine are named: another one.
 std::string_view SpawnerForHosts(const Request& request, const Machine& machine,
                                  const param::Settings& settings, const CommandContext& context) {
-  const auto elsewhere = [&machine](const HostEntry& host) {
-    return host.schedule && !IsThisMachine(host.name, machine);
-  };
-  bool other = std::any_of(request.host_file.begin(), request.host_file.end(), elsewhere);
-  for (const ProgramRequest& program : request.programs)
-    other = other || std::any_of(program.hosts.begin(), program.hosts.end(), elsewhere);
-  for (const RankfileEntry& rank : request.rankfile)
-    other = other || (!rank.host.starts_with('+') && !IsThisMachine(rank.host, machine));
-  if (!other) return context.local_spawner;
+  const std::vector<std::string> named = NamedHosts(request);
+  if (std::all_of(named.begin(), named.end(),
+                  [&machine](const std::string& name) { return IsThisMachine(name, machine); }))
+    return context.local_spawner;
   const param::Found* agent = settings.Find("spawner.exec.agent");
   return agent != nullptr && !agent->value.empty() ? context.agent_spawner : context.remote_spawner;
 }
 
-// Hosts of another spawner than local: what it was given to run on.
-Status AskForHosts(const std::string& name, const param::Settings& settings,
-                   const CommandContext& context, Request* request) {
-  if (name == context.local_spawner) return {};
+// Does the user name hosts, and none of a manager's whose nodes are open to all?
+bool MeansOthers(const Request& request, const Allocation& allocation) {
+  const std::vector<std::string> named = NamedHosts(request);
+  return allocation.open_to_all && !named.empty() &&
+         std::none_of(named.begin(), named.end(), [&allocation](const std::string& name) {
+           return std::any_of(allocation.hosts.begin(), allocation.hosts.end(),
+                              [&name](const Host& host) { return host.name == name; });
+         });
+}
+
+// Hosts of another spawner than local: what it was given to run on. False: the user's hosts are
+// not among these and need not be; nothing was changed.
+Result<bool> AskForHosts(const std::string& name, const param::Settings& settings,
+                         const CommandContext& context, Request* request) {
+  if (name == context.local_spawner) return true;
   bool named = !request->host_file.empty();
   for (const ProgramRequest& program : request->programs) named = named || !program.hosts.empty();
   Result<std::unique_ptr<Spawner>> spawner =
@@ -167,7 +187,9 @@ Status AskForHosts(const std::string& name, const param::Settings& settings,
   if (!spawner.ok()) return std::move(spawner).status();
   Result<Allocation> allocation = (*spawner)->Query(context.environment);
   if (!allocation.ok()) return std::move(allocation).status();
-  if (named && !allocation->managed) return {};
+  if (named && !allocation->managed) return true;
+  if (settings.Find("launcher.spawner.use") == nullptr && MeansOthers(*request, *allocation))
+    return false;
   request->allocation_name = allocation->source;
   for (const Host& host : allocation->hosts) {
     HostEntry entry;
@@ -183,7 +205,7 @@ Status AskForHosts(const std::string& name, const param::Settings& settings,
     request->mapping.map_by = MapBy::kSeq;
   if (request->mapping.cpus_per_rank == 0)
     request->mapping.cpus_per_rank = allocation->cpus_per_rank;
-  return {};
+  return true;
 }
 
 // Parameters from everywhere, checked; names that nobody knows are warned about here.
@@ -206,8 +228,9 @@ Result<Plan> Decide(const Invocation& line, Request request, const Machine& mach
   if (!spawner.ok()) return std::move(spawner).status();
   if (*spawner == context.local_spawner && settings.Find("launcher.spawner.use") == nullptr)
     *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
-  if (Status status = AskForHosts(*spawner, settings, context, &request); !status.ok())
-    return status;
+  const Result<bool> asked = AskForHosts(*spawner, settings, context, &request);
+  if (!asked.ok()) return Status(asked.status().code(), std::string(asked.status().message()));
+  if (!*asked) *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
   for (ProgramRequest& program : request.programs)
     program.environment = Resolve(program.environment, context.environment, warnings);
   Result<Plan> plan = MakePlan(request, machine, *spawner != context.local_spawner);

@@ -35,6 +35,8 @@ struct Allocation {
   // defaults, and these are the job's threads unless the user says otherwise (0: not said).
   bool managed = false;
   std::uint32_t cpus_per_rank = 0;
+  // Managed, but nobody was given these in particular: a user who names none of them means others.
+  bool open_to_all = false;
   bool in_sequence = false;  // one entry a rank, in this order, unless the user maps otherwise
 };
 
@@ -47,8 +49,7 @@ class OutputPort {
  public:
   static constexpr std::uint32_t kGone = 0xffffffff;
   // `bytes` more of a stream have gone on their way; kGone: nobody takes any more of it.
-  using Granted =
-      std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
+  using Granted = std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
   virtual ~OutputPort() = default;
   // Whom to tell, before the first Take(); none: nobody any more.
   virtual void Tell(Granted granted) = 0;

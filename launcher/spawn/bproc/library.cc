@@ -78,6 +78,7 @@ Result<Allocation> ReadAllocation(const Library& library, std::string_view nodes
   allocation.hosts.push_back(HostOf(kMaster));
   if (nodes.empty()) {
     allocation.source = "the nodes of BProc";
+    allocation.open_to_all = true;
     int left = library.node_count();
     for (int node = 0; left > 0 && node < kNodeMax; ++node) {  // numbers may have holes
       std::array<char, 64> status{};

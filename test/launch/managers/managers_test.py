@@ -121,6 +121,12 @@ class BProc(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("NODES: n1 is down; n7: Invalid node number", result.stderr)
 
+    def test_hosts_that_are_no_nodes_are_reached_otherwise(self):
+        self.assertIn("started by bproc\n", self.mpiexec("--dry-run", "-H", "n3", "true").stdout)
+        self.assertIn("started by ssh\n", self.mpiexec("--dry-run", "-H", "east7", "true").stdout)
+        result = self.mpiexec("--dry-run", "-H", "east7", "--spawner", "bproc", "true")
+        self.assertIn("host east7 (-H) does not belong to the nodes of BProc", result.stderr)
+
     def test_exit_status(self):
         self.assertEqual(self.mpiexec("sh", "-c", "exit 5").returncode, 5)
 
