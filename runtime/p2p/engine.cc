@@ -200,8 +200,7 @@ void Engine::FreeMessage(Message* message) {
 bool Engine::Progress(std::uint32_t events_max) {
   trace::Count(trace::Counter::kPolls);
   std::uint32_t events = 0;
-  for (transport::Transport* transport : polled_)
-    events += transport->Progress(events_max);
+  for (transport::Transport* transport : polled_) events += transport->Progress(events_max);
   bool moved = events != 0;
   if (!waiting_lanes_.empty() || !pushing_.empty()) [[unlikely]]
     moved = FlushAll() || moved;
@@ -255,8 +254,7 @@ void Engine::FailRequestsOf(const Lane& lane) {
 
 void Engine::Nudge(PeerId peer) {
   Lane& lane = LaneTo(peer);
-  const transport::Frame frame{PackToken(FrameKind::kNudge, 0), {}};
-  if (!lane.lost) static_cast<void>(lane.endpoint->SendShort(frame));
+  if (lane.answers.empty()) SendAnswer(lane, {PackToken(FrameKind::kNudge, 0), Grant{}, false});
 }
 
 void Engine::Farewell() {

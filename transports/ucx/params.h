@@ -16,6 +16,7 @@ struct Params {
   std::uint64_t rendezvous_bytes_min = 256u * 1024;
   std::uint32_t short_bytes_max = 64u * 1024;
   std::uint32_t tcp_segment_bytes = 256u * 1024;
+  std::uint32_t connect_ms = 100;
   std::uint32_t sends_max = 1024;
   std::uint32_t large_sends_max = 64;
 };
@@ -43,6 +44,10 @@ inline constexpr std::tuple kFields{
         "What UCX hands to a TCP socket at once; it takes in twice as much. Half a round trip of "
         "1 MiB and a stream of them, us and GB/s: UCX's own 8 KiB 496 2.3; 64 KiB 382 3.6; "
         "128 KiB 395 3.4; 256 KiB 334 4.2; 512 KiB 357 3.7."),
+    param::Describe(
+        "transport.ucx.connect_ms", &Params::connect_ms, Unit::kMilliseconds, 0u, 60000u,
+        "How long the first message to a peer waits for its connection, so that it has left when "
+        "the send is over. That needs the peer's help, so a peer that computes costs this once."),
     param::Describe("transport.ucx.sends_max", &Params::sends_max, Unit::kCount, 16u, 1u << 20,
                     "Frames handed to UCX and not yet sent; beyond, senders wait."),
     param::Describe(

@@ -32,6 +32,8 @@ class UcxEndpoint final : public transport::Endpoint {
 
   Code SendShort(const transport::Frame& frame) override {
     if (line_->lost) return Code::kPeerLost;
+    if (!worker_->IsUp(*line_)) [[unlikely]]
+      return Code::kAgain;
     const std::size_t bytes = frame.payload.size();
     if (bytes > worker_->params().short_bytes_max) return Code::kInvalid;
     Slot* const slot = (bytes <= 1024 ? worker_->small() : worker_->large()).Take();

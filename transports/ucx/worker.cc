@@ -305,8 +305,24 @@ Result<Line*> Worker::OpenLine(PeerId peer, const Address& remote) {
   if (status != UCS_OK)
     return Error(Code::kUnsupported, "ucp_ep_create to a process on %s: %s", remote.node.c_str(),
                  Explain(library_.ucs_status_string(status)).c_str());
+  ucp_request_param_t flush{};
+  line->connecting = library_.ucp_ep_flush_nbx(line->handle, &flush);
+  if (UCS_PTR_IS_ERR(line->connecting)) line->connecting = nullptr;
+  line->connecting_until =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.connect_ms);
   lines_.push_back(std::move(line));
   return lines_.back().get();
+}
+
+bool Worker::HasComeUp(Line& line) {
+  if (Finished(line.connecting)) {
+    line.connecting = nullptr;
+    return true;
+  }
+  // The peer may be computing. Then UCX keeps what we send until both sides progress.
+  if (std::chrono::steady_clock::now() < line.connecting_until) return false;
+  library_.ucp_request_free(std::exchange(line.connecting, nullptr));
+  return true;
 }
 
 void Worker::OnError(void* line, ucp_ep_h, ucs_status_t status) {
@@ -323,6 +339,8 @@ void Worker::Lose(Line& line, const char* why) {
 void Worker::Abandon(Line* line) {
   line->abandoned = true;
   ++abandoned_;
+  if (line->connecting != nullptr)
+    library_.ucp_request_free(std::exchange(line->connecting, nullptr));
   ucp_request_param_t param{};
   if (!line->lost) line->closing = library_.ucp_ep_flush_nbx(line->handle, &param);
   if (line->closing == nullptr || UCS_PTR_IS_ERR(line->closing)) Close(*line);

@@ -4,6 +4,7 @@
 // Threads: one at a time; Signal() alone may come from any.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +28,9 @@ struct Line {
   std::string node;  // where the peer is, for messages
   ucp_ep_h handle = nullptr;
   bool lost = false;
-  bool abandoned = false;   // our Endpoint is gone
+  bool abandoned = false;      // our Endpoint is gone
+  void* connecting = nullptr;  // ends when UCX has the connection
+  std::chrono::steady_clock::time_point connecting_until{};
   void* closing = nullptr;  // what its end waits for: first a flush, then the close
 };
 
@@ -59,6 +62,9 @@ class Worker {
   SlotPool& large() { return large_; }
   // kUnsupported: UCX finds no way to it. The line is the caller's until Abandon().
   Result<Line*> OpenLine(PeerId peer, const Address& remote);
+  // False while UCX still makes the connection: what it were given now would leave when this
+  // process progresses again, which may be late. True in any case after connect_ms.
+  bool IsUp(Line& line) { return line.connecting == nullptr || HasComeUp(line); }
   // Sends what it still has to send, if it can, and closes it.
   void Abandon(Line* line);
   // Progress() tells the Inbox, once.
@@ -91,6 +97,7 @@ class Worker {
   void Sent(Slot* slot, ucs_status_t status);
   std::uint32_t ReportLosses();
   bool Finished(void* request);
+  bool HasComeUp(Line& line);
   void Close(Line& line);
   void ProgressClosing(bool at_once);
 
