@@ -103,8 +103,8 @@ TEST_P(Conformance, RandomSizesSurviveManyTurnsOfTheRings) {
 TEST_P(Conformance, AFullWayPushesBackAndRecovers) {
   Run([](Pair& pair) {
     const std::size_t bytes = pair.a.to(pair.to()).caps().short_bytes_max;
-    std::uint64_t sent = 0;
-    Code code = Code::kOk;
+    std::uint64_t sent = 1;
+    Code code = pair.Send(bytes);
     for (int i = 0; i < 200000 && (code = pair.a.TrySend(pair.to(), bytes)) == Code::kOk; ++i)
       ++sent;
     EXPECT_EQ(code, Code::kAgain) << "bounded memory means that somebody must wait";
@@ -325,6 +325,26 @@ TEST_P(Conformance, AnEndpointMayBeClosedAndOpenedAgain) {
       ASSERT_TRUE(pair.a.Connect(pair.to(), pair.b().Address()).ok());
       ASSERT_TRUE(pair.ProgressUntil([&] { return pair.arrived() == sent; })) << "turn " << i;
     }
+  });
+}
+
+TEST_P(Conformance, ATransportThatEndsTellsNobody) {
+  Run([](Pair& pair) {
+    if (!pair.other) return;  // would have to read what it sends
+    ASSERT_EQ(pair.Send(8), Code::kOk);
+    ASSERT_TRUE(pair.ProgressUntil([&] { return pair.arrived() == 1; }));
+    // b still has something to send, so that its end takes a while; and there is a frame to it.
+    const std::size_t bytes = pair.b().to(0).caps().short_bytes_max;
+    ASSERT_EQ(pair.b().Send(0, bytes, [&] { pair.Progress(); }), Code::kOk);
+    for (int i = 0; i < 1000 && pair.b().TrySend(0, bytes) == Code::kOk; ++i) continue;
+    ASSERT_EQ(pair.a.Send(1, 8), Code::kOk);
+    ASSERT_TRUE(pair.a.PollUntil([&] { return pair.a.transport().Drained(); }));
+    const CheckingInbox& inbox = pair.b().inbox();
+    const std::uint64_t identified = inbox.identified;
+    pair.b().End();
+    EXPECT_EQ(pair.arrived(), 1u);
+    EXPECT_EQ(inbox.identified, identified);
+    EXPECT_TRUE(inbox.lost.empty());
   });
 }
 

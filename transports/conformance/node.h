@@ -61,6 +61,11 @@ class Node {
   std::vector<std::byte> Address();
   Status Connect(std::uint32_t id, std::span<const std::byte> address);
   void Disconnect(std::uint32_t id) { endpoints_.erase(id); }
+  // Nothing but the inbox is left.
+  void End() {
+    endpoints_.clear();
+    transport_.reset();
+  }
 
   // The next frame to `id`, as the inbox there expects it. Tries once.
   Code TrySend(std::uint32_t id, std::size_t bytes);

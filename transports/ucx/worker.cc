@@ -114,6 +114,7 @@ Status Worker::Open(const transport::Context& context) {
 }
 
 Worker::~Worker() {
+  ending_ = true;
   const auto deadline = std::chrono::steady_clock::now() + kCloseTimeout;
   while (abandoned_ > 0) {
     library_.ucp_worker_progress(worker_);
@@ -220,7 +221,7 @@ void Worker::Sent(Slot* slot, ucs_status_t status) {
   --under_way_;
   transport::Completion* const done = std::exchange(slot->done, nullptr);
   slot->pool->Give(slot);
-  if (done != nullptr) done->done(done, status == UCS_OK ? Code::kOk : Code::kPeerLost);
+  if (done != nullptr && !ending_) done->done(done, status == UCS_OK ? Code::kOk : Code::kPeerLost);
 }
 
 ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t header_bytes, void* data,
@@ -235,6 +236,7 @@ ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t heade
 ucs_status_t Worker::Receive(const WireHeader& wire, void* data, std::size_t bytes,
                              bool rendezvous) {
   ++handled_;
+  if (ending_) return UCS_OK;  // dropped
   const PeerId peer = PeerOf(wire.sender);
   if (rendezvous) return Place(peer, wire.header, data, bytes);
   inbox_->Arrived(peer, wire.header, {static_cast<const std::byte*>(data), bytes});
@@ -264,6 +266,7 @@ void Worker::OnPlaced(void* request, ucs_status_t status, std::size_t, void* pla
   Worker* const self = placed->worker;
   self->library_.ucp_request_free(request);
   ++self->handled_;
+  if (self->ending_) return;
   self->inbox_->Placed(placed->peer, placed->header, placed->bytes,
                        status == UCS_OK ? Code::kOk : Code::kPeerLost);
 }

@@ -114,7 +114,8 @@ class Worker {
   std::uint64_t under_way_ = 0;  // slots that UCX holds
   std::uint64_t handled_ = 0;    // frames delivered
   bool in_progress_ = false;
-  bool dirty_ = false;  // something was sent since the last flush began
+  bool ending_ = false;  // whoever would be told of anything is ending as well
+  bool dirty_ = false;   // something was sent since the last flush began
   void* flush_ = nullptr;
   std::vector<std::unique_ptr<Line>> lines_;
   std::uint32_t abandoned_ = 0;  // of them, not yet closed
