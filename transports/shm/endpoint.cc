@@ -130,6 +130,16 @@ int Endpoint::ReadTogether(std::uint64_t address, std::span<std::byte> into) {
   return ReadMemory(remote_.pid, address + at, into.subspan(at));
 }
 
+// 0 or an errno value. A peer that is copying as well, as where messages go both ways, has no hand
+// free, and one piece is faster than many.
+int Endpoint::Read(std::uint64_t address, std::span<std::byte> into) {
+  if (into.size() < joint_bytes_min_) return ReadMemory(remote_.pid, address, into);
+  const LocalTransport::Copying copying(*transport_);
+  if (segment_->header().copying.load(std::memory_order_relaxed) != 0)
+    return ReadMemory(remote_.pid, address, into);
+  return ReadTogether(address, into);
+}
+
 // Until the helper has finished the chunks it claimed; false if it died over them.
 bool Endpoint::AwaitHelper(const Joint& joint, std::uint32_t chunks) {
   for (std::uint32_t looks = 1; joint.finished.load(std::memory_order_acquire) != chunks; ++looks) {
@@ -145,9 +155,7 @@ Code Endpoint::Get(const transport::Region& from, std::uint64_t offset, std::spa
   if (!can_get_) return Code::kDenied;
   if (from.key != 0 && from.key != static_cast<std::uint64_t>(remote_.pid)) return Code::kInvalid;
   if (offset > from.bytes || into.size() > from.bytes - offset) return Code::kInvalid;
-  const std::uint64_t address = from.address + offset;
-  switch (into.size() < joint_bytes_min_ ? ReadMemory(remote_.pid, address, into)
-                                         : ReadTogether(address, into)) {
+  switch (Read(from.address + offset, into)) {
     case 0:
       done->done(done, Code::kOk);
       return Code::kOk;

@@ -38,6 +38,7 @@ class Endpoint final : public transport::Endpoint {
  private:
   Code NoRoom();
   bool CanRead() const;
+  int Read(std::uint64_t address, std::span<std::byte> into);
   int ReadTogether(std::uint64_t address, std::span<std::byte> into);
   bool AwaitHelper(const Joint& joint, std::uint32_t chunks);
 

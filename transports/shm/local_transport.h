@@ -36,6 +36,19 @@ class LocalTransport final : public transport::Transport {
   // From endpoints of this transport. `peer` was found dead; Progress() tells the Inbox.
   void PeerDied(PeerId peer, std::int32_t pid);
   void Forget(Endpoint* endpoint);
+  // Tells peers, as long as it lives, that this process is copying a long message.
+  class Copying {
+   public:
+    explicit Copying(LocalTransport& transport) : flag_(transport.segment_->header().copying) {
+      flag_.store(1, std::memory_order_relaxed);
+    }
+    ~Copying() { flag_.store(0, std::memory_order_relaxed); }
+    Copying(const Copying&) = delete;
+    Copying& operator=(const Copying&) = delete;
+
+   private:
+    std::atomic<std::uint32_t>& flag_;
+  };
 
  private:
   // A ring that a peer writes and we read.

@@ -51,6 +51,7 @@ struct SegmentHeader {
   std::uint32_t reserved;
   std::atomic<std::uint32_t> leaving;        // the owner has closed in good order
   std::atomic<std::uint32_t> writers_fence;  // the owner does not fence for them; see bell.h
+  std::atomic<std::uint32_t> copying;        // the owner is copying a long message; see joint.h
 
   alignas(kLineBytes) std::atomic<std::uint32_t> rings_claimed;  // may exceed rings_max
   std::atomic<std::uint32_t> changes;  // how often a ring was opened or closed
