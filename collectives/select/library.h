@@ -64,9 +64,10 @@ inline constexpr std::tuple kFields{
                     Unit::kNone, 0.0, 1e9, "Predicted time to reduce 1024 bytes."),
     param::Describe("collective.select.turn_us", &Params::turn_us, Unit::kMicroseconds, 0.0, 1e6,
                     "Predicted time to give the CPU to another rank, where ranks share CPUs."),
-    param::Describe("collective.select.crowd", &Params::crowd, Unit::kNone, 0.0, 1e6,
-                    "Ranks per CPU that algorithms are chosen for; 0: 4 where the launcher said "
-                    "progress.wait.mode=oversubscribed, 1 elsewhere."),
+    param::Describe(
+        "collective.select.crowd", &Params::crowd, Unit::kNone, 0.0, 1e6,
+        "Ranks per CPU that algorithms are chosen for, alike on all ranks. mpiexec says 4 "
+        "if ranks share CPUs on any host, else 1; 0: by progress.wait.mode."),
     param::Describe("collective.include", &Params::include, "",
                     "Comma-separated components whose algorithms may be used; empty: all. Without "
                     "basic some calls cannot be served."),

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "launcher/pmix/hint.h"
@@ -173,14 +174,35 @@ std::vector<std::vector<std::string>> Supervisor::EnvironmentsOfApps() const {
   return environments;
 }
 
+namespace {
+
+const char* NameOf(WaitMode mode) {
+  return mode == WaitMode::kOversubscribed ? "oversubscribed" : "exclusive";
+}
+
+// What an app's environment does not leave to the plan.
+struct Said {
+  std::optional<std::string> how_to_wait;
+  bool crowd = false;
+};
+
+Said WhatIsSaid(const std::vector<std::string>& assignments) {
+  const Environment environment(assignments);
+  return {environment.Get("LAMINA_PROGRESS_WAIT_MODE"),
+          environment.Get("LAMINA_COLLECTIVE_SELECT_CROWD").has_value()};
+}
+
+}  // namespace
+
 Status Supervisor::StartRanks(Spawner* spawner) {
   const auto environments = EnvironmentsOfApps();
-  std::vector<bool> says_how_to_wait;
-  for (const auto& environment : environments)
-    says_how_to_wait.push_back(
-        std::any_of(environment.begin(), environment.end(), [](const std::string& assignment) {
-          return assignment.starts_with("LAMINA_PROGRESS_WAIT_MODE=");
-        }));
+  std::vector<Said> said;
+  for (const auto& environment : environments) said.push_back(WhatIsSaid(environment));
+  // Ranks choose algorithms by it, so all are told the same, however unevenly they lie.
+  const bool crowded =
+      std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [&](const RankPlan& rank) {
+        return said[rank.app].how_to_wait.value_or(NameOf(rank.wait_mode)) == "oversubscribed";
+      });
   std::vector<RankStart> starts;
   for (const RankPlan& rank : plan_.ranks) {
     const App& app = plan_.apps[rank.app];
@@ -192,10 +214,12 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     start.own_environment = server_->EnvironmentOf(rank.rank);
     if (!caps_.keeps_rings)
       start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(rings_[rank.rank]));
-    if (!says_how_to_wait[rank.app])
-      start.own_environment.push_back(
-          std::string("LAMINA_PROGRESS_WAIT_MODE=") +
-          (rank.wait_mode == WaitMode::kExclusive ? "exclusive" : "oversubscribed"));
+    if (!said[rank.app].how_to_wait)
+      start.own_environment.push_back(std::string("LAMINA_PROGRESS_WAIT_MODE=") +
+                                      NameOf(rank.wait_mode));
+    if (!said[rank.app].crowd)
+      start.own_environment.push_back(std::string("LAMINA_COLLECTIVE_SELECT_CROWD=") +
+                                      (crowded ? "4" : "1"));
     start.wdir = app.wdir;
     start.cpuset = rank.cpuset;
     start.stdio = streams_->OfRank(rank.rank);

@@ -302,6 +302,17 @@ class Understood(unittest.TestCase):
         result = run("-v", "-n", str(ranks), "true")
         self.assertIn("mpiexec: more ranks than CPUs on ", result.stderr)
 
+    def test_all_ranks_are_told_of_the_same_crowd(self):
+        # Who chose algorithms by other numbers would wait for messages that nobody sends.
+        show = ("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE $LAMINA_COLLECTIVE_SELECT_CROWD")
+        self.assertEqual(run("-n", "1", *show).stdout, "exclusive 1\n")
+        result = run("-n", "1", *show, ":", "-n", "1", "-x",
+                     "LAMINA_PROGRESS_WAIT_MODE=oversubscribed", *show)
+        self.assertEqual(sorted(result.stdout.splitlines())[-1], "oversubscribed 4")
+        self.assertTrue(all(line.endswith(" 4") for line in result.stdout.splitlines()), result)
+        result = run("-n", "1", "--param", "collective.select.crowd=3", *show)
+        self.assertEqual(result.stdout, "exclusive 3\n")
+
     def test_a_job_within_a_job_is_its_own(self):
         ranks = 3 * len(os.sched_getaffinity(0))
         result = run("-n", "1", MPIEXEC, "-n", str(ranks), "sh", "-c",
