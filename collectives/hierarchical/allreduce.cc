@@ -23,7 +23,7 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, [&](std::int64_t bytes) {
+  return CutFor(call.bytes, {}, [&](std::int64_t bytes) {
     std::vector<StageTime> stages;
     const auto add = [&](Operation operation, const Span& span) {
       stages.push_back(Whole(CheapestUs(Inner(call, operation, bytes), span.ranks, span.link)));

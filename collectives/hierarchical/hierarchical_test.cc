@@ -114,7 +114,9 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one, layout, element_bytes);
     if (element_bytes == 1)
       CheckTraffic(one, outermost.groups(), player.traffic(), CaseText(one, layout, 1));
-    segmented_ = segmented_ || schedules[0].strand_ends.size() > 1;
+    // A bcast in one piece has a round to receive it and one to pass it on.
+    segmented_ = segmented_ || schedules[0].strand_ends.size() > 1 ||
+                 (one.operation == Operation::kBcast && schedules[0].round_ends.size() > 2);
     return true;
   }
 

@@ -23,7 +23,7 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, [&](std::int64_t bytes) {
+  return CutFor(call.bytes, {}, [&](std::int64_t bytes) {
     std::vector<StageTime> stages;
     for (const Span& span : spans)
       stages.push_back(

@@ -11,11 +11,13 @@ constexpr std::int64_t kSegmentBytesMin = 16 << 10;
 
 }  // namespace
 
-Cut CutFor(std::int64_t bytes,
+Cut CutFor(std::int64_t bytes, const CutLimits& limits,
            const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages) {
   Cut best;
-  for (int segments = 1; segments <= kSegmentsMax; segments *= 2) {
+  for (int segments = 1; segments <= limits.segments_max; segments *= 2) {
     if (segments > 1 && bytes / segments < kSegmentBytesMin) break;
+    const bool last = segments * 2 > limits.segments_max;
+    if (segments > 1 && !last && bytes / segments > limits.segment_bytes_max) continue;
     double all_us = 0, slowest_us = 0;
     for (const StageTime& stage : stages((bytes + segments - 1) / segments)) {
       all_us += stage.all_us;

@@ -12,8 +12,12 @@
 
 namespace lamina::collective::hierarchical {
 
-inline constexpr int kSegmentsMax = 64;
 inline constexpr int kStrandsMax = 4;
+
+struct CutLimits {
+  int segments_max = 64;
+  std::int64_t segment_bytes_max = INT64_MAX;  // of data that are cut at all
+};
 
 struct Cut {
   int segments = 1;
@@ -29,7 +33,7 @@ inline StageTime Whole(double us) { return {us, us}; }
 
 // The number of segments with which `bytes` pass the stages soonest. The first segment passes all
 // stages; each further one follows as soon as the slowest stage is free.
-Cut CutFor(std::int64_t bytes,
+Cut CutFor(std::int64_t bytes, const CutLimits& limits,
            const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages);
 
 // Calls `plan(first, count, strand)` for each segment of `elements`, strand by strand.
