@@ -6,10 +6,14 @@
 #include <set>
 
 #include "collectives/basic/basic.h"
+#include "collectives/hierarchical/hierarchical.h"
 #include "runtime/base/check.h"
 
 namespace lamina::collective {
 namespace {
+
+// A message costs 1, further ones in a row a quarter, bytes nothing.
+constexpr LinkModel kCountMessages{1, 0.25, 0, 0, 1, 0};
 
 bool Given(Operation operation) {
   return operation == Operation::kGatherv || operation == Operation::kScatterv ||
@@ -57,7 +61,18 @@ Machine::Machine(const Library& library, Rank ranks, Rank ranks_per_node)
     : ranks_(ranks),
       ranks_per_node_(ranks_per_node),
       placement_(library.Place(ranks, Partition::Blocks(ranks, ranks_per_node),
-                               [](Rank rank) { return static_cast<std::uint32_t>(rank); })) {}
+                               [](Rank rank) { return static_cast<std::uint32_t>(rank); })) {
+  if (placement_.topology == nullptr) return;
+  counting_ = *placement_.topology;
+  counting_.outermost = kCountMessages;
+  for (Level& level : counting_.levels) level.link = kCountMessages;
+}
+
+Shape Machine::CountingShape() const {
+  Shape shape = ShapeOf(0);
+  if (shape.topology != nullptr) shape.topology = &counting_;
+  return shape;
+}
 
 Shape Machine::ShapeOf(Rank rank) const {
   Shape shape;
@@ -88,10 +103,9 @@ std::optional<Growth> Measure(const Algorithm& algorithm, const Machine& machine
   for (const bool in_place : {false, true}) {
     const UniformCall uniform(algorithm.operation, ranks, barrier ? 0 : bytes, in_place);
     if (!algorithm.fits(uniform.call(), machine.ShapeOf(0))) continue;
-    constexpr LinkModel kCountMessages{1, 0.25, 0, 0, 1, 0};
     Growth all;
     all.path = static_cast<std::int64_t>(
-        std::ceil(algorithm.cost_us(uniform.call(), machine.ShapeOf(0), kCountMessages)));
+        std::ceil(algorithm.cost_us(uniform.call(), machine.CountingShape(), kCountMessages)));
     Schedule schedule;
     const std::set<Rank> sample = {0, 1, ranks / 3, ranks / 2, ranks - 1};
     for (const Rank rank : sample) {
@@ -129,6 +143,7 @@ const Library& Shipped() {
   static const Library* const library = [] {
     Registry registry;
     CHECK(registry.Add(basic::Describe()).ok());
+    CHECK(registry.Add(hierarchical::Describe()).ok());
     auto made = Library::Make(registry, param::Settings());
     CHECK(made.ok());
     return (*made).release();

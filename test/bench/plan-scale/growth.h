@@ -18,6 +18,8 @@ class Machine {
  public:
   Machine(const Library& library, Rank ranks, Rank ranks_per_node);
   Shape ShapeOf(Rank rank) const;
+  // Of rank 0, where every level's link costs messages alone.
+  Shape CountingShape() const;
   const LinkModel& link() const { return placement_.link; }
   Rank NodeOf(Rank rank) const { return rank / ranks_per_node_; }
 
@@ -25,6 +27,7 @@ class Machine {
   Rank ranks_;
   Rank ranks_per_node_;
   Placement placement_;
+  Topology counting_;
 };
 
 // Of the busiest rank asked, each number for itself.

@@ -83,6 +83,19 @@ const std::map<std::string, Laws>& Written() {
       {"scan linear", {"P", "1", "1"}},
       {"exscan doubling", {"log P", "log P", "1"}},
       {"exscan linear", {"P", "1", "1"}},
+      // By stages: the busiest rank sends to its node, to other nodes, or both.
+      {"barrier hierarchical", {"log P", "log P", "0"}},
+      {"bcast hierarchical", {"log P", "1", "0"}},
+      {"gather hierarchical", {"log P", "1", "P log P"}},
+      {"scatter hierarchical", {"log P", "log P", "P log P"}},
+      {"allgather hierarchical", {"log P", "sqrt P", "0"}},
+      {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
+      {"reduce hierarchical", {"log P", "1", "1"}},
+      {"allreduce hierarchical", {"log P", "1", "1"}},
+      {"reduce_scatter hierarchical", {"log P", "1", "P"}},
+      {"reduce_scatter_block hierarchical", {"log P", "log P", "P"}},
+      {"scan hierarchical", {"log P", "1", "1"}},
+      {"exscan hierarchical", {"log P", "1", "1"}},
   };
   return *laws;
 }
@@ -115,6 +128,9 @@ TEST(Laws, EveryAlgorithmGrowsAsWritten) {
       EXPECT_EQ(law(&Growth::scratch_bytes), found->second.scratch) << name << ", scratch";
       if (std::string(found->second.path) == "log P") {
         EXPECT_LE(b->path, 2 * std::bit_width(static_cast<unsigned>(kMany))) << name;
+      }
+      const bool in_segments = std::string(algorithm->name) == "hierarchical";
+      if (std::string(found->second.path) == "log P" && !in_segments) {
         EXPECT_LE(b->rounds, b->path + 2) << name << ": more rounds than its cost line has";
       }
     }
@@ -135,6 +151,27 @@ TEST(Laws, WhatIsChosenForShortMessagesIsLogarithmic) {
     EXPECT_LE(growth->rounds, 3 * logarithm) << Name(operation) << " " << chosen->name;
     EXPECT_LE(growth->messages, 3 * logarithm) << Name(operation) << " " << chosen->name;
     EXPECT_LE(growth->plan_bytes, 20000) << Name(operation) << " " << chosen->name;
+  }
+}
+
+TEST(Laws, HierarchyCrossesNodesInLogarithmicallyManyRounds) {
+  constexpr Rank kMost = 1 << 20;
+  const Library& library = Shipped();
+  const Machine machine(library, kMost, kRanksPerNode);
+  const Machine few(library, kFew, kRanksPerNode);
+  for (const Operation operation : {Operation::kBarrier, Operation::kBcast, Operation::kReduce,
+                                    Operation::kAllreduce, Operation::kScan, Operation::kExscan}) {
+    for (const Algorithm* algorithm : library.Offered(operation)) {
+      if (std::string(algorithm->name) != "hierarchical") continue;
+      const auto growth = Measure(*algorithm, machine, kMost, 8);
+      const auto small = Measure(*algorithm, few, kFew, 8);
+      ASSERT_TRUE(growth && small);
+      const int log_nodes = std::bit_width(static_cast<unsigned>(kMost / kRanksPerNode - 1));
+      EXPECT_LE(growth->rounds_between_nodes, 2 * log_nodes) << Name(operation);
+      EXPECT_LE(growth->messages, 2 * log_nodes + 2 * kRanksPerNode) << Name(operation);
+      EXPECT_LE(growth->plan_bytes, 20000) << Name(operation);
+      EXPECT_EQ(growth->scratch_bytes, small->scratch_bytes) << Name(operation);
+    }
   }
 }
 
