@@ -3,12 +3,15 @@
 // all blocks whose distance has bit k go 2^k ranks ahead, in one message.
 //
 // ceil(log2 P) messages per rank instead of P - 1, but each byte moves up to log2 P times and is
-// copied in and out of the messages: for short blocks.
+// copied in and out of the messages: for short blocks. Distances with bit k set lie side by side in
+// runs of 2^k, so there are 3 P copies in all, however many rounds.
 //
 // Shape:  input and output P blocks of n elements on every rank; scratch 2 P blocks.
-// Cost:   ceil(log2 P) * (alpha + P/2 * n * (beta + 2 copies)) + 2 P copies of a block.
+// Cost:   ceil(log2 P) * (alpha + P/2 * n * (beta + 2 copies)) + 3 P starts of a copy.
 // Source: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE Trans. Parallel Distrib. Syst. 8 (1997)
 // 1143-1156.
+#include <algorithm>
+
 #include "collectives/alltoall/alltoall.h"
 #include "collectives/plan/cost.h"
 #include "collectives/plan/tree.h"
@@ -22,7 +25,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double moved = rounds * shape.ranks / 2 * static_cast<double>(call.bytes);
   // A step that copies a short block takes about a sixth of what a message does.
-  const double copies = (rounds + 2) * shape.ranks * link.overhead_us / 6;
+  const double copies = 3 * shape.ranks * link.overhead_us / 6;
   return Move(link, rounds, moved) + Combine(link, 2 * moved) + copies + Turns(link, rounds);
 }
 
@@ -30,33 +33,43 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank ranks = shape.ranks;
   const std::int64_t block = call.output_count;
   // Slot d of the first half of scratch: the block that still has to be, or has been, moved by d.
-  const auto slot = [&](Rank distance) { return Scratch(distance * block, block); };
-  const auto packed = [&](Rank index, Rank count) {
-    return Scratch((ranks + index) * block, count * block);
-  };
+  const auto slots = [&](Rank first, Rank count) { return Scratch(first * block, count * block); };
+  const auto packed = [&](Rank first, Rank count) { return slots(ranks + first, count); };
   schedule->scratch_elements = 2 * ranks * block;
-  for (Rank distance = 0; distance < ranks; ++distance) {
-    const Rank to = (shape.rank + distance) % ranks;
-    schedule->Copy(Input(to * call.input_count, call.input_count), slot(distance));
-  }
+  const auto own = [&](Rank first, Rank count) {
+    return Input(first * call.input_count, count * call.input_count);
+  };
+  const Rank upper = ranks - shape.rank;  // destinations from this rank to the last
+  schedule->Copy(own(shape.rank, upper), slots(0, upper));
+  if (shape.rank > 0) schedule->Copy(own(0, shape.rank), slots(upper, shape.rank));
   schedule->EndRound();
 
   for (Rank bit = 1; bit < ranks; bit *= 2) {
-    Rank moved = 0;
-    for (Rank distance = bit; distance < ranks; ++distance)
-      if ((distance & bit) != 0) schedule->Copy(slot(distance), packed(moved++, 1));
+    // Distances with this bit come in runs of `bit`.
+    const auto each_run = [&](auto visit) {
+      Rank before = 0;
+      for (Rank first = bit; first < ranks; first += 2 * bit) {
+        const Rank count = std::min(bit, ranks - first);
+        visit(first, before, count);
+        before += count;
+      }
+      return before;
+    };
+    const Rank moved = each_run([&](Rank first, Rank before, Rank count) {
+      schedule->Copy(slots(first, count), packed(before, count));
+    });
     schedule->EndRound();
     // Half of the distances at most, so what arrives has room behind what leaves.
     schedule->Receive((shape.rank + ranks - bit) % ranks, packed(moved, moved));
     schedule->Send((shape.rank + bit) % ranks, packed(0, moved));
-    Rank arrived = moved;
-    for (Rank distance = bit; distance < ranks; ++distance)
-      if ((distance & bit) != 0) schedule->Copy(packed(arrived++, 1), slot(distance));
+    each_run([&](Rank first, Rank before, Rank count) {
+      schedule->Copy(packed(moved + before, count), slots(first, count));
+    });
     schedule->EndRound();
   }
   for (Rank distance = 0; distance < ranks; ++distance) {
     const Rank from = (shape.rank + ranks - distance) % ranks;
-    schedule->Copy(slot(distance), Output(from * block, block));
+    schedule->Copy(slots(distance, 1), Output(from * block, block));
   }
   schedule->EndRound();
 }

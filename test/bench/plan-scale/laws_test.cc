@@ -53,7 +53,7 @@ const std::map<std::string, Laws>& Written() {
       {"allgather ring", {"P", "P", "0"}},
       {"allgatherv linear", {"P", "P", "0"}},
       {"allgatherv ring", {"P", "P", "0"}},
-      {"alltoall bruck", {"P log P", "log P", "P"}},
+      {"alltoall bruck", {"P", "log P", "P"}},
       {"alltoall in_place", {"P", "P", "1"}},
       {"alltoall pairwise", {"P", "P", "0"}},
       {"alltoall windowed", {"P", "P", "0"}},
