@@ -73,6 +73,10 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
           component->info.name.c_str(), std::string(made.status().message()).c_str());
       continue;
     }
+    if (component->info.source != "built in")
+      library->outside_ +=
+          Format("%s%s %s at priority %d", library->outside_.empty() ? "" : ", ",
+                 component->info.name.c_str(), component->info.version.c_str(), offer.priority);
     if (component->info.name == shared::kName) {
       library->has_shared_ = true;
       for (std::size_t i = 0; i < kOperations; ++i)

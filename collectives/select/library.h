@@ -189,6 +189,9 @@ class Library {
   }
   // May a blocking call of it, on one node, go through memory that its ranks share?
   bool MayShare(Operation operation) const;
+  // The components from outside the tree that choices are made from, with versions and priorities:
+  // must be the same on all ranks. Empty: none.
+  const std::string& outside() const { return outside_; }
   // Everything offered for `operation`, best component first.
   std::vector<const Algorithm*> Offered(Operation operation) const;
 
@@ -212,6 +215,7 @@ class Library {
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;
+  std::string outside_;
   std::array<std::vector<Group>, kOperations> groups_;  // best component first
   std::array<const Algorithm*, kOperations> forced_{};
 };

@@ -167,6 +167,7 @@ Status BringUp(core::Process* process) {
   if (Status status = AddTransports(params, context, engine.get()); !status.ok()) return status;
   if (Status status = collective::Install(AllCollectives(), process->settings); !status.ok())
     return status;
+  engine->SetComponents(collective::Installed()->outside());
   if (identity.job_ranks > 1)
     if (Status status = engine->PublishCard(); !status.ok()) return status;
 

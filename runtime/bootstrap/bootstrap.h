@@ -69,7 +69,8 @@ Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment);
 
 // The card: who I am and one opaque address per transport. Format in README.md of this folder.
 struct Card {
-  std::string version;  // of the library; major.minor must agree across the job
+  std::string version;     // of the library; major.minor must agree across the job
+  std::string components;  // from outside the library, which must agree too; mostly none
   std::vector<std::pair<std::string, std::vector<std::byte>>> addresses;  // transport -> address
 };
 std::vector<std::byte> Encode(const Card& card);

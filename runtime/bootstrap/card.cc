@@ -9,6 +9,7 @@ namespace lamina::bootstrap {
 namespace {
 
 constexpr char kMagic[4] = {'L', 'A', 'M', '1'};
+constexpr std::string_view kComponents = "components";  // stands where a transport's name does
 
 void AppendText(std::vector<std::byte>* bytes, const void* data, std::size_t size) {
   const std::uint16_t length = static_cast<std::uint16_t>(size);
@@ -40,6 +41,10 @@ std::vector<std::byte> Encode(const Card& card) {
   std::vector<std::byte> bytes(sizeof kMagic);
   std::memcpy(bytes.data(), kMagic, sizeof kMagic);
   AppendText(&bytes, card.version.data(), card.version.size());
+  if (!card.components.empty()) {
+    AppendText(&bytes, kComponents.data(), kComponents.size());
+    AppendText(&bytes, card.components.data(), card.components.size());
+  }
   for (const auto& [transport, address] : card.addresses) {
     AppendText(&bytes, transport.data(), transport.size());
     AppendText(&bytes, address.data(), address.size());
@@ -59,8 +64,11 @@ Result<Card> Decode(std::span<const std::byte> bytes) {
     std::span<const std::byte> address;
     if (!TakeText(&bytes, &text) || !TakeText(&bytes, &address))
       return Error(Code::kInvalid, "the card is cut short");
-    card.addresses.emplace_back(AsString(text),
-                                std::vector<std::byte>(address.begin(), address.end()));
+    if (AsString(text) == kComponents)
+      card.components = AsString(address);
+    else
+      card.addresses.emplace_back(AsString(text),
+                                  std::vector<std::byte>(address.begin(), address.end()));
   }
   return card;
 }

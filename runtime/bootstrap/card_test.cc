@@ -25,7 +25,17 @@ TEST(Card, SurvivesARoundTrip) {
   const auto decoded = Decode(Encode(Sample()));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->version, "0.1.0");
+  EXPECT_EQ(decoded->components, "");
   EXPECT_EQ(decoded->addresses, Sample().addresses);
+}
+
+TEST(Card, TellsComponentsFromTransports) {
+  Card card = Sample();
+  card.components = "acme 1.0.0 at priority 60";
+  const auto decoded = Decode(Encode(card));
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(decoded->components, card.components);
+  EXPECT_EQ(decoded->addresses, card.addresses);
 }
 
 TEST(Card, HasTheBytesOfTheReadme) {

@@ -56,6 +56,7 @@ void Engine::AddCarrier(Carrier carrier) {
 Status Engine::PublishCard() {
   bootstrap::Card card;
   card.version = kVersion;
+  card.components = components_;
   for (Carrier& carrier : carriers_) {
     Result<std::vector<std::byte>> address = carrier.transport->LocalAddress();
     if (!address.ok()) return std::move(address).status().Within(carrier.name);
@@ -100,6 +101,14 @@ Lane& Engine::Connect(PeerId peer) {
     if (MajorMinor(card.version) != MajorMinor(kVersion)) {
       Lost(peer, Error(Code::kInvalid, "it runs lamina %s, this process %s; use one version",
                        card.version.c_str(), kVersion));
+      return lane;
+    }
+    if (card.components != components_) {
+      Lost(peer, Error(Code::kInvalid,
+                       "it has loaded the components \"%s\", this process \"%s\"; all nodes need "
+                       "the same in LAMINA_COMPONENT_PATH and PREFIX/lib/lamina, or leave them out "
+                       "with collective.include=basic,hierarchical,shared",
+                       card.components.c_str(), components_.c_str()));
       return lane;
     }
   }

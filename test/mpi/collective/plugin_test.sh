@@ -39,6 +39,16 @@ run -n 2 "$program" || fail "a broken object beside it stopped the job"
 grep -q 'refused.*collective_broken.so' <<<"$(info)" ||
   fail "the broken object is not reported"
 
+# Ranks that would choose differently say so instead of waiting for each other.
+output=$(run -n 1 "$program" : -n 1 env -u LAMINA_COMPONENT_PATH "$program") &&
+  fail "ranks with and without the component went on"
+grep -q 'has loaded the components "acme 1.0.0 at priority 60", this process ""' <<<"$output" ||
+  grep -q 'has loaded the components "", this process "acme 1.0.0 at priority 60"' <<<"$output" ||
+  fail "a component that one rank lacks is not named: $output"
+run -n 1 --param collective.include=basic "$program" : \
+  -n 1 env -u LAMINA_COMPONENT_PATH "$program" | grep -q 'loaded the components' &&
+  fail "a component that was left out matters"
+
 unset LAMINA_COMPONENT_PATH
 output=$(run -n 2 --param collective.bcast.algorithm=acme_chain "$program") && fail "used from nowhere"
 grep -q 'there are: binomial' <<<"$output" || fail "the refusal does not help: $output"
