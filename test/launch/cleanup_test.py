@@ -10,8 +10,8 @@ import signal
 import subprocess
 import time
 
-from harness import (ACTOR, PMIX_CLIENT, LaunchCase, command, environment, lamina_files, main,
-                     processes_with, ranks_of, wait_until)
+from harness import (ACTOR, MPIEXEC, PMIX_CLIENT, TIME_LIMIT_S, LaunchCase, command, environment,
+                     lamina_files, main, processes_with, ranks_of, wait_until)
 
 MOMENTS = 20
 SEED = 4711
@@ -59,6 +59,27 @@ class Leftovers(LaunchCase):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         self.nothing_left()
+
+    def test_launcher_and_guard_killed(self):
+        """Nobody is left who could clean up: `lamina clean` does, when asked."""
+        process = self.start_job(ACTOR, "child", "stray", "say=ready", "wait", ranks=2)
+        self.read_lines(process, 2)
+        for victim in (self.guard_of(process.pid), process.pid):
+            os.kill(victim, signal.SIGKILL)
+        process.wait()
+        self.assertTrue(wait_until(lambda: len(processes_with(self.mark)) == 4))
+        done = subprocess.run(["lamina", "clean"], executable=MPIEXEC, check=False, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_LIMIT_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("(actor), a rank without a launcher", done.stdout)
+        self.nothing_left()
+
+    def guard_of(self, pid):
+        for child in self.children(pid):
+            with open("/proc/%d/comm" % child, encoding="ascii") as file:
+                if file.read() == "mpiexec-guard\n":
+                    return child
+        raise AssertionError("no guard")
 
     def kill_at_moments(self, victim_of, after):
         """Kills victim_of(process) at MOMENTS random moments of a PMIx job's life."""
