@@ -99,7 +99,7 @@ def run(words, extra=None):
 # As test/apps/hpcc: unchanged, a small problem; the input lies where it runs.
 BUILD_HPCC = """
 archive=${TEST_ARCHIVE:-$1/archive}
-test/apps/fetch "$archive" || exit 3
+test/apps/fetch "$archive" hpcc || exit
 set -e
 mkdir "$1/hpcc" "$1/prefix"
 tar xf "$archive/hpcc.tar.gz" -C "$1/hpcc" --strip-components=1
