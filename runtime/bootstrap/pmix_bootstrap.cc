@@ -9,6 +9,7 @@
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pmix.h>
 #include <poll.h>
 #include <unistd.h>
@@ -46,7 +47,23 @@ bool Find(void* handle, const char* name, Function* function) {
   return *function != nullptr;
 }
 
+// Whether this program has a dynamic linker. In one linked -static, dlopen brings a second C
+// library, and what it opened dies of it.
+bool LinkedDynamically() {
+  const auto of_program = [](dl_phdr_info* program, std::size_t, void*) {
+    for (int i = 0; i < program->dlpi_phnum; ++i)
+      if (program->dlpi_phdr[i].p_type == PT_INTERP) return 1;
+    return -1;  // the program comes first: ask for no other
+  };
+  return dl_iterate_phdr(of_program, nullptr) == 1;
+}
+
 Result<Library> OpenLibrary() {
+  if (!LinkedDynamically())
+    return Error(
+        Code::kUnsupported,
+        "a PMIx launcher started this process, but it is linked -static as a whole and cannot "
+        "open libpmix; link only MPI statically: mpicc -static-mpi");
   void* handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return Error(Code::kNotFound,
