@@ -4,7 +4,7 @@
 mpi_test(name, srcs) builds a C or C++ program against mpi.h and the library alone, and makes one test
 per number of ranks, NAME_np2, ..., and a suite NAME of them all. The program passes by exiting with
 `exit_status`; `output`, an extended regular expression, must then match what it and the launcher
-printed on either stream.
+printed on either stream. A `static` program has the library within it.
 """
 
 def mpi_test(
@@ -20,12 +20,14 @@ def mpi_test(
         copts = [],
         linkopts = [],
         size = "small",
+        static = False,
         tags = []):
     program = name + "_program"
+    library = "//runtime:libmpi_abi.a" if static else "//runtime:libmpi_abi.so.1"
     native.cc_binary(
         name = program,
         testonly = True,
-        srcs = srcs + ["//runtime:libmpi_abi.so.1"],
+        srcs = srcs + [library],
         copts = copts,
         linkopts = linkopts,
         deps = deps + ["//runtime/include:mpi_h", "//test/mpi:check"],

@@ -1,23 +1,32 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Goal:   the library exports every function of the standard ABI as MPI_ (weak) and PMPI_ (strong),
-#         and beyond that only lamina_ names (MPI-5.0, section 15.2 and chapter 21); it brings no C++
-#         runtime into a C program.
-# Method: the dynamic symbols against functions.tsv, the ABI's list; the libraries it asks for.
-library=$1 functions=$2
+# Goal:   the libraries, shared and static, export every function of the standard ABI as MPI_ (weak) and
+#         PMPI_ (strong), and beyond that only lamina_ names (MPI-5.0, section 15.2 and chapter 21);
+#         they bring no C++ runtime into a C program.
+# Method: the symbols against functions.tsv, the ABI's list; the libraries they ask for.
+# usage: symbols_test.sh FUNCTIONS.tsv SHARED-LIBRARY ARCHIVE
+functions=$1 shared=$2 archive=$3
 export LC_ALL=C
-
 expected=$(cut -f1 "$functions" | tail -n +2 | sed 'p; s/^MPI_/PMPI_/' | sort)
-found=$(nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//' | grep -v '^lamina_' | sort)
-missing=$(comm -23 <(echo "$expected") <(echo "$found"))
-surplus=$(comm -13 <(echo "$expected") <(echo "$found"))
-wrong=$(nm -D --defined-only "$library" |
-  awk '$3 ~ /^MPI_/ && $2 != "W" || $3 ~ /^PMPI_/ && $2 != "T" {print $3, $2}')
-runtime=$(readelf -dW "$library" | grep -oE 'NEEDED.*lib(stdc|c)\+\+.*')
-
 [ -n "$expected" ] || { echo "no functions in $functions"; exit 1; }
-[ -z "$missing" ] || { echo "not exported:"; echo "$missing"; }
-[ -z "$surplus" ] || { echo "exported but not part of the ABI:"; echo "$surplus"; }
-[ -z "$wrong" ] || { echo "wrong binding (MPI_ must be weak, PMPI_ strong):"; echo "$wrong"; }
-[ -z "$runtime" ] || echo "a C++ runtime: $runtime"
-[ -z "$missing$surplus$wrong$runtime" ]
+
+failed=0
+# names LIBRARY SYMBOLS: lines of nm
+names() {
+  local library=$1 found missing surplus wrong
+  found=$(awk 'NF == 3 {print $3}' <<<"$2" | sed 's/@.*//' | grep -v '^lamina_' | sort)
+  missing=$(comm -23 <(echo "$expected") <(echo "$found"))
+  surplus=$(comm -13 <(echo "$expected") <(echo "$found"))
+  wrong=$(awk '$3 ~ /^MPI_/ && $2 != "W" || $3 ~ /^PMPI_/ && $2 != "T" {print $3, $2}' <<<"$2")
+  [ -z "$missing" ] || { echo "not exported by $library:"; echo "$missing"; }
+  [ -z "$surplus" ] || { echo "exported by $library but not part of the ABI:"; echo "$surplus"; }
+  [ -z "$wrong" ] || { echo "wrong binding (MPI_ must be weak, PMPI_ strong):"; echo "$wrong"; }
+  [ -z "$missing$surplus$wrong" ] || failed=1
+}
+names "$shared" "$(nm -D --defined-only "$shared")"
+names "$archive" "$(nm -g --defined-only "$archive")"
+
+runtime=$(readelf -dW "$shared" | grep -oE 'NEEDED.*lib(stdc|c)\+\+.*')
+runtime+=$(nm -u "$archive" | grep ' U _Z')
+[ -z "$runtime" ] || { echo "a C++ runtime: $runtime"; failed=1; }
+exit $failed

@@ -3,17 +3,19 @@
 
 fortran_test(name, srcs) builds a program with gfortran against mpif.h, the modules and the two libraries,
 and makes one test per number of ranks, NAME_np2, ..., and a suite NAME of them all. C sources may stand
-among the others. The program passes by exiting with 0.
+among the others. The program passes by exiting with 0. A `static` one has the two libraries within it.
 """
 
-_LIBRARIES = ["//runtime/fortran:libmpifort_abi.so.1", "//runtime:libmpi_abi.so.1"]
-
-def fortran_test(name, srcs, ranks = [1, 2, 4], options = "", size = "small", tags = []):
+def fortran_test(name, srcs, ranks = [1, 2, 4], options = "", size = "small", static = False, tags = []):
     program = name + "_program"
+    libraries = [
+        library + (".a" if static else ".so.1")
+        for library in ["//runtime/fortran:libmpifort_abi", "//runtime:libmpi_abi"]
+    ]
     native.genrule(
         name = program + "_link",
         testonly = True,
-        srcs = ["check.f90"] + srcs + _LIBRARIES + [
+        srcs = ["check.f90"] + srcs + libraries + [
             "//runtime/fortran:modules",
             "//runtime/fortran:mpif.h",
             "//runtime/include:mpi.h",
@@ -28,7 +30,7 @@ def fortran_test(name, srcs, ranks = [1, 2, 4], options = "", size = "small", ta
             "-I$$(dirname $(location //runtime/include:mpi.h)) -J$$work",
             " ".join(["$(location %s)" % source for source in ["check.f90"] + srcs]),
             "-o $@ -Wl,--no-as-needed",
-            " ".join(["$(location %s)" % library for library in _LIBRARIES]),
+            " ".join(["$(location %s)" % library for library in libraries]),
             "'-Wl,-rpath,$$ORIGIN/../../../runtime/fortran:$$ORIGIN/../../../runtime'",
             "; status=$$?; rm -rf $$work; exit $$status",
         ]),
@@ -46,7 +48,7 @@ def fortran_test(name, srcs, ranks = [1, 2, 4], options = "", size = "small", ta
                 "--oversubscribe",
                 "$(location :%s)" % program,
             ],
-            data = [":" + program, "//launcher:mpiexec"] + _LIBRARIES,
+            data = [":" + program, "//launcher:mpiexec"] + libraries,
             # gfortran links without a sanitizer; such a program cannot load a library that has one.
             tags = tags + ["cpu:2", "nosan"],
         )
