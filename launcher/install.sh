@@ -32,6 +32,7 @@ for name in mpicc_abi mpicxx mpic++ mpiCC mpicxx_abi mpifort mpif77 mpif90 mpifo
   link bin $name mpicc
 done
 for name in libmpi_abi.so libmpi_abi.so.0 libmpi.so; do link lib $name libmpi_abi.so.1; done
+for name in mpi mpifort; do link lib lib$name.a lib${name}_abi.a; done
 for name in libmpifort_abi.so libmpifort.so; do link lib $name libmpifort_abi.so.1; done
 link share/man/man1 mpirun.1 mpiexec.1
 for name in mpicc_abi mpicxx mpic++ mpiCC mpicxx_abi mpifort mpif77 mpif90 mpifort_abi; do link share/man/man1 $name.1 mpicc.1; done

@@ -65,7 +65,8 @@ class Installation(unittest.TestCase):
                      "include/mpi.mod", "include/mpi_f08.mod", "lib/libmpifort_abi.so.1",
                      "lib/libmpifort_abi.so", "lib/libmpifort.so", "lib/pkgconfig/mpifort.pc",
                      "lib/libmpi_abi.so.1", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so",
-                     "lib/libmpi.so", "lib/pkgconfig/mpi.pc", "share/man/man1/mpiexec.1",
+                     "lib/libmpi.so", "lib/libmpi_abi.a", "lib/libmpi.a",
+                     "lib/libmpifort_abi.a", "lib/libmpifort.a", "lib/pkgconfig/mpi.pc", "share/man/man1/mpiexec.1",
                      "share/man/man1/mpicc.1", "share/bash-completion/completions/mpiexec"):
             self.assertTrue(os.path.exists(os.path.join(PREFIX, name)), name)
         # Nothing absolute: links would point into the old place.
@@ -118,6 +119,47 @@ class Installation(unittest.TestCase):
         shown = self.good(tool("mpifort"), "-show", "x.o", extra={"FC": "mpif90"})
         self.assertTrue(shown.startswith("gfortran "), shown)
         self.assertEqual(self.good(tool("mpifort"), "-showme:libs"), "mpifort mpi\n")
+
+    def test_static_mpi(self):
+        program = os.path.join(SCRATCH, "ring_static")
+        self.good(tool("mpicc"), "-static-mpi", "-o", program, os.path.join(SOURCES, "ring.c"))
+        self.builds_and_runs(program)
+        self.needs_no_mpi(program)
+        self.assertNotIn("stdc++", self.good("readelf", "-d", program))
+        self.good(tool("mpifort_abi"), "-static_mpi", "-o", program,
+                  os.path.join(SOURCES, "ring.f90"))
+        self.builds_and_runs(program)
+        self.needs_no_mpi(program)
+        shown = self.good(tool("mpicc"), "-static-mpi", "-showme:link")
+        self.assertTrue(shown.endswith(" -l:libmpi.a -lm\n"), shown)
+
+    def needs_no_mpi(self, program):
+        self.assertNotIn("libmpi", self.good("readelf", "-d", program))
+
+    def test_static_mpi_in_cxx(self):
+        # With the C++ runtime of its own beside the one that is in the archive.
+        program = os.path.join(SCRATCH, "heat2d_static")
+        heat2d = os.path.abspath("test/apps/heat2d")
+        self.good(tool("mpicxx"), "-static-mpi", "-std=c++20", "-I" + os.getcwd(), "-o", program,
+                  *[os.path.join(heat2d, name) for name in ("heat2d.cc", "options.cc", "picture.cc")])
+        self.needs_no_mpi(program)
+        self.assertIn("stdc++", self.good("readelf", "-d", program))
+        checksums = [
+            [line for line in self.good(
+                tool("mpiexec"), "-n", ranks, program, "--input",
+                os.path.join(heat2d, "lamina.pgm"), "--steps", "20", "--output",
+                os.path.join(SCRATCH, "heat")).splitlines() if "checksum" in line]
+            for ranks in ("1", "4")]
+        self.assertTrue(checksums[0])
+        self.assertEqual(checksums[0], checksums[1])
+
+    def test_all_static(self):
+        program = os.path.join(SCRATCH, "ring_all_static")
+        self.good(tool("mpicc"), "-static", "-o", program, os.path.join(SOURCES, "ring.c"))
+        self.assertEqual(self.good(program), "1 ranks counted\n")
+        result = run(tool("mpiexec"), "-n", "2", program)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("mpicc -static-mpi"), 1, result.stderr)
 
     def test_found_in_path_and_through_links(self):
         elsewhere = os.path.join(SCRATCH, "links")
@@ -190,6 +232,12 @@ class Installation(unittest.TestCase):
         flags = shlex.split(self.good("pkg-config", "--cflags", "--libs", "mpifort", extra=extra))
         self.good("gfortran", os.path.join(SOURCES, "ring.f90"), "-o", program, *flags)
         self.assertEqual(self.good(*run_it), "2 ranks counted\n")
+        flags = self.good("pkg-config", "--static", "--libs", "mpifort", extra=extra).strip()
+        flags = shlex.split(flags.replace("-lmpi", "-Wl,-Bstatic -lmpi"))
+        self.good("gfortran", "-I" + os.path.join(PREFIX, "include"),
+                  os.path.join(SOURCES, "ring.f90"), "-o", program, *flags, "-Wl,-Bdynamic")
+        self.builds_and_runs(program)
+        self.needs_no_mpi(program)
 
     @unittest.skipUnless(shutil.which("cmake"), "cmake is not installed")
     def test_cmake_finds_mpi(self):
