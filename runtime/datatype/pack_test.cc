@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   a type says where every byte of an element lies, and Pack, Unpack and Copy move exactly
 //         those, whatever the type and wherever the packed range begins and ends.
-// Method: random trees of constructors beside a naive model that keeps a plain list of byte
-// offsets;
-//         everything the type knows is compared with what the list says.
+// Method: random trees of constructors beside a naive model, a plain list of byte offsets, which
+//         everything that the type knows is compared with.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -364,77 +363,6 @@ TEST_P(RandomTypes, ComeBackFromExternal32) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTypes, testing::Range(1u, 21u));
-
-TEST(Distributed, AllProcessesTogetherHaveEveryElementOnce) {
-  for (const int kind : {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE})
-    for (const std::int64_t argument : {std::int64_t{MPI_DISTRIBUTE_DFLT_DARG}, std::int64_t{3}})
-      for (std::int64_t processes = 1; processes <= 4; ++processes) {
-        if (kind == MPI_DISTRIBUTE_NONE && processes > 1) continue;
-        if (kind == MPI_DISTRIBUTE_BLOCK && argument == 3 && processes * 3 < 11) continue;
-        std::vector<int> owners(11 * 5);
-        for (std::int64_t coordinate = 0; coordinate < processes; ++coordinate) {
-          const Distribution grid[] = {{11, kind, argument, processes, coordinate},
-                                       {5, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG, 1, 0}};
-          Datatype* type = MakeDistributedArray(grid, FindDatatype(MPI_INT));
-          Commit(type);
-          EXPECT_EQ(type->lower, 0);
-          EXPECT_EQ(type->extent, 11 * 5 * 4);
-          std::vector<int> ones(static_cast<std::size_t>(type->size / 4), 1);
-          std::vector<int> mine(owners.size());
-          Unpack(std::as_bytes(std::span(ones)), 0, {mine.data(), 1, type});
-          for (std::size_t i = 0; i < owners.size(); ++i) owners[i] += mine[i];
-          Release(type);
-        }
-        EXPECT_EQ(owners, std::vector<int>(owners.size(), 1));
-      }
-}
-
-TEST(External, IsBigEndianWithFixedSizes) {
-  const int number = 0x01020304;
-  std::byte bytes[16];
-  PackExternal({const_cast<int*>(&number), 1, FindDatatype(MPI_INT)}, bytes);
-  EXPECT_EQ(std::to_integer<int>(bytes[0]), 1);
-  EXPECT_EQ(std::to_integer<int>(bytes[3]), 4);
-  const long double one = -1.5L;  // binary128: sign 1, exponent 0x3fff, fraction 0.5
-  PackExternal({const_cast<long double*>(&one), 1, FindDatatype(MPI_LONG_DOUBLE)}, bytes);
-  EXPECT_EQ(std::to_integer<int>(bytes[0]), 0xbf);
-  EXPECT_EQ(std::to_integer<int>(bytes[1]), 0xff);
-  EXPECT_EQ(std::to_integer<int>(bytes[2]), 0x80);
-  long double back = 0;
-  UnpackExternal(bytes, {&back, 1, FindDatatype(MPI_LONG_DOUBLE)});
-  EXPECT_EQ(back, one);
-}
-
-TEST(Predefined, EveryConstantIsFoundAndGivesItsHandleBack) {
-  for (Datatype& type : PredefinedTypes()) {
-    EXPECT_EQ(FindDatatype(HandleOf(&type)), &type) << type.predefined_name;
-    EXPECT_TRUE(type.committed);
-  }
-  EXPECT_EQ(FindDatatype(MPI_DATATYPE_NULL), nullptr);
-  EXPECT_EQ(FindDatatype(reinterpret_cast<MPI_Datatype>(std::uintptr_t{0x211})), nullptr);
-}
-
-// C structs as the compiler lays them out are what pair types describe.
-TEST(Predefined, PairsAreCStructs) {
-  struct ShortInt {
-    short value;
-    int index;
-  };
-  struct DoubleInt {
-    double value;
-    int index;
-  };
-  struct LongDoubleInt {
-    long double value;
-    int index;
-  };
-  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->extent, static_cast<std::int64_t>(sizeof(ShortInt)));
-  EXPECT_EQ(FindDatatype(MPI_SHORT_INT)->layout->groups[1].offset,
-            static_cast<std::int64_t>(offsetof(ShortInt, index)));
-  EXPECT_EQ(FindDatatype(MPI_DOUBLE_INT)->extent, static_cast<std::int64_t>(sizeof(DoubleInt)));
-  EXPECT_EQ(FindDatatype(MPI_LONG_DOUBLE_INT)->extent,
-            static_cast<std::int64_t>(sizeof(LongDoubleInt)));
-}
 
 }  // namespace
 }  // namespace lamina::datatype
