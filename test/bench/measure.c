@@ -4,7 +4,9 @@
  * usage: mpiexec -n N measure SECONDS ROW...      ROW: latency:BYTES rate:BYTES barrier bcast:BYTES
  *                                                      reduce:BYTES allreduce:BYTES
  *                                                      allgather:BYTES alltoall:BYTES both:BYTES
- *                                                      pairs:BYTES stencil:POINTS memory idle
+ *                                                      pairs:BYTES stencil:POINTS any:BYTES
+                                                      started:BYTES vector:BYTES early:BYTES
+                                                      queue:MESSAGES memory spoken peer idle
  * Prints `ROW VALUE` per row: microseconds, messages per second, kB per rank (PSS), or per cent of
  * a processor.
  *
@@ -34,6 +36,61 @@ static void Latency(int calls, int bytes) {
     if (rank == 0) MPI_Send(sent, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
     MPI_Recv(received, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 1) MPI_Send(sent, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+  }
+}
+
+/* The same, from whoever sends and with whatever tag. */
+static void Any(int calls, int bytes) {
+  if (rank > 1) return;
+  for (int i = 0; i < calls; ++i) {
+    if (rank == 0) MPI_Send(sent, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+    MPI_Recv(received, bytes, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(sent, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+  }
+}
+
+/* The same with receives posted in time, and MPI_Isend. */
+static void Started(int calls, int bytes) {
+  if (rank > 1) return;
+  MPI_Request requests[2];
+  MPI_Irecv(received, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[0]);
+  for (int i = 0; i < calls; ++i) {
+    if (rank == 0) MPI_Isend(sent, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[1]);
+    if (rank == 0) MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    if (i + 1 < calls)
+      MPI_Irecv(received, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, &requests[0]);
+    if (rank == 1) MPI_Isend(sent, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &requests[1]);
+    if (rank == 1) MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  }
+}
+
+/* The same with every second double of a buffer. */
+static void Vector(int calls, int bytes) {
+  if (rank > 1) return;
+  MPI_Datatype type;
+  MPI_Type_vector(bytes / 8, 1, 2, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  for (int i = 0; i < calls; ++i) {
+    if (rank == 0) MPI_Send(sent, 1, type, 1, 1, MPI_COMM_WORLD);
+    MPI_Recv(received, 1, type, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1) MPI_Send(sent, 1, type, 0, 1, MPI_COMM_WORLD);
+  }
+  MPI_Type_free(&type);
+}
+
+/* Two messages each way, received in the other order: the first one comes before its receive. */
+static void Early(int calls, int bytes) {
+  if (rank > 1) return;
+  for (int i = 0; i < 2 * calls; ++i) {
+    if (i % 2 == rank) {
+      MPI_Send(sent, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD);
+      MPI_Send(sent, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD);
+    } else {
+      MPI_Recv(received, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(received, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
   }
 }
 
@@ -151,6 +208,10 @@ static const struct {
              {"alltoall", Alltoall},
              {"pairs", Pairs},
              {"stencil", Stencil},
+             {"any", Any},
+             {"started", Started},
+             {"vector", Vector},
+             {"early", Early},
              {"both", Both}};
 
 static int ByValue(const void* a, const void* b) {
@@ -163,8 +224,9 @@ static double Time(Batch batch, int calls, int bytes) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
   batch(calls, bytes);
-  double took = MPI_Wtime() - start;
-  MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  const double mine = MPI_Wtime() - start;
+  double took = mine; /* (LAM/MPI has no MPI_IN_PLACE) */
+  MPI_Allreduce(&mine, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return took;
 }
 
@@ -199,6 +261,38 @@ static double Memory(void) {
   return (double)all / ranks;
 }
 
+/* The same after every rank has spoken to every other. */
+static double SpeakToAll(void) {
+  long* words = calloc(2 * (size_t)ranks, sizeof *words);
+  MPI_Alltoall(words, 1, MPI_LONG, words + ranks, 1, MPI_LONG, MPI_COMM_WORLD);
+  for (int i = 1; i < ranks; ++i) /* whatever the collective did */
+    MPI_Sendrecv(words, 1, MPI_LONG, (rank + i) % ranks, 6, words + ranks, 1, MPI_LONG,
+                 (rank + ranks - i) % ranks, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  free(words);
+  return Memory();
+}
+
+/* Microseconds that each of `messages` waiting messages with tags of their own takes to be
+ * received, in an order that is not theirs. */
+static double Queue(int messages) {
+  double took = 0;
+  int word = 0;
+  if (rank == 0) {
+    for (int i = 0; i < messages; ++i) MPI_Send(&i, 1, MPI_INT, 1, i, MPI_COMM_WORLD);
+    MPI_Send(&word, 1, MPI_INT, 1, messages, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(&word, 1, MPI_INT, 0, messages, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < messages; ++i) {
+      const int tag = (int)((long)i * 7919 % messages); /* a prime: every tag once */
+      MPI_Recv(&word, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    took = MPI_Wtime() - start;
+  }
+  MPI_Bcast(&took, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  return took / messages * 1e6;
+}
+
 static double CpuSeconds(void) {
   struct rusage used;
   getrusage(RUSAGE_SELF, &used);
@@ -230,6 +324,7 @@ static double Idle(void) {
 static size_t Room(const char* row, int bytes) {
   if (strcmp(row, "alltoall") == 0 || strcmp(row, "allgather") == 0)
     return (size_t)bytes * (size_t)ranks;
+  if (strcmp(row, "vector") == 0) return 2 * (size_t)bytes;
   if (strcmp(row, "stencil") == 0) return ((size_t)bytes + 2) * sizeof(double);
   return (size_t)bytes;
 }
@@ -255,13 +350,20 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const double seconds = argc > 1 ? atof(argv[1]) : 0;
+  double at_rest = 0, spoken = 0;
 
   for (int i = 2; i < argc; ++i) {
     double value = -1;
     int bytes = 0;
     char name[32] = "";
     if (strcmp(argv[i], "memory") == 0) {
-      value = Memory();
+      value = at_rest = Memory();
+    } else if (strcmp(argv[i], "spoken") == 0) {
+      value = spoken = SpeakToAll();
+    } else if (strcmp(argv[i], "peer") == 0) {
+      value = ranks > 1 && spoken > at_rest ? (spoken - at_rest) / (ranks - 1) : 0;
+    } else if (sscanf(argv[i], "queue:%d", &bytes) == 1 && bytes > 0) {
+      value = Queue(bytes);
     } else if (strcmp(argv[i], "idle") == 0) {
       value = Idle();
     } else if (sscanf(argv[i], "%31[^:]:%d", name, &bytes) >= 1 && bytes >= 0 &&
@@ -271,7 +373,10 @@ int main(int argc, char** argv) {
         if (strcmp(name, kRows[k].name) != 0) continue;
         const double per_call = Row(kRows[k].batch, bytes, seconds);
         value = per_call * 1e6;
-        if (kRows[k].batch == Latency || kRows[k].batch == Pairs) value /= 2;
+        const Batch batch = kRows[k].batch;
+        if (batch == Latency || batch == Any || batch == Started || batch == Vector ||
+            batch == Early || batch == Pairs)
+          value /= 2;
         if (kRows[k].batch == Both) value = 8 / per_call;
         if (kRows[k].batch == Stream) value = kWindow / per_call;
       }
