@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the machine itself takes, without any MPI: printed before and after a run, so that a table
- * can be judged. Prints `NAME VALUE` lines: microseconds, but fork in milliseconds. */
+ * can be judged. Prints `NAME VALUE` lines: microseconds, but fork in milliseconds.
+ *
+ * usage: floor [line | hosts NETWORK NETWORK ADDRESS]
+ * With `hosts`: a socket between two network namespaces, given by their files and the first one's
+ * address. */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -153,11 +159,28 @@ static void* Echo(void* unused) {
   return unused;
 }
 
-/* One way over TCP on the loopback device. */
+static const char* networks[2]; /* null: this process's own */
+static const char* socket_address = "127.0.0.1";
+
+/* Sockets that this thread makes from now on belong to network `n`. */
+static void Enter(int n) {
+  if (networks[n] == NULL) return;
+  const int network = open(networks[n], O_RDONLY | O_CLOEXEC);
+  if (network < 0 || setns(network, CLONE_NEWNET) != 0) {
+    perror(networks[n]);
+    exit(1);
+  }
+  close(network);
+}
+
+/* One way over TCP, on the loopback device or between two networks. */
 static double SocketUs(size_t bytes) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET,
+                                .sin_addr.s_addr = inet_addr(socket_address)};
   socklen_t address_bytes = sizeof address;
+  Enter(0);
   const int one = 1, door = socket(AF_INET, SOCK_STREAM, 0);
+  Enter(1);
   sockets[0] = socket(AF_INET, SOCK_STREAM, 0);
   if (bind(door, (struct sockaddr*)&address, sizeof address) != 0 || listen(door, 1) != 0 ||
       getsockname(door, (struct sockaddr*)&address, &address_bytes) != 0 ||
@@ -187,8 +210,17 @@ static double SocketUs(size_t bytes) {
   return took / kSocketPings / 2 * 1e6;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  if (argc == 5 && strcmp(argv[1], "hosts") == 0) {
+    networks[0] = argv[2];
+    networks[1] = argv[3];
+    socket_address = argv[4];
+    printf("hosts:8 %.4g\n", Median(SocketUs, 8));
+    printf("hosts:65536 %.4g\n", Median(SocketUs, 65536));
+    return 0;
+  }
   printf("line %.4g\n", Median(LineUs, 0));
+  if (argc == 2 && strcmp(argv[1], "line") == 0) return 0;
   printf("copy:65536 %.4g\n", Median(CopyUs, 65536));
   printf("copy:1048576 %.4g\n", Median(CopyUs, 1 << 20));
   printf("copy:4194304 %.4g\n", Median(CopyUs, 4 << 20));

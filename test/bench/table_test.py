@@ -53,6 +53,27 @@ class TableTest(unittest.TestCase):
             self.assertEqual(line[-2:], ["1 %", verdict])
             self.assertEqual(over, verdict == "over")
 
+    def test_a_limit_may_follow_another_row_or_the_floor(self):
+        row = bench.Row("r", 2, "stencil:9", "us", limit=2.0, of="other")
+        for other, verdict in ((1.0, "ok"), (0.9, "over")):
+            line, _ = cells(row, {"lamina": {"r": [2.0], "other": [other]}, "openmpi": {}, "mpich": {}})
+            self.assertEqual(line[-2:], ["2 x other", verdict])
+        faster = bench.Row("r", 2, "threads:2", "M/s", limit=1.0, of="other")
+        line, _ = cells(faster, {"lamina": {"r": [2.0], "other": [3.0]}, "openmpi": {}, "mpich": {}})
+        self.assertEqual(line[-1], "over")
+        bare = bench.Row("r", 2, "latency:8", "us", 0.7, "line", limit=1.5, of="floor")
+        medians = {"lamina": {"r": 0.3}}
+        self.assertEqual(bench.verdict_on(bare, medians, 0.5, {"line": 0.2}),
+                         ("0.60", "0.70, 1.5 x floor", "ok"))
+        self.assertEqual(bench.verdict_on(bare, medians, 0.5, {"line": 0.1})[2], "over")
+
+    def test_values_of_another_distance_are_left_out(self):
+        samples = {"lamina": {"r": [(1.0, 0.1), (3.0, 0.3)], "s": [(5.0, 0.3)], "t": [(7.0, None)]},
+                   "mpich": {"r": [(2.0, 0.11), (9.0, float("inf")), (2.5, 0.09)]}}
+        kept, left_out = bench.alike(samples)
+        self.assertEqual(kept, {"lamina": {"r": [1.0], "s": [5.0], "t": [7.0]}, "mpich": {"r": [2.0, 2.5]}})
+        self.assertEqual(left_out, 2)
+
     def test_the_median_counts_and_the_spread_shows(self):
         line, _ = cells(bench.Row("r", 2, "barrier", "us"),
                         {"lamina": {"r": [1.0, 2.0, 9.0]}, "openmpi": {}, "mpich": {}})
@@ -66,7 +87,7 @@ class TableTest(unittest.TestCase):
         alone = [row for row in bench.all_rows() if row.way and row.ranks != 2]
         self.assertEqual(alone, [])
         ways = {row.way for row in bench.all_rows()}
-        self.assertEqual(ways, {"", "tcp", "copied"})
+        self.assertEqual(ways, {"", "tcp", "copied", "free", "beside", "queue", "hosts", "shaped"})
         command = bench.Mpi("m", [], ["run"], ["bound"], ["free"], {"tcp": ["by", "tcp"]}).command
         self.assertEqual(command(2, ["p"], "tcp"), ["run", "bound", "by", "tcp", "-n", "2", "p"])
         self.assertEqual(command(4, ["p"]), ["run", "free", "-n", "4", "p"])
