@@ -9,10 +9,9 @@
 // the cache when it is passed on.
 //
 // Shape:  output n bytes on every rank, cut into s segments.
-// Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank in all stages
-// takes
-//         for its children. (P - 1) s messages, (P - 1) n bytes; across the G outermost groups
-//         (G - 1) n bytes.
+// Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank that is in all
+//         stages takes for its children. (P - 1) s messages, (P - 1) n bytes; across the G
+//         outermost groups (G - 1) n bytes.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe); Träff, Ripke,
 //         Parallel Process. Lett. 18 (2008) 139-153 (pipelined trees).
 #include <algorithm>
