@@ -2,6 +2,7 @@
 #include "launcher/survey/leftovers.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <system_error>
@@ -26,9 +25,16 @@ namespace {
 
 constexpr int kRounds = 40;  // 50 ms apart, for what was killed to go
 
+// As much as can be read: a process may end meanwhile, of which a stream would make an exception.
 std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return text;
+  char piece[16384];
+  for (ssize_t bytes; (bytes = read(fd, piece, sizeof piece)) > 0;)
+    text.append(piece, static_cast<std::size_t>(bytes));
+  close(fd);
+  return text;
 }
 
 bool IsLauncher(std::string_view name) {
