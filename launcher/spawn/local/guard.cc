@@ -127,6 +127,7 @@ Result<std::unique_ptr<Guard>> Guard::Post(const std::string& mark, std::size_t 
     StandGuard(&watchman);
   }
   const int error = errno;
+  if (guard->process_ > 0) setpgid(guard->process_, guard->process_);  // whoever comes first
   close(line[0]);
   guard->lifeline_ = line[1];
   if (guard->process_ < 0) return SystemError(Code::kResource, error, "cannot fork the guard");

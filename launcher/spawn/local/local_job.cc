@@ -53,10 +53,10 @@ std::string MarkOf(std::span<const RankStart> starts) {
 Result<std::unique_ptr<Job>> LocalJob::Start(std::span<const RankStart> starts) {
   std::unique_ptr<LocalJob> job(new LocalJob);
   if (Status status = job->Prepare(starts.size()); !status.ok()) return status;
-  job->StartAll(starts);
   if (Status status = job->PostGuard(starts); !status.ok())
     Log(Level::kWarn, "local", "%s; children of ranks may survive a kill of mpiexec",
         std::string(status.message()).c_str());
+  job->StartAll(starts);
   return std::unique_ptr<Job>(std::move(job));
 }
 
@@ -86,6 +86,7 @@ void LocalJob::StartAll(std::span<const RankStart> starts) {
     if (process.ok()) {
       running_.emplace(start.rank, *process);
       rank_of_.emplace(*process, start.rank);
+      if (guard_ != nullptr) guard_->Watch(*process);
       continue;
     }
     failed = true;  // the others would fail alike, and the job ends anyway
@@ -98,14 +99,13 @@ void LocalJob::StartAll(std::span<const RankStart> starts) {
   }
 }
 
-// After the ranks, so that they are not kept waiting for it.
+// Before the ranks: on a loaded machine they may have children long before we get on.
 Status LocalJob::PostGuard(std::span<const RankStart> starts) {
   const std::string mark = MarkOf(starts);
   if (mark.empty()) return {};
   Result<std::unique_ptr<Guard>> guard = Guard::Post(mark, starts.size());
   if (!guard.ok()) return std::move(guard).status();
   guard_ = *std::move(guard);
-  for (const auto& [rank, process] : running_) guard_->Watch(process);
   return {};
 }
 
