@@ -7,6 +7,8 @@
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -243,8 +245,10 @@ class Engine final : public transport::Inbox {
   Sleeper* sleepers_ = nullptr;  // threads that sleep; the newest first
   Sleeper* watch_ = nullptr;     // of them, the one that sleeps on the bells
   std::uint32_t watchers_ =
-      0;                    // threads that wait, but for those that sleep on a word of their own
-  bool disturbed_ = false;  // something has happened since the sleepers were looked after
+      0;  // threads that wait, but for those that sleep on a word of their own
+  pthread_t last_waiter_{};
+  std::uint32_t others_wait_ = 0;  // not 0: threads take turns at waiting
+  bool disturbed_ = false;         // something has happened since the sleepers were looked after
   std::uint32_t contexts_made_ = 0;
   std::uint32_t vain_tests_ = 0;
   static constexpr std::uint32_t kVainTestsPerYield = 16;

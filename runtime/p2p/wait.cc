@@ -9,7 +9,10 @@
 // looks first whether something happened, and wakes exactly those whose condition holds now. A
 // thread that stops keeping watch wakes an heir. So a thread is not woken for another's message,
 // and none is forgotten.
+#include <pthread.h>
+
 #include <chrono>
+#include <utility>
 
 #include "runtime/core/process.h"
 #include "runtime/p2p/engine.h"
@@ -20,8 +23,13 @@ namespace {
 
 // What waits to be sent can only go when the peer makes room, which rings no bell.
 constexpr std::uint32_t kBlockedSleepMs = 1;
-// Polls of a thread while another keeps watch, before it sleeps.
-constexpr std::uint32_t kPollsBesideWatch = 10;
+// Polls of a thread before it lets others run, where there are others.
+constexpr std::uint32_t kPollsAmongOthers = 40;
+// How often it lets them, while another keeps watch, before it sleeps: a switch costs less than a
+// sleep and a wake.
+constexpr std::uint32_t kYieldsBesideWatch = 10;
+// Waits of one thread after which the others are taken to have gone.
+constexpr std::uint32_t kWaitsAlone = 1000;
 
 // Counts a sleep. Under the library lock at both ends.
 class Sleeping {
@@ -106,6 +114,12 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
 
 void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
   ++watchers_;
+  // A thread that polls may keep from the CPU the one that has something to send.
+  const pthread_t before = std::exchange(last_waiter_, pthread_self());
+  if (before != last_waiter_ && before != pthread_t{})
+    others_wait_ = kWaitsAlone;
+  else if (others_wait_ != 0)
+    --others_wait_;
   progress::Waiter waiter(policy_);
   std::uint32_t idle_polls = 0;
   bool is_done = false;
@@ -118,10 +132,11 @@ void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
     }
     ++idle_polls;
     const progress::Waiter::Advice advice = waiter.Idle();
-    const bool beside = watchers_ > 1 && idle_polls > kPollsBesideWatch;
+    const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
     if (advice == progress::Waiter::Advice::kSleep || beside)
       is_done = SleepAmongThreads(done, argument);
-    else if (advice == progress::Waiter::Advice::kYield || core::process->lock.Wanted())
+    else if (advice == progress::Waiter::Advice::kYield || core::process->lock.Wanted() ||
+             (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
       GiveWay();
     else
       progress::Pause();
