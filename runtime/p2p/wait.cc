@@ -24,7 +24,7 @@ namespace {
 // What waits to be sent can only go when the peer makes room, which rings no bell.
 constexpr std::uint32_t kBlockedSleepMs = 1;
 // Polls of a thread before it lets others run, where there are others.
-constexpr std::uint32_t kPollsAmongOthers = 40;
+constexpr std::uint32_t kPollsAmongOthers = 10;
 // How often it lets them, while another keeps watch, before it sleeps: a switch costs less than a
 // sleep and a wake.
 constexpr std::uint32_t kYieldsBesideWatch = 10;
