@@ -57,6 +57,7 @@ class CollectiveArguments {
   void CheckCounts(std::span<const std::int64_t> counts, const char* argument);
   void CheckBuffer(const void* buffer, const datatype::Datatype* type, bool empty,
                    const char* argument);
+  void CheckApart();
   [[gnu::cold]] void Fail(int error_class, const char* argument, const char* what);
   [[gnu::cold]] int Failed(int error_class);
 

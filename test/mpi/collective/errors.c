@@ -28,6 +28,10 @@ static void EachOperation(void) {
   EXPECT_CLASS(MPI_ERR_BUFFER, Allgather(in, 1, MPI_INT, NULL, 1, MPI_INT, comm));
   EXPECT_CLASS(MPI_ERR_ARG, Allgatherv(in, 1, MPI_INT, out, NULL, places, MPI_INT, comm));
   EXPECT_CLASS(MPI_ERR_TYPE, Alltoall(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Gather(out, 1, MPI_INT, out, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Scatter(in, 1, MPI_INT, in, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Allgather(out, 1, MPI_INT, out, 1, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_BUFFER, Alltoall(in, 1, MPI_INT, in, 1, MPI_INT, comm));
   EXPECT_CLASS(MPI_ERR_BUFFER, Reduce(in, in, 1, MPI_INT, MPI_SUM, rank, comm));
   EXPECT_CLASS(MPI_ERR_OP, Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
   EXPECT_CLASS(MPI_ERR_OP, Scan(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
