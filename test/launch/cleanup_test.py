@@ -69,7 +69,8 @@ class Leftovers(LaunchCase):
         process.wait()
         self.assertTrue(wait_until(lambda: len(processes_with(self.mark)) == 4))
         done = subprocess.run(["lamina", "clean"], executable=MPIEXEC, check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_LIMIT_S)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=environment("clean"), timeout=TIME_LIMIT_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("(actor), a rank without a launcher", done.stdout)
         self.nothing_left()
