@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 #include "runtime/base/log.h"
 #include "transports/shm/memory.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr std::uint32_t kRefusalsPerLook = 4096;
 // Looks at a helper's progress before giving up the CPU: about what one chunk takes.
 constexpr std::uint32_t kLooksBeforeYield = 2000;
+constexpr std::uint32_t kEagerBytesMax = 4096;  // where reading the peer's memory is cheap
 
 }  // namespace
 
@@ -33,6 +35,8 @@ Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote
       eager_bytes_max_(options.eager_bytes_max),
       joint_bytes_min_(options.joint_bytes_min) {
   can_get_ = options.single_copy && CanRead();
+  if (eager_bytes_max_ == 0)
+    eager_bytes_max_ = can_get_ && ReadsSlowly() ? UINT32_MAX : kEagerBytesMax;
 }
 
 Endpoint::~Endpoint() {
@@ -54,6 +58,20 @@ bool Endpoint::CanRead() const {
       error == 0 ? "another process answered"
                  : SystemError(Code::kDenied, error, " ").message().data());
   return false;
+}
+
+// Does the kernel take longer to begin a read than it takes to copy a few KiB? The best of three.
+bool Endpoint::ReadsSlowly() const {
+  using Clock = std::chrono::steady_clock;
+  Clock::duration best = Clock::duration::max();
+  for (int i = 0; i < 3; ++i) {
+    std::uint64_t word = 0;
+    const Clock::time_point begin = Clock::now();
+    static_cast<void>(ReadMemory(remote_.pid, remote_.probe_address,
+                                 std::as_writable_bytes(std::span(&word, 1))));
+    best = std::min(best, Clock::now() - begin);
+  }
+  return best > std::chrono::microseconds(1);
 }
 
 transport::EndpointCaps Endpoint::caps() const {

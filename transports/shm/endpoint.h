@@ -17,7 +17,7 @@ namespace lamina::shm {
 class Endpoint final : public transport::Endpoint {
  public:
   struct Options {
-    std::uint32_t eager_bytes_max;
+    std::uint32_t eager_bytes_max;  // 0: by what reading the peer's memory costs
     bool single_copy;               // worth trying
     bool fence;                     // we, or the peer, cannot use shared fences
     std::uint64_t joint_bytes_min;  // from here on the peer is asked to copy its part
@@ -38,6 +38,7 @@ class Endpoint final : public transport::Endpoint {
  private:
   Code NoRoom();
   bool CanRead() const;
+  bool ReadsSlowly() const;
   int Read(std::uint64_t address, std::span<std::byte> into);
   int ReadTogether(std::uint64_t address, std::span<std::byte> into);
   bool AwaitHelper(const Joint& joint, std::uint32_t chunks);
@@ -55,7 +56,7 @@ class Endpoint final : public transport::Endpoint {
   const PeerId peer_;
   const Address remote_;
   const std::unique_ptr<PeerSegment> segment_;
-  const std::uint32_t eager_bytes_max_;
+  std::uint32_t eager_bytes_max_;
   std::uint64_t joint_bytes_min_;
   std::uint32_t joint_serial_ = 0;
 };
