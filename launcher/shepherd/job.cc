@@ -39,8 +39,7 @@ HostState::Kind KindOf(Node::State state) {
 
 }  // namespace
 
-ShepherdedJob::ShepherdedJob(const Plan& plan, std::unique_ptr<ShepherdStarter> starter,
-                             ShepherdParams params)
+ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, ShepherdParams params)
     : plan_(plan), starter_(std::move(starter)), params_(std::move(params)) {}
 
 ShepherdedJob::~ShepherdedJob() {
@@ -290,21 +289,6 @@ void ShepherdedJob::OnTick() {
     poller_->Remove(guest->first);
     guest = guests_.erase(guest);
   }
-}
-
-Result<std::unique_ptr<Job>> StartShepherds(const Plan& plan, std::span<const RankStart> starts,
-                                            std::unique_ptr<ShepherdStarter> starter,
-                                            const SpawnContext& context) {
-  ShepherdParams params;
-  if (Status status = param::Load(context.settings, kShepherdFields, &params); !status.ok())
-    return status;
-  auto job = std::make_unique<ShepherdedJob>(plan, std::move(starter), std::move(params));
-  if (Status status = job->Start(starts); !status.ok()) return status;
-  return std::unique_ptr<Job>(std::move(job));
-}
-
-std::vector<param::Row> ShepherdParameters(const param::Settings& settings) {
-  return param::Rows<ShepherdParams>(settings, kShepherdFields);
 }
 
 }  // namespace lamina::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Job behind StartShepherds: what the launcher does with the streams of its flock.
+// The Job of a spawner that has shepherds: what the launcher does with the streams of its flock.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ namespace lamina::launcher {
 
 class ShepherdedJob final : public Job {
  public:
-  ShepherdedJob(const Plan& plan, std::unique_ptr<ShepherdStarter> starter, ShepherdParams params);
+  ShepherdedJob(const Plan& plan, ShepherdStarter starter, ShepherdParams params);
   ~ShepherdedJob() override;
   Status Start(std::span<const RankStart> starts);
 
@@ -60,7 +60,7 @@ class ShepherdedJob final : public Job {
   std::vector<std::string> CommandTo(std::uint32_t host) const;
   std::vector<std::string> ShepherdCommand(std::uint32_t host) const;
   wire::StartRules Rules() const;
-  Status CallCrew();
+  Status CallCrew(const Manager& manager);
   void OnGuest();
   void OnGuestSpeaks(int fd);
   void Welcome(int fd, const wire::Hello& hello);
@@ -85,7 +85,7 @@ class ShepherdedJob final : public Job {
   void Report(RankEvent event);
 
   Plan plan_;
-  std::unique_ptr<ShepherdStarter> starter_;
+  const ShepherdStarter starter_;
   ShepherdParams params_;
   std::unique_ptr<Poller> poller_;
   Heartbeat heartbeat_;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starts ranks on any number of nodes through shepherds, and is the Job that results.
 //
-// A spawner that needs shepherds says only how they get started: it makes a ShepherdStarter and
-// calls StartShepherds from its Start(). Everything else (the stream, orders, standard input and
+// A spawner that needs shepherds says only how they get started: in its Make() it fills in Pipes or
+// a Manager and has a Spawner made of it. Everything else (the stream, orders, standard input and
 // output, PMIx between nodes, exit records, loss of nodes, clean-up) is here.
 //
 // There are two ways to start them:
-//   pipes      one command line per host; its standard input and output are the stream (ssh, exec)
-//   dial-back  the manager starts them all at once and gives no pipe (srun, TM, BProc): they call
-//              us, knowing where and with which secret from their environment
-// A host that is this machine is started directly, through pipes, without the starter.
+//   Pipes      one command line per host; its standard input and output are the stream (ssh, exec)
+//   Manager    starts them all at once and gives no pipe (srun, TM, BProc): they call us, knowing
+//              where and with which secret from their environment
+// A host that is this machine is started directly, through pipes, whatever the way.
 //
-// Ownership: the starter becomes the Job's. `plan` and `starts` are not kept.
 // Threads:   the event loop's.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "launcher/plan/plan.h"
@@ -52,49 +52,43 @@ struct RetryRule {
   std::vector<std::string> signs;
 };
 
-class ShepherdStarter {
- public:
-  // What a shepherd that dials back must find in its environment. Contains a secret: it goes by
-  // environment or standard input, never on a command line.
-  struct DialBack {
-    std::vector<std::string> environment;  // "NAME=value"
-  };
-  virtual ~ShepherdStarter() = default;
-  // Do shepherds dial back? Then StartAll is called, otherwise CommandFor.
-  virtual bool dials_back() const = 0;
-  // Pipes: the command for one host; run by us with both standard streams as pipes, in a process
-  // group of its own. `shepherd` is what has to run over there, one word an element.
-  virtual CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const = 0;
-  // Pipes: when a command that ended before any greeting is worth another attempt.
-  virtual RetryRule retry() const = 0;
-  // Pipes: do the commands work on the hosts themselves, too? Then many hosts are reached through
-  // each other.
-  virtual bool works_everywhere() const = 0;
-  // Dial-back: starts `shepherd` once on each of `hosts` (indices into plan.hosts), in any order. A
-  // shepherd tells which host it is by its host name or, where that says nothing, by the variable
-  // LAMINA_SHEPHERD_HOST (the index as a number) or SLURM_NODEID (position in `hosts`).
-  // An error means that none was started.
-  virtual Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
-                                                         std::span<const std::uint32_t> hosts,
-                                                         std::span<const std::string> shepherd,
-                                                         const DialBack& dial_back) = 0;
+struct Pipes {
+  // The command for one host; run by us with both standard streams as pipes, in a process group of
+  // its own. `shepherd` is what has to run over there, one word an element.
+  std::function<CommandLine(const Host& host, std::span<const std::string> shepherd)> command;
+  // When a command that ended before any greeting is worth another attempt.
+  RetryRule retry;
+  // Do the commands work on the hosts themselves, too? Then many are reached through each other.
+  bool works_everywhere = false;
 };
 
-// Of every spawner that uses StartShepherds.
-inline constexpr SpawnerCaps kShepherdedCaps{
-    .takes_descriptors = false, .own_pmix = true, .keeps_rings = true};
+struct Manager {
+  // What a shepherd that calls us must find in its environment, "NAME=value". Contains a secret: it
+  // goes by environment or standard input, never on a command line.
+  using Calling = std::vector<std::string>;
+  // Of Spawner.
+  std::function<Result<Allocation>(const Environment&)> query;
+  // What will be run, for `--display plan`; pure. `shepherd`: a word or two that stand for it.
+  std::function<CommandLine(const Plan& plan, std::span<const std::string> shepherd)> render;
+  // Starts `shepherd` once on each of `hosts` (indices into plan.hosts), in any order. A shepherd
+  // tells which host it is by its host name or, where that says nothing, by the variable
+  // LAMINA_SHEPHERD_HOST (the index as a number) or SLURM_NODEID (position in `hosts`).
+  // An error means that none was started.
+  std::function<Result<std::unique_ptr<ShepherdCrew>>(
+      const Plan& plan, std::span<const std::uint32_t> hosts, std::span<const std::string> shepherd,
+      const Calling& calling)>
+      start;
+};
+
+using ShepherdStarter = std::variant<Pipes, Manager>;
+
+// Reads launcher.shepherd.* in `context.settings`. What `context` refers to must outlive it.
+std::unique_ptr<Spawner> MakeShepherdSpawner(ShepherdStarter starter, const SpawnContext& context);
 
 // A crew that is one command of a manager's (srun): tells its end with its last words on standard
 // error. `environment`: of the command, "NAME=value", complete.
 Result<std::unique_ptr<ShepherdCrew>> RunCrewCommand(const CommandLine& command,
                                                      const std::vector<std::string>& environment);
-
-// `context.settings` holds launcher.shepherd.*; `starter` is only asked for hosts that are not this
-// machine. An error means that nothing was started; a host that cannot be reached is the
-// kStartFailed of its ranks.
-Result<std::unique_ptr<Job>> StartShepherds(const Plan& plan, std::span<const RankStart> starts,
-                                            std::unique_ptr<ShepherdStarter> starter,
-                                            const SpawnContext& context);
 
 // The table of launcher.shepherd.* with current values.
 std::vector<param::Row> ShepherdParameters(const param::Settings& settings);

@@ -56,8 +56,8 @@ Status ShepherdedJob::Start(std::span<const RankStart> starts) {
   MakeNodes();
   MakeHub();
   heartbeat_.Begin(params_.silence_ms);
-  if (starter_->dials_back())
-    if (Status status = CallCrew(); !status.ok()) return status;
+  if (const auto* manager = std::get_if<Manager>(&starter_))
+    if (Status status = CallCrew(*manager); !status.ok()) return status;
   flock_->StartWaiting();
   return {};
 }
@@ -155,7 +155,7 @@ void ShepherdedJob::MakeNodes() {
   for (const auto& [host, ranks] : ranks_) {
     if (IsThisMachine(plan_.hosts[host].name, machine))
       flock_->Add(host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
-    else if (starter_->dials_back())
+    else if (std::holds_alternative<Manager>(starter_))
       flock_->Add(host, false, {}, {});
     else
       others.push_back({host, CommandTo(host)});
@@ -169,13 +169,14 @@ void ShepherdedJob::NoteNode(Node* node) {
 }
 
 wire::StartRules ShepherdedJob::Rules() const {
-  RetryRule retry = starter_->retry();
-  return {starter_->works_everywhere() ? params_.width : 0,
+  const auto* pipes = std::get_if<Pipes>(&starter_);
+  const RetryRule retry = pipes != nullptr ? pipes->retry : RetryRule();
+  return {pipes != nullptr && pipes->works_everywhere ? params_.width : 0,
           params_.window,
           params_.attempts,
           params_.start_ms,
           retry.status,
-          std::move(retry.signs)};
+          retry.signs};
 }
 
 std::vector<std::string> ShepherdedJob::ShepherdCommand(std::uint32_t host) const {
@@ -187,12 +188,12 @@ std::vector<std::string> ShepherdedJob::ShepherdCommand(std::uint32_t host) cons
 }
 
 std::vector<std::string> ShepherdedJob::CommandTo(std::uint32_t host) const {
-  return starter_->CommandFor(plan_.hosts[host], ShepherdCommand(host));
+  return std::get<Pipes>(starter_).command(plan_.hosts[host], ShepherdCommand(host));
 }
 
 // Dial-back: everything the manager starts gets the same environment; who calls is told apart by
 // what it says of itself.
-Status ShepherdedJob::CallCrew() {
+Status ShepherdedJob::CallCrew(const Manager& manager) {
   for (const auto& node : flock_->nodes())
     if (!node->here) called_.push_back(node->host);
   if (called_.empty()) return {};
@@ -203,12 +204,12 @@ Status ShepherdedJob::CallCrew() {
   if (!exchange.ok()) return std::move(exchange).status();
   exchange_ = *exchange;
   poller_->Add(exchange_.fd, Poller::kRead, [this] { OnGuest(); });
-  const ShepherdStarter::DialBack dial_back{{std::string(kCallVariable) + "=" + exchange_.addresses,
-                                             std::string(kSecretVariable) + "=" + HexOf(secret_)}};
+  const Manager::Calling calling = {std::string(kCallVariable) + "=" + exchange_.addresses,
+                                    std::string(kSecretVariable) + "=" + HexOf(secret_)};
   for (const auto& node : flock_->nodes())
     if (!node->here) flock_->Expect(node.get());
   Result<std::unique_ptr<ShepherdCrew>> crew =
-      starter_->StartAll(plan_, called_, ShepherdCommand(called_.front()), dial_back);
+      manager.start(plan_, called_, ShepherdCommand(called_.front()), calling);
   if (!crew.ok()) return std::move(crew).status();
   crew_ = *std::move(crew);
   if (crew_->ReadyFd() >= 0) poller_->Add(crew_->ReadyFd(), Poller::kRead, [this] { OnCrew(); });

@@ -145,8 +145,6 @@ class Spawner {
  public:
   virtual ~Spawner() = default;
   virtual SpawnerCaps caps() const = 0;
-  // Is the environment it belongs to there? Reads the snapshot, touches nothing.
-  virtual bool Present(const Environment& environment) const = 0;
   virtual Result<Allocation> Query(const Environment& environment) = 0;
   // What will be run, for `--display plan`; pure. Empty: nothing but the ranks themselves.
   virtual Result<CommandLine> Render(const Plan& plan) const = 0;

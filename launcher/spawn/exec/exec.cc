@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "launcher/shepherd/piped_spawner.h"
 #include "launcher/shepherd/shepherded_job.h"
 #include "launcher/spawn/exec/template.h"
 
@@ -25,27 +24,6 @@ constexpr std::tuple kFields{
                     "launcher.shepherd.width are reached through each other."),
 };
 
-class ExecStarter final : public ShepherdStarter {
- public:
-  ExecStarter(Template agent, bool onward) : agent_(std::move(agent)), onward_(onward) {}
-  bool dials_back() const override { return false; }
-  CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const override {
-    return agent_.Fill(host, shepherd);
-  }
-  // Nothing is known of an agent's exit statuses.
-  RetryRule retry() const override { return {}; }
-  bool works_everywhere() const override { return onward_; }
-  Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan&, std::span<const std::uint32_t>,
-                                                 std::span<const std::string>,
-                                                 const DialBack&) override {
-    return Error(Code::kUnsupported, "an agent starts one host at a time");
-  }
-
- private:
-  Template agent_;
-  bool onward_;
-};
-
 component::Offer Query(const SpawnContext& context) {
   const param::Found* agent = context.settings.Find("spawner.exec.agent");
   if (agent == nullptr || agent->value.empty()) return {-1, "no agent: --agent names one"};
@@ -57,11 +35,12 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
   Result<Template> agent = Template::Parse(params.agent);
   if (!agent.ok()) return std::move(agent).status();
-  return MakePipedSpawner(
-      [agent = *std::move(agent), onward = params.onward == "yes"] {
-        return std::make_unique<ExecStarter>(agent, onward);
-      },
-      context);
+  const auto command = [agent = *std::move(agent)](const Host& host,
+                                                   std::span<const std::string> shepherd) {
+    return agent.Fill(host, shepherd);
+  };
+  // Nothing is known of an agent's exit statuses, so there is no rule for another attempt.
+  return MakeShepherdSpawner(Pipes{command, {}, params.onward == "yes"}, context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {

@@ -47,7 +47,6 @@ class FakeSpawner final : public Spawner {
       : params_(std::move(params)), script_(std::move(script)) {}
 
   SpawnerCaps caps() const override { return {}; }
-  bool Present(const Environment&) const override { return false; }
   Result<Allocation> Query(const Environment&) override { return HostsOf(params_.hosts); }
   Result<CommandLine> Render(const Plan&) const override { return CommandLine{"(nothing)"}; }
   Result<std::unique_ptr<Job>> Start(const Plan&, std::span<const RankStart> starts) override {

@@ -29,7 +29,6 @@ std::uint32_t CpusAllowed() {
 class LocalSpawner final : public Spawner {
  public:
   SpawnerCaps caps() const override { return {}; }
-  bool Present(const Environment&) const override { return true; }
 
   Result<Allocation> Query(const Environment&) override {
     const std::uint32_t cpus = CpusAllowed();

@@ -35,61 +35,36 @@ CommandLine TaskCommand(std::span<const std::string> shepherd) {
   return command;
 }
 
-class TmStarter final : public ShepherdStarter {
- public:
-  explicit TmStarter(Environment environment) : environment_(std::move(environment)) {}
-
-  bool dials_back() const override { return true; }
-  CommandLine CommandFor(const Host&, std::span<const std::string>) const override { return {}; }
-  RetryRule retry() const override { return {}; }
-  bool works_everywhere() const override { return false; }
-  Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
+Result<std::unique_ptr<ShepherdCrew>> StartTasks(const Environment& environment, const Plan& plan,
                                                  std::span<const std::uint32_t> hosts,
                                                  std::span<const std::string> shepherd,
-                                                 const DialBack& dial_back) override {
-    const std::vector<std::int64_t> lines = LinesOf(plan, hosts, NodeFile(environment_));
-    std::vector<TmCrew::Start> starts;
-    for (std::size_t i = 0; i < hosts.size(); ++i) {
-      TmCrew::Start start{hosts[i], lines[i], TaskCommand(shepherd), dial_back.environment};
-      start.environment.push_back(Format("LAMINA_SHEPHERD_HOST=%u", hosts[i]));
-      // A task gets the MoM's search paths, not ours, and the program's libraries may be there.
-      for (const char* name : {"PATH", "LD_LIBRARY_PATH"})
-        if (const auto value = environment_.Get(name))
-          start.environment.push_back(std::string(name) + "=" + *value);
-      starts.push_back(std::move(start));
-    }
-    return TmCrew::StartAll(environment_, starts);
+                                                 const Manager::Calling& calling) {
+  const std::vector<std::int64_t> lines = LinesOf(plan, hosts, NodeFile(environment));
+  std::vector<TmCrew::Start> starts;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    TmCrew::Start start{hosts[i], lines[i], TaskCommand(shepherd), calling};
+    start.environment.push_back(Format("LAMINA_SHEPHERD_HOST=%u", hosts[i]));
+    // A task gets the MoM's search paths, not ours, and the program's libraries may be there.
+    for (const char* name : {"PATH", "LD_LIBRARY_PATH"})
+      if (const auto value = environment.Get(name))
+        start.environment.push_back(std::string(name) + "=" + *value);
+    starts.push_back(std::move(start));
   }
+  return TmCrew::StartAll(environment, starts);
+}
 
- private:
-  Environment environment_;
-};
-
-class PbsSpawner final : public Spawner {
- public:
-  PbsSpawner(Environment environment, param::Settings settings)
-      : environment_(std::move(environment)), settings_(std::move(settings)) {}
-
-  SpawnerCaps caps() const override { return kShepherdedCaps; }
-  bool Present(const Environment& environment) const override { return InJob(environment); }
-  Result<Allocation> Query(const Environment& environment) override {
-    return ReadAllocation(environment, NodeFile(environment));
-  }
-  Result<CommandLine> Render(const Plan&) const override {
-    const std::vector<std::string> shepherd = {"mpiexec", "(shepherd)"};
-    CommandLine command = {"tm_spawn"};
-    for (std::string& word : TaskCommand(shepherd)) command.push_back(std::move(word));
-    return command;
-  }
-  Result<std::unique_ptr<Job>> Start(const Plan& plan, std::span<const RankStart> starts) override {
-    return StartShepherds(plan, starts, std::make_unique<TmStarter>(environment_),
-                          {environment_, settings_});
-  }
-
- private:
-  Environment environment_;
-  param::Settings settings_;
-};
+Manager TaskManager(const Environment& environment) {
+  return {[](const Environment& asked) { return ReadAllocation(asked, NodeFile(asked)); },
+          [](const Plan&, std::span<const std::string> shepherd) {
+            CommandLine command = {"tm_spawn"};
+            for (std::string& word : TaskCommand(shepherd)) command.push_back(std::move(word));
+            return command;
+          },
+          [environment](const Plan& plan, std::span<const std::uint32_t> hosts,
+                        std::span<const std::string> shepherd, const Manager::Calling& calling) {
+            return StartTasks(environment, plan, hosts, shepherd, calling);
+          }};
+}
 
 component::Offer Query(const SpawnContext& context) {
   if (!InJob(context.environment)) return {-1, "PBS_JOBID and PBS_NODEFILE are not set"};
@@ -105,8 +80,7 @@ component::Offer Query(const SpawnContext& context) {
 }
 
 Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
-  return std::unique_ptr<Spawner>(
-      std::make_unique<PbsSpawner>(context.environment, context.settings));
+  return MakeShepherdSpawner(TaskManager(context.environment), context);
 }
 
 }  // namespace

@@ -41,55 +41,41 @@ constexpr std::tuple kFields{
                     "programs)."),
 };
 
-class SrunStarter final : public ShepherdStarter {
+std::vector<std::uint32_t> HostsWithRanks(const Plan& plan) {
+  std::vector<std::uint32_t> hosts;
+  for (const RankPlan& rank : plan.ranks) hosts.push_back(rank.host);
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  return hosts;
+}
+
+Result<Allocation> AllocationOf(const Environment& environment) {
+  return ReadAllocation(environment, HostFile(environment));
+}
+
+Manager Shepherds(const Environment& environment) {
+  const std::uint32_t groups = Groups(environment);
+  return {AllocationOf,
+          [groups](const Plan& plan, std::span<const std::string> shepherd) {
+            return SrunCommand(plan, HostsWithRanks(plan), groups, shepherd);
+          },
+          [environment, groups](const Plan& plan, std::span<const std::uint32_t> hosts,
+                                std::span<const std::string> shepherd,
+                                const Manager::Calling& calling) {
+            return RunCrewCommand(SrunCommand(plan, hosts, groups, shepherd),
+                                  SrunEnvironment(environment, calling));
+          }};
+}
+
+// srun starts the ranks themselves.
+class DirectSpawner final : public Spawner {
  public:
-  explicit SrunStarter(Environment environment) : environment_(std::move(environment)) {}
-
-  bool dials_back() const override { return true; }
-  CommandLine CommandFor(const Host&, std::span<const std::string>) const override { return {}; }
-  RetryRule retry() const override { return {}; }
-  bool works_everywhere() const override { return false; }
-  Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
-                                                 std::span<const std::uint32_t> hosts,
-                                                 std::span<const std::string> shepherd,
-                                                 const DialBack& dial_back) override {
-    return RunCrewCommand(SrunCommand(plan, hosts, Groups(environment_), shepherd),
-                          SrunEnvironment(environment_, dial_back.environment));
-  }
-
- private:
-  Environment environment_;
-};
-
-class SlurmSpawner final : public Spawner {
- public:
-  SlurmSpawner(Environment environment, param::Settings settings, bool direct)
-      : environment_(std::move(environment)), settings_(std::move(settings)), direct_(direct) {}
-
-  SpawnerCaps caps() const override {
-    return direct_ ? SpawnerCaps{.own_pmix = true} : kShepherdedCaps;
-  }
-  bool Present(const Environment& environment) const override { return InAllocation(environment); }
+  SpawnerCaps caps() const override { return {.own_pmix = true}; }
   Result<Allocation> Query(const Environment& environment) override {
-    return ReadAllocation(environment, HostFile(environment));
+    return AllocationOf(environment);
   }
-  Result<CommandLine> Render(const Plan& plan) const override {
-    if (direct_) return DirectCommand(plan);
-    std::vector<std::uint32_t> hosts;
-    for (const RankPlan& rank : plan.ranks) hosts.push_back(rank.host);
-    std::sort(hosts.begin(), hosts.end());
-    hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-    const std::vector<std::string> shepherd = {"mpiexec", "(shepherd)"};
-    return SrunCommand(plan, hosts, Groups(environment_), shepherd);
-  }
+  Result<CommandLine> Render(const Plan& plan) const override { return DirectCommand(plan); }
   Result<std::unique_ptr<Job>> Start(const Plan& plan, std::span<const RankStart> starts) override {
-    if (direct_) return StartDirect(plan, starts);
-    return StartShepherds(plan, starts, std::make_unique<SrunStarter>(environment_),
-                          {environment_, settings_});
-  }
-
- private:
-  Result<std::unique_ptr<Job>> StartDirect(const Plan& plan, std::span<const RankStart> starts) {
     Result<CommandLine> command = DirectCommand(plan);
     if (!command.ok()) return std::move(command).status();
     const bool one = plan.options.stdin_to == StdinTo::kRank;
@@ -98,10 +84,6 @@ class SlurmSpawner final : public Spawner {
     return DirectJob::Start(*command, SrunEnvironment(Environment(own), {}), RankHosts(plan),
                             static_cast<std::uint32_t>(starts.size()), reader.stdio[0]);
   }
-
-  Environment environment_;
-  param::Settings settings_;
-  const bool direct_;
 };
 
 // Is the whole allocation the node this process runs on? Only in batch scripts and tasks does Slurm
@@ -124,8 +106,8 @@ component::Offer Query(const SpawnContext& context) {
 Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
   Params params;
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
-  return std::unique_ptr<Spawner>(std::make_unique<SlurmSpawner>(
-      context.environment, context.settings, params.start == "direct"));
+  if (params.start == "direct") return std::unique_ptr<Spawner>(std::make_unique<DirectSpawner>());
+  return MakeShepherdSpawner(Shepherds(context.environment), context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {

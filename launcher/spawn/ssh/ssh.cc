@@ -3,9 +3,8 @@
 
 #include <utility>
 
-#include "launcher/shepherd/piped_spawner.h"
 #include "launcher/shepherd/shepherded_job.h"
-#include "launcher/spawn/ssh/ssh_starter.h"
+#include "launcher/spawn/ssh/ssh_command.h"
 
 namespace lamina::launcher::ssh {
 namespace {
@@ -17,7 +16,7 @@ component::Offer Query(const SpawnContext&) {
 Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
   Params params;
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
-  return MakePipedSpawner([params] { return std::make_unique<SshStarter>(params); }, context);
+  return MakeShepherdSpawner(PipesBy(std::move(params)), context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -29,21 +27,7 @@ inline constexpr std::tuple kFields{
                     "How long ssh tries to connect to a host that does not answer."),
 };
 
-class SshStarter final : public ShepherdStarter {
- public:
-  explicit SshStarter(Params params) : params_(std::move(params)) {}
-  bool dials_back() const override { return false; }
-  CommandLine CommandFor(const Host& host, std::span<const std::string> shepherd) const override;
-  RetryRule retry() const override;
-  bool works_everywhere() const override { return true; }
-  Result<std::unique_ptr<ShepherdCrew>> StartAll(const Plan& plan,
-                                                 std::span<const std::uint32_t> hosts,
-                                                 std::span<const std::string> shepherd,
-                                                 const DialBack& dial_back) override;
-
- private:
-  Params params_;
-};
+Pipes PipesBy(Params params);
 
 // One word for a POSIX shell, quoted only if it has to be.
 std::string QuotedForShell(std::string_view word);

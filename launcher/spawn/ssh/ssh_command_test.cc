@@ -2,7 +2,7 @@
 // Goal:   ssh is given what its configuration does not know, one quoted word to run, and a second
 //         chance only for reasons that pass.
 // Method: command lines word by word, for plain and difficult hosts; ssh's own sentences.
-#include "launcher/spawn/ssh/ssh_starter.h"
+#include "launcher/spawn/ssh/ssh_command.h"
 
 #include <gtest/gtest.h>
 
@@ -20,15 +20,15 @@ std::string Joined(const CommandLine& command) {
 
 const std::string kShepherd[] = {"/opt/lamina/bin/mpiexec", "--lamina-shepherd"};
 
-TEST(SshStarterTest, PlainHost) {
+TEST(SshCommandTest, PlainHost) {
   Host host;
   host.name = "node07.east";
-  EXPECT_EQ(Joined(SshStarter({}).CommandFor(host, kShepherd)),
+  EXPECT_EQ(Joined(PipesBy({}).command(host, kShepherd)),
             "<ssh><-x><-T><-o><BatchMode=yes><-o><ConnectTimeout=10><node07.east>"
             "<exec /opt/lamina/bin/mpiexec --lamina-shepherd>");
 }
 
-TEST(SshStarterTest, UserPortAndOptions) {
+TEST(SshCommandTest, UserPortAndOptions) {
   Host host;
   host.name = "node07";
   host.user = "ada";
@@ -38,13 +38,13 @@ TEST(SshStarterTest, UserPortAndOptions) {
   params.options = "-o  Compression=yes";
   params.connect_s = 3;
   const std::string blank[] = {"/opt/my mpi/mpiexec", "it's"};
-  EXPECT_EQ(Joined(SshStarter(params).CommandFor(host, blank)),
+  EXPECT_EQ(Joined(PipesBy(params).command(host, blank)),
             "</usr/bin/ssh><-F><other><-x><-T><-o><BatchMode=yes><-o><ConnectTimeout=3><-p><2222>"
             "<-l><ada><-o><Compression=yes><node07><exec '/opt/my mpi/mpiexec' 'it'\\''s'>");
 }
 
-TEST(SshStarterTest, ATurnedAwayGuestMayComeBack) {
-  const RetryRule rule = SshStarter({}).retry();
+TEST(SshCommandTest, ATurnedAwayGuestMayComeBack) {
+  const RetryRule rule = PipesBy({}).retry;
   EXPECT_EQ(rule.status, 255u);
   const auto passes = [&rule](const std::string& words) {
     return std::any_of(rule.signs.begin(), rule.signs.end(), [&words](const std::string& sign) {
