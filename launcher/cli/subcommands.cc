@@ -39,8 +39,8 @@ Exit status: 0 when all is well everywhere, 1 when not, 2 for a mistake in the w
 
 Looks on every host that mpiexec with the same options would use (without any: on this
 machine) for what a crash may have left of your jobs: ranks whose launcher is dead,
-stopped shepherds, files in /dev/shm and /tmp that nobody has open. Each is named and
-removed. Jobs that run are left alone. Normally there is nothing.
+stopped shepherds, files of UCX in /dev/shm that nobody has open. Each is named and removed.
+Jobs that run are left alone. Normally there is nothing.
 
   --dry-run   name, do not remove
 

@@ -56,13 +56,15 @@ int Check(std::span<const std::string> arguments, const CommandContext& context)
   const HostReport here = ReportHere("");
 
   std::vector<std::vector<std::string>> rows(plan.hosts.size());
+  const auto asked_count = std::count_if(plan.hosts.begin(), plan.hosts.end(),
+                                         [](const Host& host) { return host.schedulable; });
   std::size_t count = 0, well = 0;
   const auto on_answer = [&](const HostAnswer& answer) {
     auto [row, same] = Judge(plan.hosts[answer.host].name, here, answer);
     rows[answer.host] = std::move(row);
     ++count;
     if (same) ++well;
-    if (isatty(STDERR_FILENO) != 0) fprintf(stderr, "\r%zu of %zu", count, rows.size());
+    if (isatty(STDERR_FILENO) != 0) fprintf(stderr, "\r%zu of %td", count, asked_count);
   };
   std::vector<std::string> words = {"report"};
   if (!program.empty()) words.push_back(program);

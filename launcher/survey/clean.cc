@@ -11,6 +11,7 @@
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
+
 int Clean(std::span<const std::string> arguments, const CommandContext& context) {
   Result<HostsOf> made = FindHosts({"lamina clean", UsageOf("clean"), arguments}, context);
   if (!made.ok()) return made.status().code() == Code::kCancelled ? 0 : 2;

@@ -12,10 +12,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <system_error>
 
 #include "launcher/shepherd/shepherd_word.h"
 #include "runtime/base/text.h"
@@ -37,8 +35,9 @@ std::string ReadAll(const std::string& path) {
   return text;
 }
 
+// Also "mpiexec.lamina", where several launchers are installed side by side.
 bool IsLauncher(std::string_view name) {
-  return name == "mpiexec" || name == "mpirun" || name == "lamina";
+  return name.starts_with("mpiexec") || name.starts_with("mpirun") || name.starts_with("lamina");
 }
 
 // A word of a list that zero bytes separate.
@@ -140,11 +139,7 @@ std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user) 
   return orphans;
 }
 
-bool IsOurKindOfFile(std::string_view name) {
-  for (const std::string_view prefix : {"ucx_shm_posix_", "pmix-", "pmix."})
-    if (name.starts_with(prefix)) return true;
-  return false;
-}
+bool IsOurKindOfFile(std::string_view name) { return name.starts_with("ucx_shm_posix_"); }
 
 std::vector<ProcessSeen> LookAtProcesses() {
   std::vector<ProcessSeen> seen;
@@ -166,13 +161,12 @@ std::vector<ProcessSeen> LookAtProcesses() {
 
 std::vector<std::string> LookAtFiles(uid_t user) {
   std::vector<std::string> found;
-  for (const std::string directory : {"/dev/shm", "/tmp"})
-    for (const std::string& name : NamesIn(directory)) {
-      const std::string path = directory + "/" + name;
-      struct stat status {};
-      if (IsOurKindOfFile(name) && lstat(path.c_str(), &status) == 0 && status.st_uid == user)
-        found.push_back(path);
-    }
+  for (const std::string& name : NamesIn("/dev/shm")) {
+    const std::string path = "/dev/shm/" + name;
+    struct stat status {};
+    if (IsOurKindOfFile(name) && lstat(path.c_str(), &status) == 0 && status.st_uid == user)
+      found.push_back(path);
+  }
   if (found.empty()) return found;
   const std::string in_use = PathsInUse();
   std::erase_if(found,
@@ -189,8 +183,7 @@ int CleanHere(bool dry) {
   int left = dry ? static_cast<int>(orphans.size()) : KillAll(orphans);
   for (const std::string& path : LookAtFiles(user)) {
     printf("file %s, which nobody uses\n", path.c_str());
-    std::error_code error;
-    if (dry || (std::filesystem::remove_all(path, error), error)) ++left;
+    if (dry || (unlink(path.c_str()) != 0 && errno != ENOENT)) ++left;
   }
   fflush(stdout);
   return left;

@@ -28,11 +28,12 @@ struct ProcessSeen {
 // and belong to nobody. All others have somebody who ends them, or end by themselves.
 std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user);
 
-// Is that the name of a file in /dev/shm or /tmp that a library of a rank makes?
+// Is that the name of a file in /dev/shm that a library of a rank makes? (UCX; PMIx puts files into
+// /tmp, but not for us, and those of another's server may be in use without being open.)
 bool IsOurKindOfFile(std::string_view name);
 
 std::vector<ProcessSeen> LookAtProcesses();
-// In /dev/shm and /tmp: of our kind, of `user`, used by no process of his.
+// In /dev/shm: of our kind, of `user`, used by no process of his.
 std::vector<std::string> LookAtFiles(uid_t user);
 
 // Of this host: names each leftover on standard output, one a line, and removes it unless `dry`.

@@ -105,7 +105,7 @@ TEST(OrphansTest, RunningJobsAreLeftAlone) {
                      Process(7, 6, "child", true), Process(8, 5, "mpiexec-guard"),
                      // A job inside a job, and one under a manager.
                      Process(9, 7, "mpirun", true), Process(10, 9, "inner", true),
-                     Process(20, 1, "slurmstepd"), Process(21, 20, "mpiexec"),
+                     Process(20, 1, "slurmstepd"), Process(21, 20, "mpiexec.lamina"),
                      Process(22, 21, "solver", true)})
                   .empty());
 }
@@ -144,8 +144,7 @@ TEST(OrphansTest, ATableThatGoesRoundInCircles) {
 
 TEST(FilesTest, OnlyOurKind) {
   EXPECT_TRUE(IsOurKindOfFile("ucx_shm_posix_1a2b"));
-  EXPECT_TRUE(IsOurKindOfFile("pmix-node1.1000"));
-  for (const char* name : {"", "notes", "lamina.thesis", "my-pmix-notes", "ucx"})
+  for (const char* name : {"", "notes", "lamina.thesis", "pmix.sys.node1", "ucx"})
     EXPECT_FALSE(IsOurKindOfFile(name)) << name;
 }
 
