@@ -70,11 +70,9 @@ void NoteSharing(const Machine& machine, Plan* plan) {
     if (rank.wait_mode != WaitMode::kOversubscribed) continue;
     const Host& host = plan->hosts[rank.host];
     const bool here = IsThisMachine(host.name, machine);
-    plan->notes.push_back(Format("more ranks than CPUs on %s%s: waiting ranks sleep",
-                                 host.name.c_str(),
-                                 here ? (" (" + machine.cpus_why + ")").c_str() : ""));
     // Announced where a person reads it; a script gets what it asks for (-v, --display plan).
-    if (isatty(STDERR_FILENO) != 0) plan->warnings.push_back(plan->notes.back());
+    (isatty(STDERR_FILENO) != 0 ? plan->warnings : plan->notes)
+        .push_back(CrowdText(host.name, here ? machine.cpus_why : ""));
     return;
   }
 }

@@ -38,6 +38,12 @@ std::optional<std::uint32_t> ThreadsOf(std::string_view omp_num_threads) {
   return static_cast<std::uint32_t>(*number);
 }
 
+std::string CrowdText(std::string_view host, std::string_view cpus) {
+  std::string text = "more ranks than CPUs on " + std::string(host);
+  if (!cpus.empty()) text += " (" + std::string(cpus) + ")";
+  return text + ": waiting ranks sleep";
+}
+
 void Advise(Plan* plan) {
   const std::vector<std::uint32_t> threads = ThreadsOfApps(*plan);
   if (const RankPlan* rank = Squeezed(*plan, threads)) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "launcher/plan/plan.h"
@@ -13,6 +14,10 @@ namespace lamina::launcher {
 
 // OMP_NUM_THREADS: the first number of "8" or "4,2"; nothing for anything else.
 std::optional<std::uint32_t> ThreadsOf(std::string_view omp_num_threads);
+
+// What is said, once a job, where ranks share CPUs. `cpus`: those of the host, for people; "": not
+// known here.
+std::string CrowdText(std::string_view host, std::string_view cpus);
 
 // A warning, once, if a rank is kept on fewer CPUs than its OMP_NUM_THREADS; notes on ranks and
 // threads that share CPUs. To be called when the ranks of this host are bound.

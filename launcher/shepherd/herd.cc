@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "launcher/pmix/hint.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "runtime/base/event_ring.h"
-#include "runtime/base/log.h"
 
 namespace lamina::launcher {
 namespace {
@@ -84,16 +82,10 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
 }
 
 // The launcher knows how many slots this host was said to have, but not how many CPUs there are.
-bool Herd::SharesCpus() const {
-  const Machine machine = ThisMachine(false);
-  if (orders_.ranks.size() <= machine.cpus) return false;
-  Log(Level::kInfo, "shepherd", "more ranks than CPUs (%s): waiting ranks sleep",
-      machine.cpus_why.c_str());
-  return true;
-}
-
 std::vector<RankStart> Herd::Starts() {
-  const bool shared = SharesCpus();
+  const Machine machine = ThisMachine(false);
+  const bool shared = orders_.ranks.size() > machine.cpus;
+  bool news = false;
   std::vector<RankStart> starts;
   for (const wire::RankOrder& order : orders_.ranks) {
     const std::uint32_t app = orders_.plan.ranks[order.rank].app;
@@ -107,10 +99,11 @@ std::vector<RankStart> Herd::Starts() {
     start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
-    if (shared)
-      std::replace(start.own_environment.begin(), start.own_environment.end(),
-                   std::string("LAMINA_PROGRESS_WAIT_MODE=exclusive"),
-                   std::string("LAMINA_PROGRESS_WAIT_MODE=oversubscribed"));
+    for (std::string& assignment : start.own_environment)
+      if (shared && assignment == "LAMINA_PROGRESS_WAIT_MODE=exclusive") {
+        assignment = "LAMINA_PROGRESS_WAIT_MODE=oversubscribed";
+        news = true;
+      }
     start.wdir = directories_[app];
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
     start.stdio = sheep.fds;
@@ -118,6 +111,7 @@ std::vector<RankStart> Herd::Starts() {
     start.open_files_max = orders_.open_files_max;
     starts.push_back(std::move(start));
   }
+  if (news) outlets_.send(wire::Kind::kCrowd, Encode(wire::Crowd{orders_.host, machine.cpus_why}));
   return starts;
 }
 

@@ -60,7 +60,6 @@ class Herd {
 
   Status MakeRank(const wire::RankOrder& order);
   Status MakeServer(const param::Settings& settings);
-  bool SharesCpus() const;
   std::vector<RankStart> Starts();
   void StartServerIfNeeded();
   void OnJob();

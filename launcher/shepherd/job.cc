@@ -40,7 +40,12 @@ HostState::Kind KindOf(Node::State state) {
 }  // namespace
 
 ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, ShepherdParams params)
-    : plan_(plan), starter_(std::move(starter)), params_(std::move(params)) {}
+    : plan_(plan),
+      starter_(std::move(starter)),
+      params_(std::move(params)),
+      said_crowd_(std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [](const RankPlan& rank) {
+        return rank.wait_mode == WaitMode::kOversubscribed;
+      })) {}
 
 ShepherdedJob::~ShepherdedJob() {
   if (output_ != nullptr) output_->Tell(nullptr);
@@ -98,6 +103,10 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         });
         HearGone(gone);
       });
+    case wire::Kind::kCrowd:
+      return wire::With(wire::DecodeCrowd(frame.payload), [&](const wire::Crowd& crowd) {
+        if (crowd.host < by_host_.size() && by_host_[crowd.host] == node) HearCrowd(crowd);
+      });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
         const auto found = pings_.find(ping.host);
@@ -133,6 +142,16 @@ void ShepherdedJob::OutputGone(std::uint32_t rank, std::uint8_t which) {
   event.kind = RankEvent::Kind::kTrouble;
   event.rank = rank;
   event.why = Format("cannot write the output of rank %u: %s", rank, strerror(error));
+  events_.push_back(std::move(event));
+}
+
+// Said once a job: of the first host, and not where the plan foresaw it on any.
+void ShepherdedJob::HearCrowd(const wire::Crowd& crowd) {
+  if (std::exchange(said_crowd_, true)) return;
+  RankEvent event;
+  event.kind = RankEvent::Kind::kCrowded;
+  event.rank = ranks_.at(crowd.host).front();
+  event.why = crowd.why;
   events_.push_back(std::move(event));
 }
 

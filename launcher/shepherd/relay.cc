@@ -118,6 +118,9 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kGone:
       return wire::With(wire::DecodeGone(frame.payload),
                         [&](auto& m) { HearGone(node, std::move(m)); });
+    case wire::Kind::kCrowd:  // one is enough: the job is told of the first
+      if (!std::exchange(told_crowd_, true)) outlets_.send(frame.kind, frame.payload);
+      return {};
     case wire::Kind::kPing:
       outlets_.send(frame.kind, frame.payload);
       return {};

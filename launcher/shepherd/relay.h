@@ -64,6 +64,7 @@ class Relay {
   std::vector<wire::Ended> ends_;    // to be told
   std::uint64_t ends_due_ms_ = 0;
   std::map<std::uint32_t, std::string> heads_;  // of rings, by rank: to be told
+  bool told_crowd_ = false;
   bool done_ = false;
 };
 

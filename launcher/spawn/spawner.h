@@ -89,6 +89,7 @@ struct RankEvent {
     kLost,         // nobody knows: its node is gone. `why` says how that was noticed; empty: said
     // Not an end:
     kTrouble,  // something of its was lost on the way: `why`
+    kCrowded,  // its host has fewer CPUs than ranks, as is known now: `why`, the CPUs there
     kAborted,  // it asked for the end of the job with `code`, saying `why` (where caps().own_pmix)
   };
   Kind kind = Kind::kExited;

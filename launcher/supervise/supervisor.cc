@@ -16,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/plan/advice.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/supervise/answer.h"
 #include "runtime/base/call_names.h"
@@ -319,6 +320,10 @@ void Supervisor::OnJob() {
       React(verdict_.Failed(event->why));
       continue;
     }
+    if (event->kind == RankEvent::Kind::kCrowded) {
+      SayCrowd(rank, event->why);
+      continue;
+    }
     CHECK(running_[rank]);
     running_[rank] = false;
     --running_count_;
@@ -367,6 +372,15 @@ void Supervisor::SayLastEvents(std::uint32_t rank) const {
   if (events.empty()) return streams_->Say(name + " has recorded no events");
   streams_->Say("the last events of " + name + ", in seconds of its node's clock:");
   for (const std::string& event : events) streams_->Say("  " + event);
+}
+
+// As mpiexec says of what the plan foresaw: to a person, or to who has asked.
+void Supervisor::SayCrowd(std::uint32_t rank, const std::string& cpus) {
+  const bool person = isatty(STDERR_FILENO) != 0;
+  if (!person && plan_.options.verbosity == 0) return;
+  WipeProgress();
+  streams_->Say((person ? "warning: " : "") +
+                CrowdText(plan_.hosts[plan_.ranks[rank].host].name, cpus));
 }
 
 void Supervisor::EndJob() {

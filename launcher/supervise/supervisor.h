@@ -56,6 +56,7 @@ class Supervisor {
   void React(std::uint32_t rank, const Reaction& reaction);
   std::vector<std::string> LastEventsOf(std::uint32_t rank) const;
   void SayLastEvents(std::uint32_t rank) const;
+  void SayCrowd(std::uint32_t rank, const std::string& cpus);
   void EndJob();
   void SignalAll(int signal);
   void AllEnded();

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 4;
+inline constexpr std::uint16_t kVersion = 5;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -33,6 +33,7 @@ enum class Kind : std::uint16_t {
   kTaken = 4,  // of the input
   kBye = 5,
   kGone = 6,
+  kCrowd = 7,
   // From the launcher.
   kOrders = 32,
   kInput = 33,

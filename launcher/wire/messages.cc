@@ -322,6 +322,17 @@ Result<Gone> DecodeGone(std::string_view payload) {
   return gone;
 }
 
+std::string Encode(const Crowd& crowd) { return Writer().U32(crowd.host).Text(crowd.why).Take(); }
+
+Result<Crowd> DecodeCrowd(std::string_view payload) {
+  Reader reader(payload);
+  Crowd crowd;
+  crowd.host = reader.U32();
+  crowd.why = std::string(reader.Text());
+  if (!reader.complete()) return Malformed("a crowd");
+  return crowd;
+}
+
 std::string Encode(const Piece& piece) {
   return Writer().U32(piece.rank).U8(piece.stream).Raw(piece.bytes).Take();
 }

@@ -97,6 +97,14 @@ struct Gone {
 std::string Encode(const Gone& gone);
 Result<Gone> DecodeGone(std::string_view payload);
 
+// A host has fewer CPUs than ranks, which nobody knew before its shepherd looked.
+struct Crowd {
+  std::uint32_t host = 0;
+  std::string why;  // the CPUs there: "2 allowed of 2"
+};
+std::string Encode(const Crowd& crowd);
+Result<Crowd> DecodeCrowd(std::string_view payload);
+
 // A piece of a rank's input (stream 0) or output (1, 2). Empty: its end.
 struct Piece {
   std::uint32_t rank = 0;

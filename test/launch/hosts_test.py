@@ -6,6 +6,8 @@ Method: virtual hosts of this machine (own network, host name, processes, /tmp),
         sshd and by `ip netns exec`; ranks, shepherds, agents and mpiexec are killed, cables pulled."""
 
 import os
+import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -132,6 +134,20 @@ class HostsCase(harness.LaunchCase):
                 return host
         return "here"
 
+    def crowded(self, *options, stderr=subprocess.PIPE):
+        """A job with a rank more than there are CPUs on all hosts but the last, which has one."""
+        slots = len(os.sched_getaffinity(0)) + 1
+        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE", options=options)
+        line[line.index("-H") + 1] = ",".join(
+            ["%s:%d" % (host, slots) for host in HOSTS[:-1]] + [HOSTS[-1] + ":1"])
+        done = subprocess.run(line, check=False, cwd=PLACE, stdin=subprocess.DEVNULL, text=True,
+                              stdout=subprocess.PIPE, stderr=stderr,
+                              timeout=harness.TIME_LIMIT_S, env=self.variables())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.split()),
+                         ["exclusive"] + ["oversubscribed"] * slots * (len(HOSTS) - 1))
+        return done.stderr
+
     def check_that_a_shy_sshd_is_asked_again(self):
         """Each host's first connection from each process is dropped."""
         script = program("shy")
@@ -163,17 +179,18 @@ class WellTest(HostsCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(sorted(done.stdout.split()), sorted([HOSTS[0], here] * 2))
 
-    def test_a_host_with_too_few_cpus(self):
-        """Slots are what was said, CPUs what the host has: its shepherd knows who has to share."""
-        cpus = len(os.sched_getaffinity(0))
-        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE")
-        line[line.index("-H") + 1] = "%s:%d,%s:1" % (HOSTS[0], cpus + 1, HOSTS[1])
-        done = subprocess.run(line, check=False, cwd=PLACE, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=harness.TIME_LIMIT_S, env=self.variables())
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(sorted(done.stdout.split()),
-                         ["exclusive"] + ["oversubscribed"] * (cpus + 1))
+    def test_hosts_with_too_few_cpus(self):
+        """Slots are what was said, CPUs what the host has: its shepherd knows who has to share. The job
+        is told once, however many hosts are crowded: whoever asks, and a person at a terminal."""
+        self.assertEqual(self.crowded(), "")
+        told = r"(?m)mpiexec: %smore ranks than CPUs on \w+ \(\d+ .*\): waiting ranks sleep\r?$"
+        self.assertEqual(len(re.findall(told % "", self.crowded("-v"))), 1)
+        main_end, terminal = pty.openpty()
+        self.addCleanup(os.close, main_end)
+        self.crowded(stderr=terminal)
+        os.close(terminal)
+        said = os.read(main_end, 65536).decode()
+        self.assertEqual(len(re.findall(told % "warning: ", said)), 1, said)
 
     def test_mpi_across_hosts(self):
         done = self.job("./exchange")

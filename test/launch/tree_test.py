@@ -83,6 +83,9 @@ class WellTest(TreeCase):
                          sorted("[rank %d] line %d of rank %d" % (rank, line, rank)
                                 for rank in range(RANKS) for line in range(2000)))
 
+    def test_a_crowd_is_told_once(self):
+        self.assertEqual(self.crowded("-v").count(": more ranks than CPUs on "), 1)
+
     def ping(self, process):
         return subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
                               executable=hosts.program("mpiexec"), stdout=subprocess.PIPE,
