@@ -3,8 +3,9 @@
 // functions are looked up.
 //
 // Two ranks of one node measure the link within a node, two of different nodes the one between
-// nodes; the others wait meanwhile. Each figure is the best of several batches: what disturbs a
-// measurement only makes it longer.
+// nodes; the others wait meanwhile. Each figure is the best of many batches: what disturbs a
+// measurement only makes it longer. A batch is much shorter than a time slice, so that on a busy
+// machine some go undisturbed.
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -17,8 +18,9 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr int kBatches = 7;
-constexpr double kBatchUs = 20000;  // about as long as one takes
+constexpr int kBatches = 200;
+constexpr int kTrials = 10;
+constexpr double kBatchUs = 200;  // about as long as one takes
 constexpr int kShortBytes = 8;
 constexpr int kLongBytes = 1 << 20;
 constexpr int kBurst = 64;
@@ -117,17 +119,22 @@ class Rank {
     return (mpi_.wtime() - begin) * 1e6 / times;
   }
 
-  // The best of some batches. Rank 0 says how long they are, after a trial.
+  double BestOfUs(int batches, int partner, int bytes, int burst, int times) {
+    double best = 1e300;
+    for (int batch = 0; batch < batches; ++batch)
+      best = std::min(best, BatchUs(partner, bytes, burst, times));
+    return best;
+  }
+
+  // Rank 0 says how long the batches are, after some trials.
   double BestUs(int partner, int bytes, int burst) {
-    int times = std::clamp(static_cast<int>(kBatchUs / BatchUs(partner, bytes, burst, 3)), 1, 2000);
+    const double trial = BestOfUs(kTrials, partner, bytes, burst, 3);
+    int times = std::clamp(static_cast<int>(kBatchUs / trial), 1, 2000);
     if (rank_ == 0)
       mpi_.send(&times, 1, MPI_INT, partner, kTag, MPI_COMM_WORLD);
     else
       mpi_.recv(&times, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    double best = 1e300;
-    for (int batch = 0; batch < kBatches; ++batch)
-      best = std::min(best, BatchUs(partner, bytes, burst, times));
-    return best;
+    return BestOfUs(kBatches, partner, bytes, burst, times);
   }
 
   void Link(int partner, const char* level) {
@@ -157,9 +164,12 @@ class Rank {
     Say("", "gamma_ns_per_kbyte", best * 1e9 / 256);
   }
 
-  // What drowned in noise is not said, and stays as it is.
   static void Say(const char* level, const char* name, double value) {
-    if (value > 0) printf("collective.select.%s%s %.4f\n", level, name, value);
+    if (value > 0)
+      printf("collective.select.%s%s %.4f\n", level, name, value);
+    else
+      fprintf(stderr, "lamina tune: collective.select.%s%s drowned in noise and stays as it is\n",
+              level, name);
   }
 
   const Mpi& mpi_;

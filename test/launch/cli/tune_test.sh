@@ -20,7 +20,12 @@ fail() {
 lamina() { timeout 100 "$home/lamina" "$@"; }
 
 printf '# mine\nprogress.wait.mode = oversubscribed\n' >"$conf"
-said=$(lamina tune -n 2 --oversubscribe -o "$conf") || fail "it fails"
+# On a machine that is busy with other things a figure may drown in noise, which is said.
+for attempt in 1 2 3; do
+  said=$(lamina tune -n 2 --oversubscribe -o "$conf" 2>"$home/error") || fail "it fails: $(cat "$home/error")"
+  grep -q 'drowned in noise' "$home/error" || break
+  cat "$home/error" >&2
+done
 grep -q 'every later job reads' <<<"$said" || fail "does not say who reads it: $said"
 for name in alpha_us beta_ns_per_kbyte gamma_ns_per_kbyte; do
   grep -Eq "^collective\.select\.$name = [0-9]+\.[0-9]+$" "$conf" || fail "no $name: $(cat "$conf")"
