@@ -6,15 +6,19 @@ Method: every process of a job carries a mark in its environment; kill -9 at man
 
 import os
 import random
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
+import unittest
 
 from harness import (ACTOR, MPIEXEC, PMIX_CLIENT, TIME_LIMIT_S, LaunchCase, command, environment,
                      lamina_files, main, processes_with, ranks_of, wait_until)
 
 MOMENTS = 20
 SEED = 4711
+NOBODY_ELSE = 61000 + os.getpid() % 500  # a user id that distributions leave free
 
 
 class Leftovers(LaunchCase):
@@ -60,17 +64,27 @@ class Leftovers(LaunchCase):
         process.wait()
         self.nothing_left()
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs a user whose leftovers are all of this test")
     def test_launcher_and_guard_killed(self):
-        """Nobody is left who could clean up: `lamina clean` does, when asked."""
-        process = self.start_job(ACTOR, "child", "stray", "say=ready", "wait", ranks=2)
+        """Nobody is left who could clean up: `lamina clean` does, when asked. It would remove leftovers of
+        all jobs of its user, so this user has no others."""
+        place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, place)
+        os.chmod(place, 0o755)
+        mpiexec, actor = (shutil.copy2(os.path.realpath(file), place) for file in (MPIEXEC, ACTOR))
+        process = subprocess.Popen(
+            [mpiexec, "--oversubscribe", "-n", "2", actor, "child", "stray", "say=ready", "wait"],
+            cwd=place, user=NOBODY_ELSE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=environment(self.mark))
+        self.started.append(process)
         self.read_lines(process, 2)
         for victim in (self.guard_of(process.pid), process.pid):
             os.kill(victim, signal.SIGKILL)
         process.wait()
         self.assertTrue(wait_until(lambda: len(processes_with(self.mark)) == 4))
-        done = subprocess.run(["lamina", "clean"], executable=MPIEXEC, check=False, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=environment("clean"), timeout=TIME_LIMIT_S)
+        done = subprocess.run(["lamina", "clean"], executable=mpiexec, check=False, text=True,
+                              cwd=place, user=NOBODY_ELSE, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment("clean"), timeout=TIME_LIMIT_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("(actor), a rank without a launcher", done.stdout)
         self.nothing_left()
