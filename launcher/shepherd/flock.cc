@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kReasonMs = 1000;  // how long an ended stream's agent may take to say why
 constexpr std::uint64_t kFirstRetryMs = 100;
+constexpr std::uint64_t kRetryMsMax = 5000;
 constexpr int kPartingMs = 1000;
 constexpr std::uint64_t kLookMs = 20;  // where nothing tells of an agent's end
 constexpr std::size_t kHostsNamed = 4;
@@ -309,15 +310,15 @@ bool Flock::Retry(Node* node) {
   const std::optional<int> status = node->agent->Status();
   const std::string& heard = node->agent->heard();
   if (!status.has_value() || node->attempts >= rules_.attempts ||
-      static_cast<std::uint32_t>(*status) != rules_.retry_status ||
-      std::none_of(rules_.retry_signs.begin(), rules_.retry_signs.end(),
+      std::none_of(rules_.passing_signs.begin(), rules_.passing_signs.end(),
                    [&heard](const std::string& sign) { return heard.find(sign) != heard.npos; }))
     return false;
   Detach(node);
   node->agent.reset();
   node->state = Node::State::kWaiting;
   // Spread, so that those turned away together do not come back together.
-  const std::uint64_t pause = kFirstRetryMs << std::min(node->attempts - 1, 10u);
+  const std::uint64_t pause =
+      std::min(kFirstRetryMs << std::min(node->attempts - 1, 10u), kRetryMsMax);
   node->due_ms = Heartbeat::NowMs() + pause + node->host * 37 % pause;
   heartbeat_->Hurry(pause);
   return true;

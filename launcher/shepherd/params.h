@@ -15,6 +15,7 @@ struct ShepherdParams {
   std::uint32_t start_ms = 30'000;
   std::uint32_t window = 32;
   std::uint32_t attempts = 6;
+  std::string passing_signs;
   std::uint32_t width = 32;
   std::string program;
   std::string ports;
@@ -33,7 +34,12 @@ inline constexpr std::tuple kShepherdFields{
                     "How many hosts are being reached at the same time."),
     param::Describe("launcher.shepherd.attempts", &ShepherdParams::attempts, Unit::kCount, 1u, 100u,
                     "How often a host is tried when the reason passes, such as an sshd with too "
-                    "many guests (MaxStartups): after 0.1 s, then after twice as long."),
+                    "many guests (MaxStartups): after 0.1 s, then after twice as long, 5 s at "
+                    "most."),
+    param::Describe("launcher.shepherd.passing_signs", &ShepherdParams::passing_signs, "",
+                    "What else ssh or another agent says where the reason passes, such as hosts "
+                    "that are still coming up: \"is not ready|Connection refused|not known\". With "
+                    "attempts=20 a host has more than a minute."),
     param::Describe("launcher.shepherd.width", &ShepherdParams::width, Unit::kCount, 0u, 65536u,
                     "With more hosts than this the launcher starts so many shepherds, which start "
                     "as many each, and so on, where the agent works from those hosts as well. "

@@ -45,19 +45,13 @@ class ShepherdCrew {
   virtual std::optional<Event> Next() = 0;
 };
 
-// The reason is one that passes (an sshd that has too many guests): the command ended with `status`
-// and said one of `signs` on standard error. No signs: never.
-struct RetryRule {
-  std::uint32_t status = 0;
-  std::vector<std::string> signs;
-};
-
 struct Pipes {
   // The command for one host; run by us with both standard streams as pipes, in a process group of
   // its own. `shepherd` is what has to run over there, one word an element.
   std::function<CommandLine(const Host& host, std::span<const std::string> shepherd)> command;
-  // When a command that ended before any greeting is worth another attempt.
-  RetryRule retry;
+  // One that ended before any greeting and has said one of these on standard error is tried again:
+  // the reason passes (an sshd that has too many guests).
+  std::vector<std::string> passing_signs;
   // Do the commands work on the hosts themselves, too? Then many are reached through each other.
   bool works_everywhere = false;
 };

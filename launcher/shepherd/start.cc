@@ -170,13 +170,12 @@ void ShepherdedJob::NoteNode(Node* node) {
 
 wire::StartRules ShepherdedJob::Rules() const {
   const auto* pipes = std::get_if<Pipes>(&starter_);
-  const RetryRule retry = pipes != nullptr ? pipes->retry : RetryRule();
-  return {pipes != nullptr && pipes->works_everywhere ? params_.width : 0,
-          params_.window,
-          params_.attempts,
-          params_.start_ms,
-          retry.status,
-          retry.signs};
+  if (pipes == nullptr) return {0, params_.window, params_.attempts, params_.start_ms, {}};
+  std::vector<std::string> passing = pipes->passing_signs;
+  for (const std::string_view sign : Split(params_.passing_signs, '|'))
+    if (!Trim(sign).empty()) passing.emplace_back(Trim(sign));
+  return {pipes->works_everywhere ? params_.width : 0, params_.window, params_.attempts,
+          params_.start_ms, std::move(passing)};
 }
 
 std::vector<std::string> ShepherdedJob::ShepherdCommand(std::uint32_t host) const {

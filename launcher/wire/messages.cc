@@ -176,12 +176,8 @@ Result<Hello> DecodeHello(std::string_view payload) {
 namespace {
 
 void PutRules(const StartRules& rules, Writer* writer) {
-  writer->U32(rules.width)
-      .U32(rules.window)
-      .U32(rules.attempts)
-      .U64(rules.start_ms)
-      .U32(rules.retry_status);
-  PutTexts(rules.retry_signs, writer);
+  writer->U32(rules.width).U32(rules.window).U32(rules.attempts).U64(rules.start_ms);
+  PutTexts(rules.passing_signs, writer);
 }
 
 StartRules GetRules(Reader* reader) {
@@ -190,8 +186,7 @@ StartRules GetRules(Reader* reader) {
   rules.window = reader->U32();
   rules.attempts = reader->U32();
   rules.start_ms = reader->U64();
-  rules.retry_status = reader->U32();
-  rules.retry_signs = GetTexts(reader);
+  rules.passing_signs = GetTexts(reader);
   return rules;
 }
 

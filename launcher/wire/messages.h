@@ -41,10 +41,8 @@ struct StartRules {
   std::uint32_t window = 1;    // hosts that are being reached at the same time
   std::uint32_t attempts = 1;  // per host
   std::uint64_t start_ms = 0;  // from the start of an agent to the greeting
-  // An agent that ends before any greeting is worth another attempt if it ended with this status
-  // and has said one of these.
-  std::uint32_t retry_status = 0;
-  std::vector<std::string> retry_signs;
+  // An agent that ends before any greeting and has said one of these is worth another attempt.
+  std::vector<std::string> passing_signs;
 
   friend bool operator==(const StartRules&, const StartRules&) = default;
 };

@@ -434,6 +434,45 @@ class GuestsTest(HostsCase):
         """An sshd that drops connections (MaxStartups) is asked again."""
         self.check_that_a_shy_sshd_is_asked_again()
 
+    def test_hosts_that_are_still_coming_up(self):
+        """Each fails once; the user knows the words for it, and without them it is a failure."""
+        script, count = program("young"), program("up")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nif mkdir %s.$1 2>/dev/null; then\n"
+                       "  echo \"pod $1 is not ready\" >&2; exit 1\nfi\n"
+                       "host=$1; shift; exec ip netns exec %s-$host \"$@\"\n" % (count, NAME))
+        os.chmod(script, 0o755)
+        agent = ["--agent", script + " {host}"]
+        done = self.job("true", options=agent)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: pod lh\d is not ready \(exit "
+                                      r"status 1\)\n$")
+        for host in HOSTS:
+            if os.path.exists(count + "." + host):
+                os.rmdir(count + "." + host)
+        done = self.job("true", options=[*agent, "--param",
+                                         "launcher.shepherd.passing_signs=not there|is not ready"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(os.path.exists(count + "." + HOSTS[2]))
+
+    def test_a_master_connection_is_used(self):
+        """ssh's ControlMaster, where there is one: no second login, and it stays."""
+        with tempfile.TemporaryDirectory(prefix="lamina.") as folder:
+            ssh = ["ssh", *SSH[1].split("=", 1)[1].split(), "-o", "ControlPath=%s/%%n" % folder]
+            for host in HOSTS:
+                subprocess.run([*ssh, "-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-N", "-f",
+                                host], check=True, stderr=subprocess.DEVNULL)
+            try:
+                self.reach = ["--param", "spawner.ssh.options=" + " ".join(ssh[1:]) +
+                              " -o ProxyCommand=false"]  # of a connection of its own
+                done = self.job("hostname")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(sorted(done.stdout.split()), sorted(HOSTS * 2))
+            finally:
+                for host in HOSTS:
+                    subprocess.run([*ssh, "-O", "exit", host], check=True,
+                                   stderr=subprocess.DEVNULL)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -39,7 +39,7 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
                                                    std::span<const std::string> shepherd) {
     return agent.Fill(host, shepherd);
   };
-  // Nothing is known of an agent's exit statuses, so there is no rule for another attempt.
+  // What an agent says where the reason passes, only the user knows (launcher.shepherd.*).
   return MakeShepherdSpawner(Pipes{command, {}, params.onward == "yes"}, context);
 }
 
