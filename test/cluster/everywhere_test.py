@@ -267,27 +267,32 @@ class Everywhere(unittest.TestCase):
                 self.assertRegex(text, r"(?m)^MPIRandomAccess_Errors=0$")
                 self.assertNotRegex(text, r"FAILED|\(failed\)")
 
-    def ends(self, argument, status, slurm_status):
+    def ends(self, program, said, status, slurm_status):
+        """Under every spawner with this status; from mpiexec with one line like `said`."""
         for spawner in OURS + SLURMS:
             with self.subTest(spawner.__name__):
-                done = spawner([PLACE + "/tour", argument], HOSTS[:2])
+                done = spawner(program, HOSTS[:2])
                 wanted = slurm_status.get(spawner.__name__, status)
                 self.assertEqual(done.returncode, wanted, done.stderr[-2000:])
                 if spawner in OURS:
-                    said = [line for line in done.stderr.splitlines() if line.startswith("mpiexec:")]
-                    self.assertEqual(len(said), 1, done.stderr)
-                    self.assertIn("rank 3 on", said[0])
+                    lines = [line for line in done.stderr.splitlines() if line.startswith("mpiexec:")]
+                    self.assertEqual(len(lines), 1, done.stderr)
+                    self.assertRegex(lines[0], said)
 
     def test_an_exit_code_after_finalize(self):
-        self.ends("exit=3:7", 7, {})
+        self.ends([PLACE + "/tour", "exit=3:7"], "rank 3 on", 7, {})
 
     def test_an_abort(self):
         # Slurm's PMI-2 loses the code: it kills its tasks.
-        self.ends("abort=3:9", 9, {"srun_pmi2": 137})
+        self.ends([PLACE + "/tour", "abort=3:9"], "rank 3 on", 9, {"srun_pmi2": 137})
 
     def test_a_death_by_signal(self):
-        # Slurm's PMIx kills the step with SIGKILL as soon as a process is lost.
-        self.ends("signal=3:11", 139, {"srun_pmix": 139, "slurm_direct": 139})
+        self.ends([PLACE + "/tour", "signal=3:11"], "rank 3 on", 139, {})
+
+    def test_a_program_that_is_not_there(self):
+        # srun has a status of its own for that.
+        self.ends([PLACE + "/nosuch"], "no such program|No such file or directory", 127,
+                  dict.fromkeys(("slurm_direct", "srun_pmix", "srun_pmi2"), 2))
 
 
 if __name__ == "__main__":
