@@ -2,6 +2,10 @@
 // One program under three names: mpiexec, mpirun and lamina. This is the only place of the launcher
 // that names concrete spawners.
 
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +40,23 @@ launcher::SpawnerRegistry ShippedSpawners() {
   return spawners;
 }
 
+// libpmix, in this program and in the ranks, dies of a user who has neither HOME nor an entry in
+// the user database, as in containers that run under any number.
+lamina::Environment OwnEnvironment() {
+  lamina::Environment environment = lamina::Environment::OfThisProcess();
+  if (!environment.Get("HOME") && getpwuid(geteuid()) == nullptr) {
+    setenv("HOME", "/", 1);
+    environment.Set("HOME", "/");
+  }
+  return environment;
+}
+
 std::string_view FileName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const lamina::Environment environment = lamina::Environment::OfThisProcess();
+  const lamina::Environment environment = OwnEnvironment();
   const launcher::SpawnerRegistry spawners = ShippedSpawners();
   const launcher::CommandContext context{environment, spawners, "local", "ssh", "exec"};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -50,6 +50,22 @@ class ComplaintsTest(harness.LaunchCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertLess(children_cpu_s() - before, 2.0)
 
+    @unittest.skipUnless(os.geteuid() == 0, "needs another user")
+    def test_15_a_user_without_name_and_home(self):
+        """As in containers that run under any number: libpmix looks for a home directory."""
+        place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, place)
+        os.chmod(place, 0o755)
+        mpiexec, tour, _ = (shutil.copy2(os.path.realpath(file), place) for file in (
+            harness.MPIEXEC, TOUR, "runtime/libmpi_abi.so.1"))
+        variables = harness.environment(self.mark, {"LD_LIBRARY_PATH": place})
+        variables.pop("HOME", None)
+        done = subprocess.run(
+            [mpiexec, "--oversubscribe", "-n", "4", tour], check=False, capture_output=True, text=True,
+            cwd=place, user=61999, timeout=harness.TIME_LIMIT_S, env=variables)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("tour of 4 ranks", done.stdout)
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs namespaces")
     def test_17_no_name_is_looked_up(self):
         done = subprocess.run(
