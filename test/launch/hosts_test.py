@@ -102,7 +102,9 @@ class HostsCase(harness.LaunchCase):
         """A job all of whose ranks have said "up"."""
         process = self.start("./actor", "say=up", *arguments, **more)
         for _ in range(ranks):
-            self.assertEqual(process.stdout.readline(), "up\n")
+            if (line := process.stdout.readline()) != "up\n":
+                process.terminate()
+                self.fail("%r %s" % (line, process.communicate(timeout=harness.TIME_LIMIT_S)))
         return process
 
     def ends(self, process, seconds):
