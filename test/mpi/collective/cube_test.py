@@ -3,10 +3,10 @@
 """Goal:   collectives are right wherever the ranks are: one host, a power of two, another number of
         hosts; one rank on each, as many on each, or not; and so with every algorithm forced.
 Method: the cube of processes, placements and hosts with real processes on virtual hosts of this
-        machine, reached by `ip netns exec`. Each line of arguments names a program and parameters; a
-        short run takes them in turns, one for each cell; --whole runs all of them in every cell.
+        machine, reached by `ip netns exec`. Each line of arguments names a program and parameters;
+        they and the cells take turns until all had one; --whole runs all of them in every cell.
 
-usage: cube_test.py [--whole] [PROGRAM [NAME=VALUE...] --]..."""
+usage: cube_test.py [--whole | --many] [PROGRAM [NAME=VALUE...] --]...       --many: 13 and 16 hosts"""
 
 import os
 import shutil
@@ -19,9 +19,10 @@ VCLUSTER = os.path.join(os.getcwd(), "test/cluster/vcluster")
 NAME, PREFIX, SUBNET = "lamcub", "lc", "10.126.0"
 STATE = "/run/lamina-cube"
 AGENT = ["--agent", "ip netns exec %s-{host}" % NAME]
-# All hosts have the same CPUs, which none of them knows.
-SHARED_CPUS = ["--param", "progress.wait.mode=oversubscribed"]
-TIME_LIMIT_S = 100
+# All hosts have the same CPUs, which none of them knows; one that is slow is not lost.
+SHARED_CPUS = ["--param", "progress.wait.mode=oversubscribed",
+               "--param", "launcher.shepherd.silence_ms=120000"]
+TIME_LIMIT_S = 300
 
 # Ranks on each host: hosts in {1, 2^M, 2^M + X} x placement {1, P, P_i} x ranks in {1, 2^N, 2^N + X}.
 CELLS = [
@@ -30,6 +31,7 @@ CELLS = [
     [1, 1, 1], [2, 2, 2], [4, 3, 1], [1, 3, 1],
     [1, 1, 1, 1], [2, 2, 2, 2], [3, 1, 1, 2],
 ]
+MANY = [[1] * 16, [2] * 16, [1, 3, 1, 2] * 4, [1] * 13, [2] * 13]
 
 
 def why_not():
@@ -78,10 +80,18 @@ def variants(arguments):
     return found
 
 
+def plan(arguments):
+    """What runs: (cell, program, parameters)."""
+    option = arguments.pop(0) if arguments[0].startswith("--") else ""
+    cells, tried = MANY if option == "--many" else CELLS, variants(arguments)
+    if option == "--whole":
+        return [(cell, *variant) for cell in cells for variant in tried]
+    return [(cells[turn % len(cells)], *tried[turn % len(tried)])
+            for turn in range(max(len(cells), len(tried)))]
+
+
 def main():
-    arguments = sys.argv[1:]
-    whole = arguments[:1] == ["--whole"]
-    tried = variants(arguments[1:] if whole else arguments)
+    planned = plan(sys.argv[1:])
     if why_not():
         print("SKIPPED: " + why_not())
         return 0
@@ -90,23 +100,22 @@ def main():
     try:
         os.chmod(place, 0o755)
         for source in ["launcher/mpiexec", "runtime/libmpi_abi.so.1"] + sorted(
-                {program for program, _ in tried}):
+                {program for _, program, _ in planned}):
             shutil.copy(os.path.realpath(source), os.path.join(place, os.path.basename(source)))
-        vcluster("up", "-n", str(max(map(len, CELLS))), "--name", NAME, "--prefix", PREFIX,
-                 "--subnet", SUBNET, "--no-system", "--no-ssh")
-        for number, cell in enumerate(CELLS):
-            chosen = tried if whole else [tried[number % len(tried)]]
-            for program, parameters in chosen:
-                began = time.monotonic()
-                problem = run(place, cell, os.path.basename(program), parameters)
-                runs += 1
-                print("%-10s %5.1f s  %s %s %s" % (
-                    "FAILED" if problem else "passed", time.monotonic() - began,
-                    "+".join(map(str, cell)), os.path.basename(program), " ".join(parameters)),
-                    flush=True)
-                if problem:
-                    failures += 1
-                    print(problem, flush=True)
+        hosts = max(len(cell) for cell, _, _ in planned)
+        vcluster("up", "-n", str(hosts), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET,
+                 "--no-system", "--no-ssh")
+        for cell, program, parameters in planned:
+            began = time.monotonic()
+            problem = run(place, cell, os.path.basename(program), parameters)
+            runs += 1
+            print("%-10s %5.1f s  %s %s %s" % (
+                "FAILED" if problem else "passed", time.monotonic() - began,
+                "+".join(map(str, cell)), os.path.basename(program), " ".join(parameters)),
+                flush=True)
+            if problem:
+                failures += 1
+                print(problem, flush=True)
     finally:
         vcluster("down", "--name", NAME, check=False)
         shutil.rmtree(place, ignore_errors=True)
