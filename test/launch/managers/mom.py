@@ -3,6 +3,7 @@
 launcher/spawn/pbs/README.md) and runs tasks on this machine, with what a real one gives them: an
 environment of its own, a session of their own, nothing on standard input."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -75,13 +76,17 @@ class Mom:
                 connection, _ = self.listener.accept()
             except OSError:
                 return
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection):
         data = b""
         while True:
             while len(data) < 11 or len(data) < 11 + struct.unpack("!I", data[7:11])[0]:
-                piece = connection.recv(65536)
+                try:
+                    piece = connection.recv(65536)
+                except ConnectionResetError:  # mpiexec has ended, with an answer unread
+                    return
                 if not piece:
                     return
                 data += piece
@@ -133,8 +138,9 @@ class Mom:
             request.integer()
             task, number = request.integer(), request.integer()
             self.signalled.append(number)
-            if self.tasks[task].poll() is None:
-                os.killpg(task, number)
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                if self.tasks[task].poll() is None:
+                    os.killpg(task, number)
             self.send(connection, event, 0)
         elif command == 104:
             request.integer()
