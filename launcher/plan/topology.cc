@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/plan/topology.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 
 namespace lamina::launcher {
 namespace {
+
+// Whether the kernel tells everything about CPUs and caches. hwloc would ask every CPU as well, by
+// moving to it and executing cpuid, which a virtual machine's host answers.
+bool KernelTellsAll() {
+  constexpr const char* kCpu = "/sys/devices/system/cpu/cpu0/";
+  return access((std::string(kCpu) + "topology").c_str(), R_OK) == 0 &&
+         access((std::string(kCpu) + "cache").c_str(), R_OK) == 0;
+}
 
 Result<Topology> Load(const char* synthetic) {
   hwloc_topology_t raw = nullptr;
@@ -15,6 +25,8 @@ Result<Topology> Load(const char* synthetic) {
   if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0)
     return Error(Code::kInvalid, "\"%s\" describes no topology", synthetic);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  if (synthetic == nullptr && KernelTellsAll())
+    hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (hwloc_topology_load(raw) != 0)
     return SystemError(Code::kUnsupported, errno, "cannot find out the machine's topology");
   return topology;

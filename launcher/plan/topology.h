@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A loaded hwloc topology with one owner. Loaded without I/O objects, which would read the PCI
-// configuration of every device (1.3 ms instead of 15 ms on the machine this was written on).
+// configuration of every device, and without asking every CPU what the kernel has told already: 15,
+// 1.1 and 0.4 ms on 2 virtual CPUs.
 #pragma once
 
 #include <hwloc.h>

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "launcher/plan/topology.h"
 #include "launcher/pmix/door.h"
 #include "launcher/pmix/hub.h"
 #include "launcher/pmix/job_description.h"
@@ -116,7 +117,7 @@ class LibpmixServer final : public Server {
   void OpenDesk();
   bool KnowsLibrary() const;
   Status InitLibrary();
-  void LoadTopology();
+  void EnsureTopology();
   Status RegisterJob();
   Status RegisterRanks();
   std::vector<std::string> ForeseenEnvironmentOf(std::uint32_t rank) const;
@@ -216,17 +217,18 @@ Status LibpmixServer::Start() {
 }
 
 // libpmix would load one by itself, with I/O devices: 15 ms of reading PCI configuration space.
-void LibpmixServer::LoadTopology() {
+void LibpmixServer::EnsureTopology() {
   if (topology_.topology != nullptr) return;
-  setenv("HWLOC_PLUGINS_PATH", "/none", 0);  // graphics and PCI plug-ins: 2 ms of loading
-  hwloc_topology_t topology;
-  if (hwloc_topology_init(&topology) != 0) return;
-  topology_.topology = topology;
-  if (hwloc_topology_load(topology) != 0) Log(Level::kInfo, "pmix", "no hwloc topology");
+  Result<Topology> topology = LoadTopology();
+  if (!topology.ok()) {
+    Log(Level::kInfo, "pmix", "%s", std::string(topology.status().message()).c_str());
+    return;
+  }
+  topology_.topology = topology->release();  // libpmix looks at it until the process exits
 }
 
 Status LibpmixServer::InitLibrary() {
-  LoadTopology();
+  EnsureTopology();
   setenv("PMIX_MCA_gds", kStore, 1);
   setenv("PMIX_MCA_psec", "native", 1);  // the door knows who belongs here
   SitAt(&desk_);
