@@ -36,6 +36,7 @@ class UcxEndpoint final : public transport::Endpoint {
       return Code::kAgain;
     const std::size_t bytes = frame.payload.size();
     if (bytes > worker_->params().short_bytes_max) return Code::kInvalid;
+    if (worker_->SendAtOnce(*line_, frame)) return Code::kOk;
     Slot* const slot = (bytes <= 1024 ? worker_->small() : worker_->large()).Take();
     if (slot == nullptr) return Code::kAgain;
     if (bytes > 0) std::memcpy(slot->payload, frame.payload.data(), bytes);

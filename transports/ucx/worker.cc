@@ -183,6 +183,18 @@ bool Worker::Finished(void* request) {
   return true;
 }
 
+bool Worker::SendAtOnce(const Line& line, const transport::Frame& frame) {
+  const WireHeader wire{self_, frame.header};
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
+  if (library_.ucp_am_send_nbx(line.handle, kMessageId, &wire, sizeof wire, frame.payload.data(),
+                               frame.payload.size(), &param) != nullptr)
+    return false;
+  dirty_ = true;
+  return true;
+}
+
 Code Worker::Send(Line& line, Slot* slot, const transport::Header& header,
                   std::span<const std::byte> payload, std::uint32_t flags) {
   slot->wire = {self_, header};

@@ -55,6 +55,9 @@ class Worker {
   const Library& library() const { return library_; }
   ucp_worker_h handle() const { return worker_; }
   const Params& params() const { return params_; }
+  // True: the frame has left, or UCX has copied the rest. False: UCX would have to borrow it, now
+  // or always, or the line is broken; nothing was sent.
+  bool SendAtOnce(const Line& line, const transport::Frame& frame);
   // Hands `slot` and `payload` to UCX; `slot` comes back by itself unless kAgain or kPeerLost.
   Code Send(Line& line, Slot* slot, const transport::Header& header,
             std::span<const std::byte> payload, std::uint32_t flags);
