@@ -15,7 +15,7 @@ struct Params {
   std::string net_devices;
   std::uint64_t rendezvous_bytes_min = 256u * 1024;
   std::uint32_t short_bytes_max = 64u * 1024;
-  std::uint32_t tcp_segment_bytes = 256u * 1024;
+  std::uint32_t tcp_segment_bytes = 112u * 1024;
   std::uint32_t connect_ms = 100;
   std::uint32_t sends_max = 1024;
   std::uint32_t large_sends_max = 64;
@@ -41,9 +41,9 @@ inline constexpr std::tuple kFields{
     param::Describe(
         "transport.ucx.tcp_segment_bytes", &Params::tcp_segment_bytes, Unit::kBytes, 8192u,
         1024u * 1024,
-        "What UCX hands to a TCP socket at once; it takes in twice as much. Half a round trip of "
-        "1 MiB and a stream of them, us and GB/s: UCX's own 8 KiB 496 2.3; 64 KiB 382 3.6; "
-        "128 KiB 395 3.4; 256 KiB 334 4.2; 512 KiB 357 3.7."),
+        "What UCX hands to a TCP socket at once, and takes from it. Half a round trip of 1 MiB and "
+        "a stream of them, us and GB/s, between network namespaces: UCX's own 8 KiB 435 2.7; 80 "
+        "KiB 231 4.0; 96 KiB 231 4.3; 112 KiB 223 5.3; 128 KiB 224 2.9 to 5.7; 256 KiB 451 2.3."),
     param::Describe(
         "transport.ucx.connect_ms", &Params::connect_ms, Unit::kMilliseconds, 0u, 60000u,
         "How long the first message to a peer waits for its connection, so that it has left when "
