@@ -14,27 +14,30 @@
 namespace lamina::datatype {
 namespace {
 
-using Kernel = void (*)(const void* in, void* inout, std::int64_t count);
+using Kernel = void (*)(const void* first, const void* second, void* out, std::int64_t count);
 
+// `out` may be `second`: the compiler's own test for overlap lets that through as vectors.
 template <class T, class Operation>
-void Loop(const void* in, void* inout, std::int64_t count) {
-  const T* __restrict left = static_cast<const T*>(in);
-  T* __restrict right = static_cast<T*>(inout);
-  for (std::int64_t i = 0; i < count; ++i) right[i] = Operation::Apply(left[i], right[i]);
+void Loop(const void* first, const void* second, void* out, std::int64_t count) {
+  const T* left = static_cast<const T*>(first);
+  const T* right = static_cast<const T*>(second);
+  T* result = static_cast<T*>(out);
+  for (std::int64_t i = 0; i < count; ++i) result[i] = Operation::Apply(left[i], right[i]);
 }
 
 // Member by member: the padding behind the last pair need not be there.
 template <class P, class Operation>
-void PairLoop(const void* in, void* inout, std::int64_t count) {
-  const P* __restrict left = static_cast<const P*>(in);
-  P* __restrict right = static_cast<P*>(inout);
+void PairLoop(const void* first, const void* second, void* out, std::int64_t count) {
+  const P* left = static_cast<const P*>(first);
+  const P* right = static_cast<const P*>(second);
+  P* result = static_cast<P*>(out);
   for (std::int64_t i = 0; i < count; ++i) {
     const bool equal = left[i].value == right[i].value;
-    if (equal ? left[i].where < right[i].where
-              : Operation::IsBetter(left[i].value, right[i].value)) {
-      right[i].value = left[i].value;
-      right[i].where = left[i].where;
-    }
+    const bool is_left =
+        equal ? left[i].where < right[i].where : Operation::IsBetter(left[i].value, right[i].value);
+    const P& better = is_left ? left[i] : right[i];
+    result[i].value = better.value;
+    result[i].where = better.where;
   }
 }
 
@@ -294,11 +297,19 @@ bool Fits(const Op& op, const Datatype& type) {
 }
 
 void Reduce(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type) {
+  Combine(op, in, inout, inout, count, type);
+}
+
+void Combine(const Op& op, const void* first, const void* second, void* out, std::int64_t count,
+             const Datatype& type) {
   if (count == 0) return;
-  if (!op.predefined) return CallUser(op, in, inout, count, type);
+  if (!op.predefined) {
+    if (out != second) Copy({const_cast<void*>(second), count, &type}, {out, count, &type});
+    return CallUser(op, first, out, count, type);
+  }
   const Kernel kernel = FindKernel(op, type);
   DCHECK(kernel != nullptr);
-  kernel(in, inout, count);
+  kernel(first, second, out, count);
 }
 
 }  // namespace lamina::datatype

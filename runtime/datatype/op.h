@@ -34,4 +34,8 @@ bool Fits(const Op& op, const Datatype& type);
 // rank order, as MPI_User_function has it.
 void Reduce(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type);
 
+// out[i] = first[i] op second[i], the same otherwise. `out` may be `second`; else all are apart.
+void Combine(const Op& op, const void* first, const void* second, void* out, std::int64_t count,
+             const Datatype& type);
+
 }  // namespace lamina::datatype

@@ -138,5 +138,17 @@ TEST(Op, CallsTheUsersFunctionWithInFirst) {
   EXPECT_EQ(inout[1], 18);
 }
 
+TEST(Op, CombinesIntoAThirdPlace) {
+  const int first[] = {10, 20, 30}, second[] = {1, 2, 3};
+  int out[3] = {};
+  Combine(*FindOp(MPI_SUM), first, second, out, 3, *FindDatatype(MPI_INT));
+  EXPECT_EQ(std::vector<int>(out, out + 3), (std::vector<int>{11, 22, 33}));
+  Op minus;
+  minus.user = reinterpret_cast<void (*)()>(Minus);
+  Combine(minus, first, second, out, 3, *FindDatatype(MPI_INT));
+  EXPECT_EQ(std::vector<int>(out, out + 3), (std::vector<int>{9, 18, 27}));
+  EXPECT_EQ(second[2], 3);
+}
+
 }  // namespace
 }  // namespace lamina::datatype
