@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allreduce of long vectors, straight between the members' buffers.
+// Long data, straight between the members' buffers.
 //
-// Members publish where their vectors lie and meet. Each folds its slice of all vectors, a piece at
-// a time so that the piece stays in the cache, and writes the result to all. Then they meet again,
-// because until then others may be at their buffers. Slice s of any buffer is read and written by
-// member s alone, so the result may lie where the input does.
+// Members publish where their data lies and meet. Each reads or writes what it has to of the
+// others'. Then they meet again, because until then others may be at their buffers.
 //
-// Cost:  two meetings; each byte is copied twice and folded once; 2 (P - 1) system calls a piece,
-//        about 2 us each, so pieces are large.
+// allgather: each writes its block to all, a piece at a time, so that the piece comes from the
+// cache for all but the first. alltoall: each reads its blocks.
+//
+// bcast: the root writes its slice to all, as much as it can while they read the others.
+//
+// reduce, allreduce: each member folds its slice of all vectors, a piece at a time so that the
+// piece stays in the cache, and writes the result to the root or to all. Slice s of any buffer is
+// read and written by member s alone, so the result may lie where the input does.
+//
+// Cost:  two meetings; a system call, 1 to 2 us, for each block or piece of each of the others.
+//        Every byte that goes to another is copied once; folded, once more for each who gets it.
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
 
+#include "collectives/shared/fold.h"
 #include "collectives/shared/memory.h"
 #include "collectives/shared/operations.h"
 
@@ -22,12 +30,24 @@ namespace {
 // Two of them fit a second-level cache of 512 KiB.
 constexpr std::int64_t kPieceBytes = 128 << 10;
 
-// What a member publishes.
+// What a member publishes: 0 for an input that is not in one piece, or an output that is not there.
 struct Addresses {
-  std::uint64_t input;
-  std::uint64_t output;
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
 };
 static_assert(sizeof(Addresses) <= kInlineBytes);
+
+Addresses DataOf(const Buffer& input, const Buffer& output) {
+  if (!input.contiguous() || !output.contiguous()) return {};
+  return {AddressOf(input.data()), AddressOf(output.data())};
+}
+
+// All members tell where their data lies.
+[[nodiscard]] bool Exchange(Participant& self, const Addresses& own) {
+  if (!self.Begin(Writes::kPost)) return false;
+  std::memcpy(self.post(self.rank()).data, &own, sizeof own);
+  return self.Meet();
+}
 
 Addresses AddressesOf(Participant& self, Rank rank) {
   Addresses addresses;
@@ -35,57 +55,85 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return addresses;
 }
 
+// Is the data of every member in one piece? If not, that was all.
+[[nodiscard]] bool AllInOnePiece(Participant& self) {
+  for (Rank rank = 0; rank < self.ranks(); ++rank) {
+    if (AddressesOf(self, rank).input != 0) continue;
+    self.Finish();
+    return false;
+  }
+  return true;
+}
+
+// Everybody has had what it wants of the others. `done`: this member has.
+[[nodiscard]] Outcome Leave(Participant& self, bool done) {
+  if (!done) self.Break();
+  return done && Barrier(self) ? Outcome::kDone : Outcome::kDied;
+}
+
+// Another member for each step from 1 on; not all turn to the same one at a time.
+Rank Other(Participant& self, Rank step) { return (self.rank() + step) % self.ranks(); }
+
+constexpr std::uint64_t Offset(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes); }
+
 // One member's slice of the reduction.
 class Slice {
  public:
-  Slice(Participant& self, const Reduction& it, std::byte* work)
-      : self_(self), it_(it), result_(work), row_(work + kPieceBytes) {}
+  // `root`: the only one who gets the result, or -1.
+  Slice(Participant& self, Rank root, const Reduction& it, std::byte* work)
+      : self_(self), root_(root), it_(it), work_(work), row_(work + kPieceBytes) {}
 
   bool FoldAndWrite() {
-    const std::int64_t end = it_.count * (self_.rank() + 1) / self_.ranks();
+    const std::int64_t end = Begin(self_.rank() + 1);
     const std::int64_t step = std::max<std::int64_t>(1, kPieceBytes / it_.type->size);
-    for (std::int64_t first = it_.count * self_.rank() / self_.ranks(); first < end; first += step)
+    for (std::int64_t first = Begin(self_.rank()); first < end; first += step)
       if (!Piece(first, std::min(step, end - first))) return false;
     return true;
   }
 
  private:
+  // Where the slice of `rank` begins. To write a byte takes about as long as to read and fold it.
+  // The root need not write to others: P - 1 such units to their P, so its slice is larger.
+  std::int64_t Begin(Rank rank) const {
+    const std::int64_t ranks = self_.ranks();
+    if (root_ < 0) return it_.count * rank / ranks;
+    const std::int64_t all = (ranks - 1) * (ranks - 1) + ranks;
+    return it_.count * ((ranks - 1) * rank + (rank > root_ ? 1 : 0)) / all;
+  }
+
   bool Piece(std::int64_t first, std::int64_t count) {
     const std::int64_t offset = first * it_.type->size;
     const std::int64_t bytes = count * it_.type->size;
-    if (!Fetch(self_.ranks() - 1, offset, bytes, result_)) return false;
-    for (Rank rank = self_.ranks() - 2; rank >= 0; --rank) {
-      if (!Fetch(rank, offset, bytes, row_)) return false;
-      datatype::Reduce(*it_.op, row_, result_, count, *it_.type);
-    }
-    for (Rank step = 0; step < self_.ranks(); ++step)  // not all to the same one at a time
-      if (!Store((self_.rank() + step) % self_.ranks(), offset, bytes)) return false;
+    std::byte* const output =
+        it_.output != nullptr ? static_cast<std::byte*>(it_.output) + offset : nullptr;
+    const auto row = [&](Rank rank) {
+      return Fetch(rank, offset, bytes, rank == self_.ranks() - 1 ? work_ : row_);
+    };
+    const std::byte* const folded = FoldBlock(it_, self_.ranks(), count, row, work_, output);
+    if (folded == nullptr) return false;
+    for (Rank step = 1; step < self_.ranks(); ++step)
+      if (!Store(Other(self_, step), offset, folded, bytes)) return false;
+    if (output != nullptr && folded != output)
+      std::memcpy(output, folded, static_cast<std::size_t>(bytes));
     return true;
   }
 
-  bool Fetch(Rank rank, std::int64_t offset, std::int64_t bytes, std::byte* into) {
-    if (rank != self_.rank())
-      return ReadFrom(self_.PidOf(rank),
-                      AddressesOf(self_, rank).input + static_cast<std::uint64_t>(offset), into,
-                      bytes);
-    std::memcpy(into, static_cast<const std::byte*>(it_.input) + offset,
-                static_cast<std::size_t>(bytes));
-    return true;
+  // Where the piece of `rank` can be read; null if it cannot.
+  const std::byte* Fetch(Rank rank, std::int64_t offset, std::int64_t bytes, std::byte* into) {
+    if (rank == self_.rank()) return static_cast<const std::byte*>(it_.input) + offset;
+    const std::uint64_t from = AddressesOf(self_, rank).input + Offset(offset);
+    return ReadFrom(self_.PidOf(rank), from, into, bytes) ? into : nullptr;
   }
 
-  bool Store(Rank rank, std::int64_t offset, std::int64_t bytes) {
-    if (rank != self_.rank())
-      return WriteTo(self_.PidOf(rank),
-                     AddressesOf(self_, rank).output + static_cast<std::uint64_t>(offset), result_,
-                     bytes);
-    std::memcpy(static_cast<std::byte*>(it_.output) + offset, result_,
-                static_cast<std::size_t>(bytes));
-    return true;
+  bool Store(Rank rank, std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+    const std::uint64_t output = AddressesOf(self_, rank).output;
+    return output == 0 || WriteTo(self_.PidOf(rank), output + Offset(offset), from, bytes);
   }
 
   Participant& self_;
+  const Rank root_;
   const Reduction& it_;
-  std::byte* const result_;
+  std::byte* const work_;
   std::byte* const row_;
 };
 
@@ -93,15 +141,66 @@ class Slice {
 
 bool FitsDirect(const datatype::Datatype& type) { return type.size <= kPieceBytes; }
 
-bool AllreduceDirect(Participant& self, const Reduction& it) {
+Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it) {
   const std::unique_ptr<std::byte[]> work(new (std::nothrow) std::byte[2 * kPieceBytes]);
-  const Addresses own{AddressOf(it.input), AddressOf(it.output)};
-  if (!self.Begin(Writes::kPost)) return false;
-  std::memcpy(self.post(self.rank()).data, &own, sizeof own);
-  if (!self.Meet()) return false;
-  const bool done = work != nullptr && Slice(self, it, work.get()).FoldAndWrite();
-  if (!done) self.Break();
-  return done && Barrier(self);
+  if (!Exchange(self, {AddressOf(it.input), AddressOf(it.output)})) return Outcome::kDied;
+  return Leave(self, work != nullptr && Slice(self, root, it, work.get()).FoldAndWrite());
+}
+
+Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
+  if (!Exchange(self, DataOf(data, data))) return Outcome::kDied;
+  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
+  const std::int64_t bytes = data.bytes();
+  const std::int64_t begin = bytes * root / self.ranks();
+  const std::int64_t end = bytes * (root + 1) / self.ranks();
+  bool done = true;
+  if (self.rank() != root) {
+    const std::uint64_t from = AddressesOf(self, root).input;
+    const std::int32_t pid = self.PidOf(root);
+    done = ReadFrom(pid, from, data.data(), begin) &&
+           ReadFrom(pid, from + Offset(end), data.data() + end, bytes - end);
+  } else {
+    for (Rank step = 1; done && step < self.ranks(); ++step) {
+      const Rank rank = Other(self, step);
+      done = WriteTo(self.PidOf(rank), AddressesOf(self, rank).output + Offset(begin),
+                     data.data() + begin, end - begin);
+    }
+  }
+  return Leave(self, done);
+}
+
+Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all) {
+  if (!Exchange(self, DataOf(own, all.first))) return Outcome::kDied;
+  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
+  std::byte* const place = all.At(self.rank()).data();
+  const std::int64_t bytes = own.bytes();
+  bool done = true;
+  for (std::int64_t first = 0; done && first < bytes; first += kPieceBytes) {
+    const std::int64_t now = std::min(kPieceBytes, bytes - first);
+    std::byte* const piece = own.data() + first;
+    if (piece != place + first) std::memcpy(place + first, piece, static_cast<std::size_t>(now));
+    for (Rank step = 1; done && step < self.ranks(); ++step) {
+      const Rank rank = Other(self, step);
+      done =
+          WriteTo(self.PidOf(rank),
+                  AddressesOf(self, rank).output + Offset(self.rank() * bytes + first), piece, now);
+    }
+  }
+  return Leave(self, done);
+}
+
+Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in) {
+  if (!Exchange(self, DataOf(out.first, in.first))) return Outcome::kDied;
+  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
+  const std::int64_t bytes = in.first.bytes();
+  bool done = true;
+  for (Rank step = 1; done && step < self.ranks(); ++step) {
+    const Rank rank = Other(self, step);
+    done = ReadFrom(self.PidOf(rank), AddressesOf(self, rank).input + Offset(self.rank() * bytes),
+                    in.At(rank).data(), bytes);
+  }
+  datatype::Copy(out.At(self.rank()), in.At(self.rank()));
+  return Leave(self, done);
 }
 
 }  // namespace lamina::collective::shared

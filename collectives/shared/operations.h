@@ -58,9 +58,19 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
 // `out` may be `in`.
 bool Alltoall(Participant& self, const Blocks& out, const Blocks& in);
 
-// Allreduce of long data, straight between the members' buffers; only where all members can reach
-// each other's memory (memory.h), and an element is not too large.
-bool AllreduceDirect(Participant& self, const Reduction& it);
+// Long data, straight between the members' buffers; only where all members can reach each other's
+// memory (memory.h), and an element of a reduction is not too large.
+enum class Outcome {
+  kDone,
+  kDied,       // a member did; the output is undefined
+  kElsewhere,  // the data of some member is not in one piece: all must go another way
+};
+Outcome BcastDirect(Participant& self, Rank root, const Buffer& data);
+Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all);
+// `out` is not `in`.
+Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in);
+// Allreduce if `root` is -1.
+Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it);
 bool FitsDirect(const datatype::Datatype& type);
 
 }  // namespace lamina::collective::shared

@@ -40,8 +40,9 @@ inline constexpr std::tuple kFields{
                     "and 9 cache lines for each; touched only as far as it is used. Longer data "
                     "goes through it in pieces."),
     param::Describe("collective.shared.single_copy", &Params::single_copy, "auto|never",
-                    "auto: long allreduces go straight between the members' buffers "
-                    "(process_vm_readv, process_vm_writev) where the kernel allows it."),
+                    "auto: long data goes straight between the members' buffers (process_vm_readv, "
+                    "process_vm_writev) where the kernel allows it and that was measured to be "
+                    "faster."),
     param::Describe("collective.shared.calls_before", &Params::calls_before, Unit::kCount, 0u,
                     1000000u,
                     "Calls on a communicator that go by messages before the memory is made, which "

@@ -16,6 +16,7 @@
 #include <memory>
 #include <new>
 
+#include "collectives/shared/fold.h"
 #include "collectives/shared/operations.h"
 
 namespace lamina::collective::shared {
@@ -38,9 +39,9 @@ void CopyBytes(const void* from, void* to, std::int64_t bytes) {
 // `count` elements of every row; `rows` is where the first of them lies in the first row.
 void Fold(const Reduction& it, const std::byte* rows, std::int64_t stride, Rank ranks,
           std::int64_t count, void* result) {
-  CopyBytes(rows + (ranks - 1) * stride, result, count * it.type->size);
-  for (Rank rank = ranks - 2; rank >= 0; --rank)
-    datatype::Reduce(*it.op, rows + rank * stride, result, count, *it.type);
+  std::byte* const out = static_cast<std::byte*>(result);
+  FoldBlock(
+      it, ranks, count, [=](Rank rank) { return rows + rank * stride; }, out, out);
 }
 
 void FoldPosts(Participant& self, const Reduction& it, void* result) {
@@ -122,15 +123,10 @@ class RootFold {
 
   void Block(const std::byte* rows, std::int64_t stride, std::int64_t offset, std::int64_t count) {
     std::byte* const work = large_ != nullptr ? large_.get() : small_;
+    std::byte* const out = static_cast<std::byte*>(it_.output) + offset;
     const std::byte* const own = static_cast<const std::byte*>(it_.input) + offset;
-    for (Rank rank = ranks_ - 1; rank >= 0; --rank) {
-      const std::byte* row = rank == root_ ? own : rows + rank * stride;
-      if (rank == ranks_ - 1)
-        CopyBytes(row, work, count * it_.type->size);
-      else
-        datatype::Reduce(*it_.op, row, work, count, *it_.type);
-    }
-    CopyBytes(work, static_cast<std::byte*>(it_.output) + offset, count * it_.type->size);
+    const auto row = [&](Rank rank) { return rank == root_ ? own : rows + rank * stride; };
+    CopyBytes(FoldBlock(it_, ranks_, count, row, work, out), out, count * it_.type->size);
   }
 
   const Rank ranks_;

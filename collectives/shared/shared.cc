@@ -22,11 +22,8 @@ namespace {
 
 using datatype::FindDatatype;
 
-// An allreduce goes straight between buffers from this much for each member on.
-constexpr std::int64_t kDirectSliceBytes = 16 << 10;
-
-// Longest vector or block that is faster here than by messages. Measured with 2 ranks on 2 CPUs and
-// with 4, 8 and 16; README.md has the figures.
+// Longest vector or block that is faster at the board than by messages. Measured with 2 ranks on 2
+// CPUs and with 4, 8 and 16; README.md has the figures.
 std::int64_t LongestWorthIt(Operation operation, bool crowded) {
   switch (operation) {
     case Operation::kAlltoall:
@@ -40,6 +37,26 @@ std::int64_t LongestWorthIt(Operation operation, bool crowded) {
       return INT64_MAX;
   }
 }
+
+// Is it faster straight between the buffers than in any other way? Measured in the same way.
+bool DirectPays(Operation operation, std::int64_t bytes, Rank ranks, bool crowded) {
+  constexpr std::int64_t kKiB = 1 << 10;
+  switch (operation) {
+    case Operation::kBcast:
+      return ranks == 2 && !crowded && bytes >= 16 * kKiB;
+    case Operation::kReduce:
+      return bytes >= ranks * (crowded ? 64 * kKiB : 16 * kKiB);
+    case Operation::kAllreduce:
+      return bytes >= ranks * 16 * kKiB;
+    case Operation::kAllgather:
+      return !crowded && bytes >= 64 * kKiB;
+    case Operation::kAlltoall:
+      return crowded ? bytes >= 16 * kKiB && bytes * ranks <= 512 * kKiB : bytes >= 64 * kKiB;
+    default:
+      return false;
+  }
+}
+
 // With a CPU for each, members look at every other's post.
 constexpr Rank kFaceToFaceRanksMax = 16;
 
@@ -96,8 +113,13 @@ class Circle final : public Beside {
       if (const int error = Open(); error != MPI_SUCCESS) return error;
       if (self_ == nullptr) return by_messages_(it);
     }
-    if (!always && !WorthIt(it.operation, bytes)) return by_messages_(it);
-    return Perform(it) ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    Outcome outcome = Outcome::kElsewhere;
+    if (MayGoDirect(it, bytes)) outcome = PerformDirect(it);
+    if (outcome == Outcome::kElsewhere) {
+      if (!always && !WorthIt(it.operation, bytes)) return by_messages_(it);
+      outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
+    }
+    return outcome == Outcome::kDone ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
   }
 
  private:
@@ -110,9 +132,15 @@ class Circle final : public Beside {
     if (Reduces(it.operation) && !Fits(*it.output_type, comm_.size, SlotBytes())) return false;
     return ranks * ranks <= static_cast<std::int64_t>(SlotBytes());
   }
+  bool MayMeet() const { return self_->crowded() || comm_.size <= kFaceToFaceRanksMax; }
   bool WorthIt(Operation operation, std::int64_t bytes) const {
-    if (!self_->crowded() && comm_.size > kFaceToFaceRanksMax) return false;
-    return bytes <= LongestWorthIt(operation, self_->crowded());
+    return MayMeet() && bytes <= LongestWorthIt(operation, self_->crowded());
+  }
+  bool MayGoDirect(const Invocation& it, std::int64_t bytes) const {
+    if (!reaches_ || !MayMeet() || !DirectPays(it.operation, bytes, comm_.size, self_->crowded()))
+      return false;
+    return Reduces(it.operation) ? FitsDirect(*it.output_type)
+                                 : it.operation != Operation::kAlltoall || !it.in_place;
   }
 
   // All members come here in the same call. MPI_SUCCESS also where there is no board.
@@ -189,36 +217,57 @@ class Circle final : public Beside {
 
   bool Perform(const Invocation& it) {
     Participant& self = *self_;
-    const Buffer output{it.output, it.output_count, it.output_type};
-    const Buffer input{const_cast<void*>(it.input), it.input_count, it.input_type};
-    const Blocks in{output};
-    const Blocks out{input};
+    const Blocks in = Into(it);
+    const Blocks out = OutOf(it);
     switch (it.operation) {
       case Operation::kBarrier:
         return Barrier(self);
       case Operation::kBcast:
-        return Bcast(self, it.root, output);
+        return Bcast(self, it.root, in.first);
       case Operation::kAllgather:
-        return Allgather(self, it.in_place ? in.At(comm_.rank) : input, in);
+        return Allgather(self, OwnOf(it), in);
       case Operation::kGather:
-        return Gather(self, it.root, it.in_place ? in.At(comm_.rank) : input, in);
+        return Gather(self, it.root, OwnOf(it), in);
       case Operation::kScatter:
-        return Scatter(self, it.root, out, it.in_place ? out.At(comm_.rank) : output);
+        return Scatter(self, it.root, out, it.in_place ? out.At(comm_.rank) : in.first);
       case Operation::kAlltoall:
         return Alltoall(self, it.in_place ? in : out, in);
+      case Operation::kReduce:
+        return Reduce(self, it.root, ReductionOf(it));
       default:
-        return Combine(it);
+        return Allreduce(self, ReductionOf(it));
     }
   }
 
-  bool Combine(const Invocation& it) {
+  Outcome PerformDirect(const Invocation& it) {
+    switch (it.operation) {
+      case Operation::kBcast:
+        return BcastDirect(*self_, it.root, Into(it).first);
+      case Operation::kAllgather:
+        return AllgatherDirect(*self_, OwnOf(it), Into(it));
+      case Operation::kAlltoall:
+        return AlltoallDirect(*self_, OutOf(it), Into(it));
+      case Operation::kReduce:
+        return ReduceDirect(*self_, it.root, ReductionOf(it));
+      default:
+        return ReduceDirect(*self_, -1, ReductionOf(it));
+    }
+  }
+
+  static Blocks Into(const Invocation& it) {
+    return {{it.output, it.output_count, it.output_type}};
+  }
+  static Blocks OutOf(const Invocation& it) {
+    return {{const_cast<void*>(it.input), it.input_count, it.input_type}};
+  }
+  // What this member contributes.
+  Buffer OwnOf(const Invocation& it) const {
+    return it.in_place ? Into(it).At(comm_.rank) : OutOf(it).first;
+  }
+  Reduction ReductionOf(const Invocation& it) const {
     const bool has_result = it.operation == Operation::kAllreduce || comm_.rank == it.root;
-    const Reduction reduction{it.in_place ? it.output : it.input, has_result ? it.output : nullptr,
-                              it.input_count, it.output_type, it.op};
-    if (it.operation == Operation::kReduce) return Reduce(*self_, it.root, reduction);
-    const bool direct = reaches_ && FitsDirect(*it.output_type) &&
-                        reduction.bytes() >= kDirectSliceBytes * comm_.size;
-    return direct ? AllreduceDirect(*self_, reduction) : Allreduce(*self_, reduction);
+    return {it.in_place ? it.output : it.input, has_result ? it.output : nullptr, it.input_count,
+            it.output_type, it.op};
   }
 
   core::Comm& comm_;

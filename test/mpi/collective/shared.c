@@ -11,7 +11,7 @@
 
 #include "test/mpi/check.h"
 
-enum { kWordsMax = 6000, kComms = 3, kRounds = 600 };
+enum { kWordsMax = 6000, kComms = 3, kRounds = 600, kRoom = 17 * (16 << 10) };
 
 static unsigned state = 12345;
 static int Draw(int below) {
@@ -100,6 +100,38 @@ static void RandomCalls(const struct Place* places, int rounds) {
   }
 }
 
+/* Long enough to go from buffer to buffer: 64 KiB a rank, blocks of 64 and 16 KiB. */
+static void LongCalls(const struct Place* at) {
+  enum { kWords = 16 << 10 };
+  int turn, kind;
+  if (at->size > 16) return; /* memory */
+  for (turn = 0; turn < 2; ++turn) {
+    const int root = turn % at->size;
+    Move(at, turn, 0, root, kWords * at->size + turn);
+    for (kind = 1; kind <= 4; ++kind) Move(at, turn, kind, root, kWords - turn);
+    Move(at, turn, 2, root, kWords / 4 + turn);
+    Combine(at, turn, 0, root, kWords * at->size + turn);
+    Combine(at, turn, 1, root, kWords * at->size + turn);
+  }
+}
+
+/* The same where the data of one rank has holes, and where there is one buffer only. */
+static void LongCallsElsewhere(const struct Place* at) {
+  enum { kWords = 16 << 10 };
+  MPI_Datatype spread;
+  int i, r;
+  if (at->size > 16) return;
+  MPI_Type_vector(kWords, 1, 2, MPI_INT, &spread);
+  MPI_Type_commit(&spread);
+  for (i = 0; at->rank == 0 && i < kWords; ++i) in[2 * i] = Value(0, 0, 0, i);
+  MPI_Bcast(in, at->rank == 0 ? 1 : kWords, at->rank == 0 ? spread : MPI_INT, 0, at->comm);
+  if (at->rank != 0) Check(0, 0, 0, kWords, in);
+  MPI_Type_free(&spread);
+  for (r = 0; r < at->size; ++r) Fill(0, at->rank, r, kWords, in + r * kWords);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, in, kWords, MPI_INT, at->comm);
+  for (r = 0; r < at->size; ++r) Check(0, r, at->rank, kWords, in + r * kWords);
+}
+
 static struct Place In(MPI_Comm comm) {
   struct Place place;
   place.comm = comm;
@@ -165,9 +197,11 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -places[0].rank, &reversed);
   places[1] = In(halves);
   places[2] = In(reversed);
-  out = calloc(2 * kWordsMax, sizeof(int));
-  in = calloc(2 * kWordsMax, sizeof(int));
+  out = calloc(kRoom, sizeof(int));
+  in = calloc(kRoom, sizeof(int));
   RandomCalls(places, rounds);
+  LongCalls(&places[0]);
+  LongCallsElsewhere(&places[0]);
   Awaken(&places[0], 0.05);
   BesideMessages(&places[0]);
   ManyCommunicators(&places[0]);
