@@ -3,7 +3,8 @@
 // there and folds the P parts of its own block, in rank order.
 //
 // No byte moves more than once and rank order is kept, so any operation will do; everything is
-// under way at once, so all parts must have a place to wait in.
+// under way at once, so all parts must have a place to wait in. The last rank's waits where the
+// result is to be, unless that is the input.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch P n_i on rank i.
 // Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks.
@@ -28,7 +29,12 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank ranks = shape.ranks;
   const ResultBlocks blocks(call, shape);
   const Slice own = blocks.InputOf(shape.rank);
-  const auto part = [&](Rank rank) { return Scratch(rank * own.count, own.count); };
+  // In place the output is the beginning of the input: it may change only after the round.
+  const Slice sum =
+      call.in_place ? Scratch((ranks - 1) * own.count, own.count) : Output(0, own.count);
+  const auto part = [&](Rank rank) {
+    return rank == shape.rank ? own : rank + 1 < ranks ? Scratch(rank * own.count, own.count) : sum;
+  };
   schedule->scratch_elements = ranks * own.count;
   for (Rank gap = 1; gap < ranks; ++gap) {
     const Rank behind = (shape.rank + ranks - gap) % ranks;
@@ -37,10 +43,9 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     if (blocks.Count(ahead) > 0) schedule->Send(ahead, blocks.InputOf(ahead));
   }
   if (own.count > 0) {
-    // In place the output is the beginning of the input: it may change only now.
-    schedule->Copy(own, part(shape.rank));
-    for (Rank rank = ranks - 2; rank >= 0; --rank) schedule->Reduce(part(rank), part(ranks - 1));
-    schedule->Copy(part(ranks - 1), Output(0, own.count));
+    if (shape.rank + 1 == ranks) schedule->Copy(own, sum);
+    for (Rank rank = ranks - 2; rank >= 0; --rank) schedule->Reduce(part(rank), sum);
+    if (call.in_place) schedule->Copy(sum, Output(0, own.count));
   }
   schedule->EndRound();
 }
