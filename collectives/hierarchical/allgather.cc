@@ -35,9 +35,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
 // across, and inward again. `block_bytes`: on average.
 void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes, const Shape& shape,
               std::int64_t scratch, Schedule* schedule) {
-  const Topology& topology = *shape.topology;
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = topology.levels.size();
+  const std::size_t levels = shape.topology->levels.size();
   const std::size_t inner_stages = std::min(stages.size(), levels);
   const auto part = [&](Rank first, std::int64_t count) {
     return Slice{at.where, at.first + offsets.Begin(first), count, -1};
@@ -45,21 +44,15 @@ void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes,
   const auto transfer = [&](std::size_t i) {
     const Stage& stage = stages[i];
     const Member& own = stage.members[static_cast<std::size_t>(stage.own)];
-    return Transfer{stage,
-                    topology.Link(i),
-                    offsets,
-                    block_bytes,
-                    part(own.first, offsets.Of(own)),
-                    part(stage.first(), 0),
-                    true,
-                    scratch};
+    return Transfer{
+        stage, offsets, block_bytes, part(own.first, offsets.Of(own)), part(stage.first(), 0),
+        true,  scratch};
   };
   for (std::size_t i = 0; i < inner_stages; ++i) Collect(transfer(i), schedule);
   if (stages.size() > levels) Exchange(transfer(levels), schedule);
   const std::int64_t all = offsets.Begin(shape.ranks);
   for (std::size_t i = inner_stages; all > 0 && i > 0; --i)
-    AppendBcast(stages[i - 1], topology.Link(i - 1), part(0, all), shape.ranks * block_bytes,
-                schedule);
+    AppendBcast(stages[i - 1], part(0, all), shape.ranks * block_bytes, schedule);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -23,17 +23,15 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, {}, [&](std::int64_t bytes) {
-    std::vector<StageTime> stages;
-    const auto add = [&](Operation operation, const Span& span) {
-      stages.push_back(Whole(CheapestUs(Inner(call, operation, bytes), span.ranks, span.link)));
+  return CutFor(call.bytes, kFoldLimits, [&](std::int64_t bytes) {
+    const auto time = [&](Operation operation, const Span& span) {
+      return CheapestTime(Inner(call, operation, bytes), span.ranks, span.link);
     };
-    add(Operation::kAllreduce, spans.back());
-    for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
-      add(Operation::kReduce, spans[i]);
-      add(Operation::kBcast, spans[i]);
-    }
-    return stages;
+    // The leaders work for all stages within a node.
+    StageTime within = Whole(0);
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i)
+      within = within + time(Operation::kReduce, spans[i]) + time(Operation::kBcast, spans[i]);
+    return std::vector<StageTime>{within, time(Operation::kAllreduce, spans.back())};
   });
 }
 
@@ -42,23 +40,21 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
-  const Topology& topology = *shape.topology;
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = topology.levels.size();
+  const std::size_t levels = shape.topology->levels.size();
   const int segments = CutOf(call, shape).segments;
   const std::int64_t largest = Blocks(call.input_count, segments).Count(0, 1);
   const auto plan = [&](std::int64_t first, std::int64_t count, int strand) {
     const Slice home = Output(first, count);
     Fold fold(call, Input(first, count), home, call.in_place, strand * kInnerVectors * largest);
     const std::size_t inner_stages = std::min(stages.size(), levels);
-    for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], topology.Link(i), schedule);
+    for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], schedule);
     if (stages.size() > levels) {
       fold.BringHome(schedule);
-      fold.Among(stages[levels], topology.outermost, schedule);
+      fold.Among(stages[levels], schedule);
     }
     for (std::size_t i = inner_stages; i > 0; --i)
-      AppendBcast(stages[i - 1], topology.Link(i - 1), home, call.bytes / call.input_count * count,
-                  schedule);
+      AppendBcast(stages[i - 1], home, call.bytes / call.input_count * count, schedule);
   };
   EachSegment(call.input_count, segments, schedule, plan);
 }

@@ -28,15 +28,14 @@ double CostUs(const Call&, const Shape& shape, const LinkModel&) {
 }
 
 void Plan(const Call&, const Shape& shape, Schedule* schedule) {
-  const Topology& topology = *shape.topology;
   const std::vector<Stage> stages = Climb(shape, kNobody);
   const auto append = [&](Operation operation, std::size_t i) {
     Call inner;
     inner.operation = operation;
     inner.root = stages[i].leader;
-    Append(inner, stages[i], topology.Link(i), {Scratch(0, 0), Scratch(0, 0)}, schedule);
+    Append(inner, stages[i], {Scratch(0, 0), Scratch(0, 0)}, schedule);
   };
-  const std::size_t levels = topology.levels.size();
+  const std::size_t levels = shape.topology->levels.size();
   for (std::size_t i = 0; i < std::min(stages.size(), levels); ++i) append(Operation::kGather, i);
   if (stages.size() > levels) append(Operation::kBarrier, levels);
   for (std::size_t i = std::min(stages.size(), levels); i > 0; --i)

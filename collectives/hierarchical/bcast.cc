@@ -90,11 +90,7 @@ Cut CutOf(const Call& call, const std::vector<Span>& spans) {
     const std::vector<Form> forms = FormsFor(spans, call.bytes, bytes);
     // A rank that stands for its groups works for all stages in every round.
     StageTime all = Whole(0);
-    for (std::size_t i = 0; i < spans.size(); ++i) {
-      const StageTime time = TimeOf(forms[i], spans[i], bytes);
-      all.all_us += time.all_us;
-      all.busy_us += time.busy_us;
-    }
+    for (std::size_t i = 0; i < spans.size(); ++i) all = all + TimeOf(forms[i], spans[i], bytes);
     return std::vector<StageTime>{all};
   };
   return CutFor(call.bytes, {kSegmentsMax, kSegmentBytesMax}, stages);

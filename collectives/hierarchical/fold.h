@@ -15,14 +15,14 @@ class Fold {
       : call_(call), value_(input), home_(home), at_home_(in_place), scratch_(scratch) {}
 
   // Reduces to the leader of the stage.
-  void Up(const Stage& stage, const LinkModel& link, Schedule* schedule) {
+  void Up(const Stage& stage, Schedule* schedule) {
     if (stage.alone()) return;
-    Append(Inner(Operation::kReduce, stage), stage, link, {value_, home_, scratch_}, schedule);
+    Append(Inner(Operation::kReduce, stage), stage, {value_, home_, scratch_}, schedule);
     if (stage.leads()) Settle();
   }
   // Reduces to all of the stage, whose values are all at home.
-  void Among(const Stage& stage, const LinkModel& link, Schedule* schedule) {
-    Append(Inner(Operation::kAllreduce, stage), stage, link, {value_, home_, scratch_}, schedule);
+  void Among(const Stage& stage, Schedule* schedule) {
+    Append(Inner(Operation::kAllreduce, stage), stage, {value_, home_, scratch_}, schedule);
   }
   // Brings home the value of a rank that has folded nothing yet.
   void BringHome(Schedule* schedule) {
@@ -60,6 +60,10 @@ class Fold {
 inline bool Foldable(const Call& call, const Shape& shape) {
   return call.commutative ? shape.topology != nullptr : HasRanges(shape);
 }
+
+// What a leader holds of a segment should stay in the cache, and in scratch that a communicator
+// keeps: to have it given back and faulted in again took a quarter of an allreduce of 4 MiB.
+inline constexpr CutLimits kFoldLimits{256, 256 << 10};
 
 // Scratch that algorithms for reduce and allreduce use at most, in vectors.
 inline constexpr int kInnerVectors = 2;

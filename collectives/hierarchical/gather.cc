@@ -39,8 +39,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     const Stage& stage = stages[i];
     if (stage.alone()) continue;
     const Slice whole = at_root ? Output(offsets.Begin(stage.first()), 0) : Scratch(0, 0);
-    Collect({stage, shape.topology->Link(i), offsets, call.bytes, own, whole, own_in_whole, kept},
-            schedule);
+    Collect({stage, offsets, call.bytes, own, whole, own_in_whole, kept}, schedule);
     own = {whole.where, whole.first, offsets.Of(stage), -1};
     own_in_whole = true;
   }

@@ -45,6 +45,12 @@ double CheapestUs(const Call& call, Rank ranks, const LinkModel& link) {
   return ranks < 2 ? 0 : Choose(call, ranks, link).cost_us;
 }
 
+StageTime CheapestTime(const Call& call, Rank ranks, const LinkModel& link) {
+  LinkModel at_once = link;
+  at_once.crowd = 1;
+  return {CheapestUs(call, ranks, link), CheapestUs(call, ranks, at_once)};
+}
+
 double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link) {
   return CheapestUs(Inner(Call{}, operation, bytes), ranks, link);
 }
@@ -57,12 +63,11 @@ Call Inner(const Call& call, Operation operation, std::int64_t bytes) {
   return inner;
 }
 
-void Append(const Call& call, const Stage& stage, const LinkModel& link, const Places& places,
-            Schedule* schedule) {
+void Append(const Call& call, const Stage& stage, const Places& places, Schedule* schedule) {
   if (stage.alone()) return;
   const Shape shape{stage.size(), stage.own};
   Schedule inner;
-  Choose(call, stage.size(), link).algorithm->plan(call, shape, &inner);
+  Choose(call, stage.size(), stage.link).algorithm->plan(call, shape, &inner);
   std::uint32_t begin = 0;
   for (const std::uint32_t end : inner.round_ends) {
     for (; begin < end; ++begin) {
@@ -80,14 +85,13 @@ void Append(const Call& call, const Stage& stage, const LinkModel& link, const P
       std::max(schedule->scratch_elements, places.scratch + inner.scratch_elements);
 }
 
-void AppendBcast(const Stage& stage, const LinkModel& link, const Slice& data, std::int64_t bytes,
-                 Schedule* schedule) {
+void AppendBcast(const Stage& stage, const Slice& data, std::int64_t bytes, Schedule* schedule) {
   Call call;
   call.operation = Operation::kBcast;
   call.root = stage.leader;
   call.bytes = bytes;
   call.output_count = data.count;
-  Append(call, stage, link, {{}, data}, schedule);
+  Append(call, stage, {{}, data}, schedule);
 }
 
 }  // namespace lamina::collective::hierarchical

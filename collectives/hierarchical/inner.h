@@ -4,12 +4,15 @@
 #pragma once
 
 #include "collectives/collective.h"
+#include "collectives/hierarchical/segments.h"
 #include "collectives/hierarchical/stages.h"
 
 namespace lamina::collective::hierarchical {
 
 // What the cheapest algorithm of `call.operation` takes among `ranks`; 0 for one rank.
 double CheapestUs(const Call& call, Rank ranks, const LinkModel& link);
+// The same as part of a pipeline: who gets its turn finds all that has come meanwhile.
+StageTime CheapestTime(const Call& call, Rank ranks, const LinkModel& link);
 // Of `operation` over `bytes`, from root 0.
 double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link);
 // The part of `call` that is `operation` over `bytes`, from root 0.
@@ -24,11 +27,9 @@ struct Places {
 
 // Appends what this rank does in `call` among the members of `stage`, and enlarges the scratch. The
 // call's root is an index into the members.
-void Append(const Call& call, const Stage& stage, const LinkModel& link, const Places& places,
-            Schedule* schedule);
+void Append(const Call& call, const Stage& stage, const Places& places, Schedule* schedule);
 
 // A bcast of `data` (`bytes` of them) from the leader.
-void AppendBcast(const Stage& stage, const LinkModel& link, const Slice& data, std::int64_t bytes,
-                 Schedule* schedule);
+void AppendBcast(const Stage& stage, const Slice& data, std::int64_t bytes, Schedule* schedule);
 
 }  // namespace lamina::collective::hierarchical

@@ -23,12 +23,13 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, {}, [&](std::int64_t bytes) {
-    std::vector<StageTime> stages;
-    for (const Span& span : spans)
-      stages.push_back(
-          Whole(CheapestUs(Inner(call, Operation::kReduce, bytes), span.ranks, span.link)));
-    return stages;
+  return CutFor(call.bytes, kFoldLimits, [&](std::int64_t bytes) {
+    const auto time = [&](const Span& span) {
+      return CheapestTime(Inner(call, Operation::kReduce, bytes), span.ranks, span.link);
+    };
+    StageTime within = Whole(0);
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) within = within + time(spans[i]);
+    return std::vector<StageTime>{within, time(spans.back())};
   });
 }
 
@@ -45,8 +46,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     const std::int64_t scratch = strand * (1 + kInnerVectors) * largest;
     const Slice home = at_root ? Output(first, count) : Scratch(scratch, count);
     Fold fold(call, Input(first, count), home, at_root && call.in_place, scratch + largest);
-    for (std::size_t i = 0; i < stages.size(); ++i)
-      fold.Up(stages[i], shape.topology->Link(i), schedule);
+    for (std::size_t i = 0; i < stages.size(); ++i) fold.Up(stages[i], schedule);
   };
   // A leader's partial results take scratch even where no inner algorithm does.
   if (!at_root && stages.front().leads())

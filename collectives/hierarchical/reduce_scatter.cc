@@ -36,8 +36,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
 
 // Among those that stand for the outermost groups: `from` is reduced, and each gets its group's
 // part in `into`.
-void Share(const Call& vector, const Stage& stage, const LinkModel& link, const Offsets& offsets,
-           const Places& places, Schedule* schedule) {
+void Share(const Call& vector, const Stage& stage, const Offsets& offsets, const Places& places,
+           Schedule* schedule) {
   const Member& own = stage.members[static_cast<std::size_t>(stage.own)];
   Call inner = Inner(vector, Operation::kReduceScatter, vector.bytes);
   inner.input_count = inner.output_count = offsets.Of(own);
@@ -49,14 +49,13 @@ void Share(const Call& vector, const Stage& stage, const LinkModel& link, const 
     for (const Member& member : stage.members) counts.push_back(offsets.Of(member));
     inner.output_counts = counts;
   }
-  Append(inner, stage, link, places, schedule);
+  Append(inner, stage, places, schedule);
 }
 
 void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const Shape& shape,
             Schedule* schedule) {
-  const Topology& topology = *shape.topology;
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = topology.levels.size();
+  const std::size_t levels = shape.topology->levels.size();
   const std::size_t inner_stages = std::min(stages.size(), levels);
   const std::int64_t all = offsets.Begin(shape.ranks);
   const std::int64_t own = offsets.Begin(shape.rank + 1) - offsets.Begin(shape.rank);
@@ -68,7 +67,7 @@ void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const 
   const std::int64_t folded = leads ? all : 0;  // scratch that holds the group's vector
   schedule->scratch_elements = folded;
   Fold fold(vector, Input(0, all), Scratch(0, all), false, folded);
-  for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], topology.Link(i), schedule);
+  for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], schedule);
   if (stages.size() > levels) {
     fold.BringHome(schedule);
     const Stage& top = stages[levels];
@@ -76,11 +75,9 @@ void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const 
     const std::int64_t part = group.size == 1 ? 0 : offsets.Of(group);
     schedule->scratch_elements = std::max(schedule->scratch_elements, folded + part);
     const Slice into = group.size == 1 ? Output(0, own) : Scratch(folded, part);
-    Share(vector, top, topology.outermost, offsets, {Scratch(0, all), into, folded + part},
-          schedule);
+    Share(vector, top, offsets, {Scratch(0, all), into, folded + part}, schedule);
   }
-  PlanInward(stages, inner_stages, topology, offsets, bytes / shape.ranks, Output(0, own), folded,
-             schedule);
+  PlanInward(stages, inner_stages, offsets, bytes / shape.ranks, Output(0, own), folded, schedule);
 }
 
 void PlanBlock(const Call& call, const Shape& shape, Schedule* schedule) {

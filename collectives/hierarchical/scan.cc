@@ -36,7 +36,6 @@ class Scanner {
  public:
   Scanner(const Call& call, const Shape& shape, Schedule* schedule)
       : call_(call),
-        topology_(*shape.topology),
         count_(call.input_count),
         stages_(Climb(shape, kNobody, Leader::kLast)),
         schedule_(schedule) {
@@ -68,7 +67,7 @@ class Scanner {
     Call inner = Inner(call_, operation, call_.bytes);
     inner.in_place = inner.all_in_place = in_place;
     inner.input_count = inner.output_count = count_;
-    Append(inner, stages_[i], topology_.Link(i), {input, output, InnerScratch()}, schedule_);
+    Append(inner, stages_[i], {input, output, InnerScratch()}, schedule_);
   }
 
   void ScanOwnGroup() {
@@ -101,7 +100,7 @@ class Scanner {
     const Stage& stage = stages_[i];
     if (stage.first() > 0 && !stage.alone()) {
       if (!stage.leads()) offset_ = Received();
-      AppendBcast(stage, topology_.Link(i), offset_, call_.bytes, schedule_);
+      AppendBcast(stage, offset_, call_.bytes, schedule_);
     }
     if (i == 0 || stage.own == 0) return;
     if (stage.first() > 0) schedule_->Reduce(offset_, Before(i));
@@ -120,7 +119,6 @@ class Scanner {
   }
 
   const Call& call_;
-  const Topology& topology_;
   const std::int64_t count_;
   const std::vector<Stage> stages_;
   Schedule* const schedule_;

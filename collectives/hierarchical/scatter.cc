@@ -25,15 +25,15 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, call.root);
   if (shape.rank != call.root) {
     const Offsets offsets(call.output_count);
-    return PlanInward(stages, stages.size(), *shape.topology, offsets, call.bytes,
-                      Output(0, call.output_count), 0, schedule);
+    return PlanInward(stages, stages.size(), offsets, call.bytes, Output(0, call.output_count), 0,
+                      schedule);
   }
   const Offsets offsets(call.input_count);
   for (std::size_t i = stages.size(); i > 0; --i) {
     const Stage& stage = stages[i - 1];
-    Spread({stage, shape.topology->Link(i - 1), offsets, call.bytes, Output(0, 0),
-            Input(offsets.Begin(stage.first()), 0), true, 0},
-           schedule);
+    Spread(
+        {stage, offsets, call.bytes, Output(0, 0), Input(offsets.Begin(stage.first()), 0), true, 0},
+        schedule);
   }
   if (!call.in_place)
     schedule->Copy(Input(offsets.Begin(shape.rank), call.input_count),

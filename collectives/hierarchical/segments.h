@@ -12,7 +12,9 @@
 
 namespace lamina::collective::hierarchical {
 
-inline constexpr int kStrandsMax = 4;
+// One moves within the node while the other one crosses. More get in each other's way: with 16
+// ranks on 2 CPUs an allreduce of 4 MiB in 4 segments took 33 ms on 4 strands, 27 on 1 or 2.
+inline constexpr int kStrandsMax = 2;
 
 struct CutLimits {
   int segments_max = 64;
@@ -30,6 +32,10 @@ struct StageTime {
   double busy_us;  // until the next one may follow
 };
 inline StageTime Whole(double us) { return {us, us}; }
+// One rank, or the CPUs of one node, work for both.
+inline StageTime operator+(const StageTime& a, const StageTime& b) {
+  return {a.all_us + b.all_us, a.busy_us + b.busy_us};
+}
 
 // The number of segments with which `bytes` pass the stages soonest. The first segment passes all
 // stages; each further one follows as soon as the slowest stage is free.

@@ -43,8 +43,7 @@ void Collect(const Transfer& transfer, Schedule* schedule) {
     call.output_counts = arrays.counts;
     call.output_displacements = arrays.displacements;
   }
-  Append(call, transfer.stage, transfer.link, {transfer.own, transfer.whole, transfer.scratch},
-         schedule);
+  Append(call, transfer.stage, {transfer.own, transfer.whole, transfer.scratch}, schedule);
 }
 
 void Spread(const Transfer& transfer, Schedule* schedule) {
@@ -55,8 +54,7 @@ void Spread(const Transfer& transfer, Schedule* schedule) {
     call.input_counts = arrays.counts;
     call.input_displacements = arrays.displacements;
   }
-  Append(call, transfer.stage, transfer.link, {transfer.whole, transfer.own, transfer.scratch},
-         schedule);
+  Append(call, transfer.stage, {transfer.whole, transfer.own, transfer.scratch}, schedule);
 }
 
 void Exchange(const Transfer& transfer, Schedule* schedule) {
@@ -70,13 +68,11 @@ void Exchange(const Transfer& transfer, Schedule* schedule) {
     call.output_counts = arrays.counts;
     call.output_displacements = arrays.displacements;
   }
-  Append(call, transfer.stage, transfer.link, {transfer.own, transfer.whole, transfer.scratch},
-         schedule);
+  Append(call, transfer.stage, {transfer.own, transfer.whole, transfer.scratch}, schedule);
 }
 
-void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Topology& topology,
-                const Offsets& offsets, std::int64_t bytes, const Slice& output,
-                std::int64_t scratch, Schedule* schedule) {
+void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Offsets& offsets,
+                std::int64_t bytes, const Slice& output, std::int64_t scratch, Schedule* schedule) {
   // What this rank holds on behalf of others: blocks of the widest group it leads.
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < end; ++i)
@@ -89,9 +85,7 @@ void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Topolog
     const std::int64_t count = offsets.Of(own);
     const bool stays = own.size == 1 && !stage.leads();  // comes to where it belongs
     const Slice into = stays ? output : Scratch(scratch, count);
-    Spread({stage, topology.Link(i - 1), offsets, bytes, into, Scratch(scratch, 0), true,
-            scratch + kept},
-           schedule);
+    Spread({stage, offsets, bytes, into, Scratch(scratch, 0), true, scratch + kept}, schedule);
   }
   if (kept > 0 && output.count > 0) schedule->Copy(Scratch(scratch, output.count), output);
   schedule->EndRound();

@@ -38,7 +38,6 @@ class Offsets {
 
 struct Transfer {
   const Stage& stage;
-  const LinkModel& link;
   const Offsets& offsets;
   std::int64_t bytes = 0;     // of one block, where that is known
   Slice own = {};             // this member's blocks; the count too
@@ -58,8 +57,7 @@ void Exchange(const Transfer& transfer, Schedule* schedule);
 // rank that does not lead the last of them receives its part; one that does has it in scratch from
 // `scratch` on, the blocks of stage `end` - 1 and no more. In the end its own block is in `output`.
 // For ranks that lead nothing or whose block is the first of every group they lead.
-void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Topology& topology,
-                const Offsets& offsets, std::int64_t bytes, const Slice& output,
-                std::int64_t scratch, Schedule* schedule);
+void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Offsets& offsets,
+                std::int64_t bytes, const Slice& output, std::int64_t scratch, Schedule* schedule);
 
 }  // namespace lamina::collective::hierarchical

@@ -23,6 +23,12 @@ Rank GroupOf(const Topology& topology, int level, Rank rank) {
 
 }  // namespace
 
+LinkModel LinkOf(const Topology& topology, std::size_t i) {
+  LinkModel link = topology.Link(i);
+  if (i > 0) link.crowd = std::max(1.0, link.crowd / topology.levels[i - 1].groups.largest());
+  return link;
+}
+
 bool Stage::even() const {
   return std::all_of(members.begin(), members.end(),
                      [&](const Member& one) { return one.size == members.front().size; });
@@ -34,6 +40,7 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
   std::vector<Stage> stages;
   for (int level = 0; level <= levels; ++level) {
     Stage stage;
+    stage.link = LinkOf(topology, static_cast<std::size_t>(level));
     Rank leader =
         kNobody;  // rank of the one that goes on; at the end, of whoever has the last word
     const auto add = [&](Rank group) {
@@ -77,11 +84,11 @@ std::vector<Span> Spans(const Shape& shape) {
     const Rank groups = level.groups.groups();
     const Rank taking_part =
         spans.empty() ? level.groups.largest() : (groups_below + groups - 1) / groups;
-    spans.push_back({taking_part, below, level.link});
+    spans.push_back({taking_part, below, LinkOf(*shape.topology, spans.size())});
     below = level.groups.largest();
     groups_below = groups;
   }
-  spans.push_back({groups_below, below, shape.topology->outermost});
+  spans.push_back({groups_below, below, LinkOf(*shape.topology, spans.size())});
   return spans;
 }
 

@@ -22,6 +22,7 @@ struct Member {
 
 struct Stage {
   std::vector<Member> members;  // by `first`
+  LinkModel link;               // between any two of them
   Rank own = 0;                 // index of this rank
   Rank leader = 0;              // index of the one that goes on to the next stage
 
@@ -33,6 +34,10 @@ struct Stage {
 };
 
 enum class Leader { kFirst, kLast };  // which rank of a group, where the root is not in it
+
+// The link between the members of stage `i`. Where ranks share CPUs, those that a member stands for
+// leave theirs to it meanwhile.
+LinkModel LinkOf(const Topology& topology, std::size_t i);
 
 // The stages this rank takes part in, innermost first. A rank that does not lead stage i is in none
 // behind it; whoever leads all is in levels + 1. `root`: kNobody if nobody is.

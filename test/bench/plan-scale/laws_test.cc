@@ -90,8 +90,9 @@ const std::map<std::string, Laws>& Written() {
       {"scatter hierarchical", {"log P", "log P", "P log P"}},
       {"allgather hierarchical", {"log P", "sqrt P", "0"}},
       {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
-      {"reduce hierarchical", {"log P", "1", "1"}},
-      {"allreduce hierarchical", {"log P", "1", "1"}},
+      // Two vectors of scratch at most; the more segments, the less, and their number depends on P.
+      {"reduce hierarchical", {"log P", "1", "log P"}},
+      {"allreduce hierarchical", {"log P", "1", "log P"}},
       {"reduce_scatter hierarchical", {"log P", "1", "P"}},
       {"reduce_scatter_block hierarchical", {"log P", "log P", "P"}},
       {"scan hierarchical", {"log P", "1", "1"}},
