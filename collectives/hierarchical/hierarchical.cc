@@ -7,8 +7,9 @@ namespace lamina::collective::hierarchical {
 namespace {
 
 constexpr const Algorithm* kAlgorithms[] = {
-    &kBarrier, &kBcast,   &kReduce,        &kAllreduce,          &kAllgather, &kAllgatherv,
-    &kGather,  &kScatter, &kReduceScatter, &kReduceScatterBlock, &kScan,      &kExscan};
+    &kBarrier,    &kBcast,  &kReduce,         &kAllreduce,     &kAllgather,
+    &kAllgatherv, &kGather, &kScatter,        &kReduceScatter, &kReduceScatterBlock,
+    &kScan,       &kExscan, &kAllreduceSliced};
 
 class Hierarchical final : public Collective {
  public:

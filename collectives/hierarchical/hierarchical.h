@@ -6,7 +6,7 @@
 
 namespace lamina::collective::hierarchical {
 
-// All are called "hierarchical" and fit only where a communicator has levels.
+// All but the last are called "hierarchical"; they fit only where a communicator has levels.
 extern const Algorithm kBarrier;
 extern const Algorithm kBcast;
 extern const Algorithm kReduce;
@@ -19,6 +19,7 @@ extern const Algorithm kReduceScatter;
 extern const Algorithm kReduceScatterBlock;
 extern const Algorithm kScan;
 extern const Algorithm kExscan;
+extern const Algorithm kAllreduceSliced;
 
 Component Describe();
 

@@ -112,8 +112,10 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     Player player(schedules, &scenario.memory(), &outermost);
     EXPECT_EQ(player.Play(), "") << CaseText(one, layout, element_bytes);
     EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one, layout, element_bytes);
-    if (element_bytes == 1)
+    if (element_bytes == 1 && std::string(algorithm.name) == "hierarchical")
       CheckTraffic(one, outermost.groups(), player.traffic(), CaseText(one, layout, 1));
+    if (std::string(algorithm.name) == "sliced")
+      CheckSlices(one, outermost.groups(), player.traffic(), CaseText(one, layout, element_bytes));
     // A bcast in one piece has a round to receive it and one to pass it on.
     segmented_ = segmented_ || schedules[0].strand_ends.size() > 1 ||
                  (one.operation == Operation::kBcast && schedules[0].round_ends.size() > 2);
@@ -137,11 +139,23 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     } else if (one.operation == Operation::kAllreduce || one.operation == Operation::kBarrier) {
       EXPECT_EQ(within, 2 * (one.ranks - groups)) << text;
     }
+    if (one.operation == Operation::kBarrier || one.operation == Operation::kAllreduce) {
+      EXPECT_LE(traffic.messages_across, MessagesAmong(groups)) << text;
+    }
+  }
+
+  // No more leaves a group than if its leader spoke for it.
+  static void CheckSlices(const Case& one, Rank groups, const Traffic& traffic,
+                          const std::string& text) {
+    EXPECT_LE(traffic.elements_across, MessagesAmong(groups) * one.count) << text;
+    EXPECT_GE(traffic.elements_across, 2 * (groups - 1) * one.count) << text;
+  }
+
+  // What an allreduce of short data sends at most.
+  static std::int64_t MessagesAmong(Rank groups) {
     Rank rounds = 0;
     while ((1 << rounds) < groups) ++rounds;
-    if (one.operation == Operation::kBarrier || one.operation == Operation::kAllreduce) {
-      EXPECT_LE(traffic.messages_across, groups * (rounds + 1)) << text;
-    }
+    return groups * (rounds + 1);
   }
 
   int TryAllOf(Case one, const Layout& layout, const Topology& topology) {
@@ -193,9 +207,24 @@ TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
     const bool in_order = Made(layout, kRanksMax).levels.back().groups.in_order();
     EXPECT_TRUE(tried > 0 || !in_order) << layout.name;
   }
-  const bool cuts = operation == Operation::kBcast || operation == Operation::kReduce ||
-                    operation == Operation::kAllreduce;
+  const bool cuts = std::string(GetParam()->name) == "hierarchical" &&
+                    (operation == Operation::kBcast || operation == Operation::kReduce ||
+                     operation == Operation::kAllreduce);
   EXPECT_EQ(segmented_, cuts);
+}
+
+TEST(Sliced, NoSliceOfASegmentIsLong) {
+  const Topology topology = Made(kLayouts[0], 8);
+  const Scenario scenario({Operation::kAllreduce, 8, 0, 24});
+  Call call = scenario.call(0);
+  call.bytes *= 1 << 16;
+  Shape shape{8, 0};
+  shape.topology = &topology;
+  Schedule schedule;
+  hierarchical::kAllreduceSliced.plan(call, shape, &schedule);
+  for (const Step& step : schedule.steps) {
+    EXPECT_TRUE(step.verb != Verb::kSend || step.from.count <= 4);  // half of a segment
+  }
 }
 
 TEST_P(Hierarchy, FitsNothingWithoutLevels) {
@@ -209,8 +238,9 @@ std::vector<const Algorithm*> All() {
   return {all.begin(), all.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(Component, Hierarchy, testing::ValuesIn(All()),
-                         [](const auto& info) { return std::string(Name(info.param->operation)); });
+INSTANTIATE_TEST_SUITE_P(Component, Hierarchy, testing::ValuesIn(All()), [](const auto& info) {
+  return std::string(Name(info.param->operation)) + "_" + info.param->name;
+});
 
 }  // namespace
 }  // namespace lamina::collective
