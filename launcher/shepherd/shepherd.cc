@@ -224,7 +224,7 @@ void Shepherd::SayGoodbye() {
 
 void Shepherd::OnTick() {
   if (heartbeat_.TooSilent() && !suspended_)
-    return Fail(Error(Code::kPeerLost, "nothing was heard of the launcher for %g s",
+    return Fail(Error(Code::kTimeout, "nothing was heard of the launcher for %g s",
                       static_cast<double>(orders_.silence_ms) / 1000.0));
   wire::Beat beat;
   if (relay_ != nullptr) relay_->Tick(&beat);

@@ -43,6 +43,18 @@ class FailuresTest(hosts.HostsCase):
         # Whoever thaws it finds that it ends by itself, and its ranks with it.
         self.assertTrue(harness.wait_until(lambda: not self.shepherds(), 5))
 
+    def test_mpiexec_frozen(self):
+        """Without a word to anybody (SIGSTOP): the shepherds end their ranks, and say why."""
+        process = self.start_and_wait(
+            "wait", options=["--param", "launcher.shepherd.silence_ms=1000"])
+        process.send_signal(signal.SIGSTOP)
+        try:
+            self.assertTrue(harness.wait_until(lambda: not self.shepherds(), 20))
+        finally:
+            process.send_signal(signal.SIGCONT)
+        self.one_message(process, 20, 1, r"fa\d is lost: nothing was heard of the launcher for 1 s; "
+                                         "the job was ended")
+
     def test_deaf_ranks_of_a_failed_job(self):
         process = self.start("./actor", "deaf=15", "say=up", "at=4", "exit=7", "at=any", "wait",
                              options=["--param", "launcher.supervise.grace_ms=300"])
