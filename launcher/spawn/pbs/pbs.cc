@@ -71,11 +71,13 @@ component::Offer Query(const SpawnContext& context) {
   const std::string job = "PBS job " + *context.environment.Get("PBS_JOBID");
   const Result<Allocation> allocation =
       ReadAllocation(context.environment, NodeFile(context.environment));
-  if (!allocation.ok()) return {-1, std::string(allocation.status().message())};
-  if (const Result<TmSession> session = TmSession::Open(context.environment); !session.ok())
-    return {-1, job + ": " + std::string(session.status().message())};
   // A job's script runs on the first of its hosts.
-  if (allocation->hosts.size() == 1) return {-1, job + " has this host only: no need for TM"};
+  if (allocation.ok() && allocation->hosts.size() == 1)
+    return {-1, job + " has this host only: no need for TM"};
+  // Offered all the same, so that mpiexec says what is wrong instead of running everything here.
+  if (!allocation.ok()) return {60, std::string(allocation.status().message())};
+  if (const Result<TmSession> session = TmSession::Open(context.environment); !session.ok())
+    return {60, job + ": " + std::string(session.status().message())};
   return {60, job + ": pbs_mom starts a shepherd on each of its hosts"};
 }
 

@@ -81,9 +81,16 @@ class Pbs(unittest.TestCase):
     def test_a_node_that_cannot_start(self):
         self.mom.broken.add(2)
         result = self.mpiexec("true")
-        self.assertNotEqual(result.returncode, 0)
+        self.assertNotEqual(result.returncode, 0, result)
         self.assertIn("n2", result.stderr)
         self.assertIn("no such node", result.stderr)
+
+    def test_a_node_file_that_is_not_there(self):
+        """Nothing runs here instead."""
+        os.unlink(self.node_file)
+        result = self.mpiexec("echo", "here")
+        self.assertEqual((result.returncode != 0, result.stdout), (True, ""))
+        self.assertRegex(result.stderr, r"^mpiexec: .*PBS_NODEFILE.*\n$")
 
     def test_a_host_of_nobody(self):
         result = self.mpiexec("-H", "n9", "true")
