@@ -34,12 +34,13 @@ constexpr std::int64_t kPieceBytes = 128 << 10;
 struct Addresses {
   std::uint64_t input = 0;
   std::uint64_t output = 0;
+  std::int64_t bytes = 0;  // of the vector or a block
 };
 static_assert(sizeof(Addresses) <= kInlineBytes);
 
 Addresses DataOf(const Buffer& input, const Buffer& output) {
   if (!input.contiguous() || !output.contiguous()) return {};
-  return {AddressOf(input.data()), AddressOf(output.data())};
+  return {AddressOf(input.data()), AddressOf(output.data()), output.bytes()};
 }
 
 // All members tell where their data lies.
@@ -55,10 +56,13 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return addresses;
 }
 
-// Is the data of every member in one piece? If not, that was all.
+// Is the data of every member in one piece? If not, that was all. Nor where one expects less than
+// another has, which is an error: nothing must be written behind a buffer.
 [[nodiscard]] bool AllInOnePiece(Participant& self) {
+  const std::int64_t bytes = AddressesOf(self, 0).bytes;
   for (Rank rank = 0; rank < self.ranks(); ++rank) {
-    if (AddressesOf(self, rank).input != 0) continue;
+    const Addresses its = AddressesOf(self, rank);
+    if (its.input != 0 && its.bytes == bytes) continue;
     self.Finish();
     return false;
   }
@@ -143,7 +147,9 @@ bool FitsDirect(const datatype::Datatype& type) { return type.size <= kPieceByte
 
 Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it) {
   const std::unique_ptr<std::byte[]> work(new (std::nothrow) std::byte[2 * kPieceBytes]);
-  if (!Exchange(self, {AddressOf(it.input), AddressOf(it.output)})) return Outcome::kDied;
+  if (!Exchange(self, {AddressOf(it.input), AddressOf(it.output), it.bytes()}))
+    return Outcome::kDied;
+  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   return Leave(self, work != nullptr && Slice(self, root, it, work.get()).FoldAndWrite());
 }
 

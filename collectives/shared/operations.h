@@ -63,7 +63,7 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in);
 enum class Outcome {
   kDone,
   kDied,       // a member did; the output is undefined
-  kElsewhere,  // the data of some member is not in one piece: all must go another way
+  kElsewhere,  // the data of some member is not in one piece, or not as much: all go another way
 };
 Outcome BcastDirect(Participant& self, Rank root, const Buffer& data);
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all);
