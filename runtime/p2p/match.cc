@@ -22,6 +22,10 @@ MatchSpace::MatchSpace() : posted_bins_(kFirstBins) {
 }
 
 void MatchSpace::Withdraw(Request* request) {
+  if (request == sole_) {
+    TakeSole();
+    return;
+  }
   Unlink(request, PostedBinOf(request->peer, request->match_tag),
          KeyIndex(request->peer, request->match_tag));
 }
@@ -107,6 +111,7 @@ Message* MatchSpace::first_unexpected() const {
 
 std::vector<Request*> MatchSpace::Posted() const {
   std::vector<Request*> all;
+  if (sole_ != nullptr) all.push_back(sole_);
   for (const PostedBin& bin : posted_bins_)
     for (Request* request = bin.head; request != nullptr; request = request->next)
       all.push_back(request);

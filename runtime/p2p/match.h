@@ -5,6 +5,7 @@
 // earliest arrived message that fits it. Both are found in O(1):
 //   - a posted receive stands in one list, that of its key, wildcards included;
 //     an arrival looks at the heads of the (up to) four keys it fits and takes the earliest;
+//     while only one is posted, as where receives block, it stands by itself;
 //   - an unexpected message stands in four lists, those of the keys (s,t), (s,*), (*,t), (*,*);
 //     a receive looks at the head of its own key's list.
 //
@@ -16,6 +17,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/ids.h"
@@ -54,18 +56,21 @@ class MatchSpace {
 
   // Posts a receive; `request->peer` and `match_tag` may be wildcards.
   [[gnu::always_inline]] void Post(core::Request* request) {
-    if (posted_ >= kLoadMax * posted_bins_.size()) [[unlikely]]
-      GrowPosted();
-    request->serial = next_serial_++;
-    Append(request);
-    ++posted_;
-    ++posted_by_key_[KeyIndex(request->peer, request->match_tag)];
     trace::Raise(trace::Level::kPosted, 1);
+    if (posted_++ == 0) {
+      sole_ = request;
+      return;
+    }
+    if (sole_ != nullptr) PostInBin(std::exchange(sole_, nullptr));
+    if (posted_ > kLoadMax * posted_bins_.size()) [[unlikely]]
+      GrowPosted();
+    PostInBin(request);
   }
   // Takes a posted receive out again. It must be posted.
   void Withdraw(core::Request* request);
   // The receive that gets a message (source, tag), taken out; null: none.
   [[gnu::always_inline]] core::Request* TakePosted(Rank source, int tag) {
+    if (sole_ != nullptr) return Fits(*sole_, source, tag) ? TakeSole() : nullptr;
     if (posted_by_key_[0] != posted_) [[unlikely]]
       return TakeAmongWildcards(source, tag);
     if (posted_ == 0) return nullptr;
@@ -111,6 +116,15 @@ class MatchSpace {
         static_cast<std::uint32_t>(tag);
     return static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15u) >> 32);
   }
+  static bool Fits(const core::Request& request, Rank source, int tag) {
+    return (request.peer == source || request.peer == MPI_ANY_SOURCE) &&
+           (request.match_tag == tag || request.match_tag == MPI_ANY_TAG);
+  }
+  core::Request* TakeSole() {
+    posted_ = 0;
+    trace::Lower(trace::Level::kPosted, 1);
+    return std::exchange(sole_, nullptr);
+  }
   PostedBin& PostedBinOf(Rank source, int tag) {
     return posted_bins_[Hash(source, tag) & (posted_bins_.size() - 1)];
   }
@@ -119,6 +133,11 @@ class MatchSpace {
     while (request != nullptr && (request->peer != source || request->match_tag != tag))
       request = request->next;
     return request;
+  }
+  void PostInBin(core::Request* request) {
+    request->serial = next_serial_++;
+    ++posted_by_key_[KeyIndex(request->peer, request->match_tag)];
+    Append(request);
   }
   void Append(core::Request* request) {
     PostedBin& bin = PostedBinOf(request->peer, request->match_tag);
@@ -140,6 +159,7 @@ class MatchSpace {
   void LinkUnexpected(Message* message, std::uint32_t key_index);
   void UnlinkUnexpected(Message* message, std::uint32_t key_index);
 
+  core::Request* sole_ = nullptr;  // the only one posted; then it stands in no bin
   std::vector<PostedBin> posted_bins_;
   std::array<std::vector<UnexpectedBin>, 4> unexpected_bins_;  // by KeyIndex
   std::uint32_t posted_ = 0;

@@ -90,6 +90,7 @@ TEST_P(MatchModel, AgreesWithNaiveLists) {
       model.posted.erase(victim);
     }
     ASSERT_EQ(space.posted(), model.posted.size());
+    ASSERT_EQ(space.Posted().size(), model.posted.size());
     ASSERT_EQ(space.unexpected(), model.unexpected.size());
   }
 }
