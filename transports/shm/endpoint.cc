@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint32_t kRefusalsPerLook = 4096;
 // Looks at a helper's progress before giving up the CPU: about what one chunk takes.
 constexpr std::uint32_t kLooksBeforeYield = 2000;
+constexpr int kReadsTimed = 16;                // at most, where all are slow
 constexpr std::uint32_t kEagerBytesMax = 4096;  // where reading the peer's memory is cheap
 
 }  // namespace
@@ -60,18 +61,18 @@ bool Endpoint::CanRead() const {
   return false;
 }
 
-// Does the kernel take longer to begin a read than it takes to copy a few KiB? The best of three.
+// Does the kernel take longer to begin a read than it takes to copy a few KiB? The first reads of a
+// process take several times as long as later ones.
 bool Endpoint::ReadsSlowly() const {
   using Clock = std::chrono::steady_clock;
-  Clock::duration best = Clock::duration::max();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kReadsTimed; ++i) {
     std::uint64_t word = 0;
     const Clock::time_point begin = Clock::now();
     static_cast<void>(ReadMemory(remote_.pid, remote_.probe_address,
                                  std::as_writable_bytes(std::span(&word, 1))));
-    best = std::min(best, Clock::now() - begin);
+    if (Clock::now() - begin < std::chrono::microseconds(1)) return false;
   }
-  return best > std::chrono::microseconds(1);
+  return true;
 }
 
 transport::EndpointCaps Endpoint::caps() const {
