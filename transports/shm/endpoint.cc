@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kRefusalsPerLook = 4096;
 // Looks at a helper's progress before giving up the CPU: about what one chunk takes.
 constexpr std::uint32_t kLooksBeforeYield = 2000;
-constexpr int kReadsTimed = 16;                // at most, where all are slow
+constexpr int kReadsTimed = 16;                 // at most, where all are slow
 constexpr std::uint32_t kEagerBytesMax = 4096;  // where reading the peer's memory is cheap
 
 }  // namespace
@@ -33,6 +33,7 @@ Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote
       peer_(peer),
       remote_(remote),
       segment_(std::move(segment)),
+      frame_bytes_max_(std::min(options.frame_bytes_max, segment_->geometry().FrameBytesMax())),
       eager_bytes_max_(options.eager_bytes_max),
       joint_bytes_min_(options.joint_bytes_min) {
   can_get_ = options.single_copy && CanRead();
@@ -77,10 +78,9 @@ bool Endpoint::ReadsSlowly() const {
 
 transport::EndpointCaps Endpoint::caps() const {
   transport::EndpointCaps caps;
-  caps.short_bytes_max = segment_->geometry().FrameBytesMax();
+  caps.short_bytes_max = frame_bytes_max_;
   // Without single copy nothing beats sending at once what fits.
-  caps.eager_bytes_max =
-      can_get_ ? std::min(eager_bytes_max_, caps.short_bytes_max) : caps.short_bytes_max;
+  caps.eager_bytes_max = can_get_ ? std::min(eager_bytes_max_, frame_bytes_max_) : frame_bytes_max_;
   caps.get_bytes_max = can_get_ && !lost_ ? UINT64_MAX : 0;
   caps.latency_ns = 200;
   caps.bandwidth_bytes_s = 10'000'000'000;

@@ -17,6 +17,7 @@ namespace lamina::shm {
 class Endpoint final : public transport::Endpoint {
  public:
   struct Options {
+    std::uint32_t frame_bytes_max;
     std::uint32_t eager_bytes_max;  // 0: by what reading the peer's memory costs
     bool single_copy;               // worth trying
     bool fence;                     // we, or the peer, cannot use shared fences
@@ -56,6 +57,7 @@ class Endpoint final : public transport::Endpoint {
   const PeerId peer_;
   const Address remote_;
   const std::unique_ptr<PeerSegment> segment_;
+  const std::uint32_t frame_bytes_max_;
   std::uint32_t eager_bytes_max_;
   std::uint64_t joint_bytes_min_;
   std::uint32_t joint_serial_ = 0;

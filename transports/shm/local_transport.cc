@@ -108,9 +108,12 @@ Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
   auto segment = PeerSegment::Open(*address, self_, segment_->address());
   if (!segment.ok()) return std::move(segment).status();
   const bool peer_fences = (*segment)->header().writers_fence.load(std::memory_order_relaxed) == 0;
-  const Endpoint::Options options{params_.eager_bytes_max, single_copy_,
-                                  !(registered_ && peer_fences),
-                                  exclusive_ ? params_.joint_bytes_min : UINT64_MAX};
+  const Endpoint::Options options{
+      .frame_bytes_max = params_.frame_bytes_max,
+      .eager_bytes_max = params_.eager_bytes_max,
+      .single_copy = single_copy_,
+      .fence = !(registered_ && peer_fences),
+      .joint_bytes_min = exclusive_ ? params_.joint_bytes_min : UINT64_MAX};
   auto endpoint = std::make_unique<Endpoint>(this, peer, *address, *std::move(segment), options);
   endpoints_.push_back(endpoint.get());
   return std::unique_ptr<transport::Endpoint>(std::move(endpoint));

@@ -11,6 +11,7 @@
 // Allocation: none.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -52,8 +53,8 @@ inline constexpr std::uint32_t kInvitationMark = UINT32_MAX;
 static_assert(sizeof(Invitation) <= kNearBytesMax);
 
 struct Geometry {
-  std::uint32_t cells = 128;              // a power of two
-  std::uint32_t area_bytes = 32u * 1024;  // a multiple of kLineBytes
+  std::uint32_t cells = 128;               // a power of two
+  std::uint32_t area_bytes = 256u * 1024;  // a multiple of kLineBytes
 
   std::size_t JointOffset() const { return sizeof(Credit); }
   std::size_t CellsOffset() const { return JointOffset() + sizeof(Joint); }
@@ -76,6 +77,9 @@ inline void WillWrite(const void* line) {
 // the lines of the cells to come are fetched in time. Not of those that the reader polls, nor where
 // a payload in the area keeps the processor busy anyway.
 inline constexpr std::uint32_t kCellsAhead = 6;
+// How much of the area is used before its start again, if the reader has caught up: what was used
+// lately is in the caches, and what was never used takes no memory.
+inline constexpr std::uint32_t kAreaStep = 32u * 1024;
 
 class RingWriter {
  public:
@@ -139,13 +143,15 @@ class RingWriter {
 
   bool WriteFar(Cell& cell, std::span<const std::byte> payload) {
     const std::uint32_t room = (static_cast<std::uint32_t>(payload.size()) + 63u) & ~63u;
-    if (!Fits(room)) {
+    if (area_at_ + room > area_step_end_ || !Fits(room)) {
       area_freed_ = credit_->area_bytes.load(std::memory_order_acquire);
-      if (area_freed_ == area_used_) area_at_ = 0;  // all is free: stay where the caches are warm
+      if (area_freed_ == area_used_) area_at_ = 0;
       if (!Fits(room)) return false;
+      area_step_end_ = area_at_ + std::max(room, kAreaStep);
     }
     const bool wraps = area_at_ + room > area_bytes_;
     const std::uint32_t offset = wraps ? 0 : area_at_;
+    if (wraps) area_step_end_ = std::max(room, kAreaStep);
     area_used_ += room + (wraps ? area_bytes_ - area_at_ : 0);
     area_at_ = offset + room;
     std::memcpy(area_ + offset, payload.data(), payload.size());
@@ -167,7 +173,8 @@ class RingWriter {
   std::uint32_t cells_count_ = 0;
   bool closed_ = false;
   std::uint32_t area_bytes_ = 0;
-  std::uint32_t area_at_ = 0;  // where the next payload would begin
+  std::uint32_t area_at_ = 0;                // where the next payload would begin
+  std::uint32_t area_step_end_ = kAreaStep;  // behind it is asked what the reader has given back
   std::byte* area_ = nullptr;
   std::uint64_t area_used_ = 0;   // handed out since the ring began, skipped bytes included
   std::uint64_t area_freed_ = 0;  // given back, as far as we know

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <random>
@@ -107,6 +108,30 @@ TEST_P(RingTest, TheLargestFrameFitsWhereverTheAreaStands) {
   }
 }
 
+// So that little of it is memory.
+TEST(Ring, ThePartOfTheAreaBehindTheFirstStepIsForReadersThatAreBehind) {
+  const Geometry geometry{};
+  Memory memory(geometry);
+  RingWriter writer(memory.start(), geometry);
+  RingReader reader(memory.start(), geometry);
+  const auto untouched = [&] {
+    const std::byte* const rest = memory.start() + geometry.AreaOffset() + kAreaStep;
+    return std::all_of(rest, rest + geometry.area_bytes - kAreaStep,
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  };
+  for (std::size_t i = 0; i < 100; ++i) {
+    const auto payload = Payload(1, 41 + i * 97 % 5000);
+    ASSERT_TRUE(writer.Write({{{i, 0}}, payload}));
+    EXPECT_EQ(Take(reader, 1, [](auto&, auto) {}), 1u);
+  }
+  EXPECT_TRUE(untouched());
+  const auto payload = Payload(1, 5000);
+  std::size_t room = 0;
+  while (writer.Write({{{0, 0}}, payload})) ++room;
+  EXPECT_GT(room * payload.size(), geometry.area_bytes * 3 / 4) << "the whole area is used";
+  EXPECT_FALSE(untouched());
+}
+
 TEST_P(RingTest, ThreadsSeeWholeFrames) {
   const Geometry geometry = GetParam();
   Memory memory(geometry);
@@ -137,8 +162,8 @@ TEST_P(RingTest, ThreadsSeeWholeFrames) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, RingTest,
-                         testing::Values(Geometry{}, Geometry{2, 512}, Geometry{4, 4096},
-                                         Geometry{64, 512}),
+                         testing::Values(Geometry{128, 32768}, Geometry{2, 512}, Geometry{4, 4096},
+                                         Geometry{8, 40960}, Geometry{64, 512}),
                          [](const auto& info) {
                            return "cells" + std::to_string(info.param.cells) + "area" +
                                   std::to_string(info.param.area_bytes);
@@ -199,7 +224,7 @@ TEST(Ring, AnInvitationArrivesInItsPlace) {
 // Budgets: what a peer costs, and what a send touches. Changing one is a decision, not an accident.
 TEST(Ring, SizesAreWhatTheBudgetSays) {
   EXPECT_EQ(sizeof(Cell), 64u);
-  EXPECT_EQ(sizeof(RingWriter), 80u);
+  EXPECT_EQ(sizeof(RingWriter), 88u);
   EXPECT_EQ(sizeof(RingReader), 64u);
   EXPECT_LE(Geometry{}.AreaOffset(), 12u * 1024) << "memory at rest of a peer that is spoken to";
 }
