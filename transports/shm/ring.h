@@ -77,6 +77,9 @@ inline void WillWrite(const void* line) {
 // the lines of the cells to come are fetched in time. Not of those that the reader polls, nor where
 // a payload in the area keeps the processor busy anyway.
 inline constexpr std::uint32_t kCellsAhead = 6;
+// The same for the next payload in the area, taken to be as long as this one, while the writer
+// waits for an answer or does something else.
+inline constexpr std::uint32_t kBytesAheadMax = 16u * 1024;
 // How much of the area is used before its start again, if the reader has caught up: what was used
 // lately is in the caches, and what was never used takes no memory.
 inline constexpr std::uint32_t kAreaStep = 32u * 1024;
@@ -115,6 +118,7 @@ class RingWriter {
     cell.header = frame.header;
     ++next_;
     cell.word.store(next_ << 32 | bytes, std::memory_order_release);
+    if (bytes > kNearBytesMax) FetchArea(static_cast<std::uint32_t>(bytes));
     return true;
   }
 
@@ -158,6 +162,12 @@ class RingWriter {
     const Far far{area_used_, offset, 0};
     std::memcpy(cell.near, &far, sizeof far);
     return true;
+  }
+
+  void FetchArea(std::uint32_t bytes) const {
+    const std::byte* const end =
+        area_ + std::min(area_at_ + std::min(bytes, kBytesAheadMax), area_bytes_);
+    for (const std::byte* line = area_ + area_at_; line < end; line += kLineBytes) WillWrite(line);
   }
 
   // Would `room` bytes, and what is skipped at the end of the area, be free?
