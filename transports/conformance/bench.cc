@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Latency and stream rate of one transport between two processes, without MPI on top.
 //
-// usage: bench [TRANSPORT] [--param name=value]...     TRANSPORT: shm (default), ucx
+// usage: bench [TRANSPORT] [indirection] [--param name=value]...     TRANSPORT: shm (default), ucx
+//
+// `indirection`: only what one indirect call more costs, which else comes last.
 //
 // Two forked processes, pinned to the first two CPUs they may use. Prints, for each payload size,
 // half the round trip of a frame (lowest and median of the batches), frames per second of a one-way
 // stream, and half the round trip of a rendezvous by Get (announce, fetch, done). Compare only
-// figures of one run, and with the floor printed first: a cache line sent to and fro. Last comes
-// what one indirect call more costs.
+// figures of one run, and with the floor printed first: a cache line sent to and fro.
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -300,17 +301,20 @@ void ReportIndirection(Side& side) {
 int Main(int count, char** arguments) {
   transport::Component component = shm::Describe();
   param::Settings settings;
+  bool all = true;
   for (int i = 1; i < count; ++i) {
     const std::string word = arguments[i];
     if (word == "ucx")
       component = ucx::Describe();
+    else if (word == "indirection")
+      all = false;
     else if (word == "--param" && i + 1 < count) {
       if (Status status = settings.AddCommandLine(arguments[++i]); !status.ok()) {
         std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
         return 1;
       }
     } else if (word != "shm") {
-      std::fprintf(stderr, "usage: bench [shm|ucx] [--param name=value]...\n");
+      std::fprintf(stderr, "usage: bench [shm|ucx] [indirection] [--param name=value]...\n");
       return 1;
     }
   }
@@ -324,7 +328,7 @@ int Main(int count, char** arguments) {
   Pin(first ? 0 : 1);
   {
     Side side(component, settings, sockets[first ? 0 : 1], first);
-    Report(side, lines);
+    if (all) Report(side, lines);
     ReportIndirection(side);
   }
   if (!first) _exit(0);
