@@ -93,7 +93,7 @@ const std::map<std::string, Laws>& Written() {
       // Two vectors of scratch at most; the more segments, the less, and their number depends on P.
       {"reduce hierarchical", {"log P", "1", "log P"}},
       {"allreduce hierarchical", {"log P", "1", "log P"}},
-      {"allreduce sliced", {"1", "log P", "1"}},
+      {"allreduce sliced", {"1", "1", "1"}},
       {"reduce_scatter hierarchical", {"log P", "1", "P"}},
       {"reduce_scatter_block hierarchical", {"log P", "log P", "P"}},
       {"scan hierarchical", {"log P", "1", "1"}},
