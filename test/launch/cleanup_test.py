@@ -13,7 +13,7 @@ import tempfile
 import time
 import unittest
 
-from harness import (ACTOR, MPIEXEC, PMIX_CLIENT, TIME_LIMIT_S, LaunchCase, command, environment,
+from harness import (ACTOR, MPIEXEC, PMIX_CLIENT, SUPPRESSIONS, TIME_LIMIT_S, LaunchCase, command, environment,
                      lamina_files, main, processes_with, ranks_of, wait_until)
 
 MOMENTS = 20
@@ -71,11 +71,12 @@ class Leftovers(LaunchCase):
         place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
         self.addCleanup(shutil.rmtree, place)
         os.chmod(place, 0o755)
-        mpiexec, actor = (shutil.copy2(os.path.realpath(file), place) for file in (MPIEXEC, ACTOR))
+        mpiexec, actor, *_ = [shutil.copy2(os.path.realpath(file), place)
+                              for file in (MPIEXEC, ACTOR, *SUPPRESSIONS.values())]
         process = subprocess.Popen(
             [mpiexec, "--oversubscribe", "-n", "2", actor, "child", "stray", "say=ready", "wait"],
             cwd=place, user=NOBODY_ELSE, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env=environment(self.mark))
+            stderr=subprocess.PIPE, env=environment(self.mark, folder=place))
         self.started.append(process)
         self.read_lines(process, 2)
         for victim in (self.guard_of(process.pid), process.pid):
@@ -84,7 +85,8 @@ class Leftovers(LaunchCase):
         self.assertTrue(wait_until(lambda: len(processes_with(self.mark)) == 4))
         done = subprocess.run(["lamina", "clean"], executable=mpiexec, check=False, text=True,
                               cwd=place, user=NOBODY_ELSE, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=environment("clean"), timeout=TIME_LIMIT_S)
+                              stderr=subprocess.PIPE, env=environment("clean", folder=place),
+                              timeout=TIME_LIMIT_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("(actor), a rank without a launcher", done.stdout)
         self.nothing_left()

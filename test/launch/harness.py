@@ -12,6 +12,8 @@ ROOT = os.getcwd()
 MPIEXEC = os.path.join(ROOT, "launcher/mpiexec")
 ACTOR = os.path.join(ROOT, "test/launch/actor")
 PMIX_CLIENT = os.path.join(ROOT, "test/launch/pmix_client")
+SUPPRESSIONS = {"LSAN_OPTIONS": os.path.join(ROOT, "test/launch/leaks.supp"),
+                "TSAN_OPTIONS": os.path.join(ROOT, "test/launch/races.supp")}
 TIME_LIMIT_S = 60
 
 
@@ -19,14 +21,16 @@ def command(*arguments, ranks=1, options=()):
     return [MPIEXEC, "--oversubscribe", *options, "-n", str(ranks), *map(str, arguments)]
 
 
-def environment(mark, extra=None):
-    """The environment of a job under test: processes that carry `mark` belong to it."""
+def environment(mark, extra=None, folder=None):
+    """The environment of a job under test: processes that carry `mark` belong to it. `folder`: where the
+    files of SUPPRESSIONS have been copied to."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PMIX_")}
     variables["LAUNCH_TEST_MARK"] = mark
     # Heeded by sanitizer builds alone.
-    for name, file in (("LSAN_OPTIONS", "leaks.supp"), ("TSAN_OPTIONS", "races.supp")):
-        variables[name] = "%s:print_suppressions=0:suppressions=%s" % (
-            variables.get(name, ""), os.path.join(ROOT, "test/launch", file))
+    for name, file in SUPPRESSIONS.items():
+        if folder is not None:
+            file = os.path.join(folder, os.path.basename(file))
+        variables[name] = "%s:print_suppressions=0:suppressions=%s" % (variables.get(name, ""), file)
     variables.update(extra or {})
     return variables
 
