@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/api/message.h"
 #include "runtime/core/topology.h"
 
 namespace lamina::api {
@@ -272,21 +273,13 @@ void BlockArguments::Scattered(const void* send, void* receive, Counts counts,
   ReductionBuffers(send, receive, nothing || (receive == nullptr && receives_nothing));
 }
 
-int CollectiveArguments::Failed(int error_class) {
-  const char* why = core::ClassText(error_class);
-  if (error_class == MPI_ERR_TRUNCATE)
-    why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
-  if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is there for this call";
-  return core::Raise(it_.comm, error_class, entry_.name(), "%s", why);
-}
-
 int CollectiveArguments::Run() {
   if (error_ != MPI_SUCCESS) [[unlikely]]
     return error_;
   const int error = collective::Run(it_);
   if (error == MPI_SUCCESS) [[likely]]
     return error;
-  return Failed(error);
+  return RaiseCollective(entry_.name(), it_.comm, error);
 }
 
 int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::Request**),
@@ -296,7 +289,7 @@ int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::R
   if (error_ != MPI_SUCCESS) return error_;
   core::Request* made = nullptr;
   const int error = make(it_, &made);
-  if (error != MPI_SUCCESS) return Failed(error);
+  if (error != MPI_SUCCESS) return RaiseCollective(entry_.name(), it_.comm, error);
   *request = core::ToHandle<MPI_Request>(made);
   return MPI_SUCCESS;
 }

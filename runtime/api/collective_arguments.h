@@ -59,7 +59,6 @@ class CollectiveArguments {
                    const char* argument);
   void CheckApart();
   [[gnu::cold]] void Fail(int error_class, const char* argument, const char* what);
-  [[gnu::cold]] int Failed(int error_class);
 
   const Entry& entry_;
   int error_ = MPI_SUCCESS;

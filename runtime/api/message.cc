@@ -57,4 +57,13 @@ int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
   }
 }
 
+int RaiseCollective(const char* call, core::Comm* comm, int error_class) {
+  const char* why = core::ClassText(error_class);
+  if (error_class == MPI_ERR_TRUNCATE)
+    why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
+  if (error_class == MPI_ERR_PROC_ABORTED) why = "the connection to one of the ranks is lost";
+  if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is there for this call";
+  return core::Raise(comm, error_class, call, "%s", why);
+}
+
 }  // namespace lamina::api

@@ -64,5 +64,7 @@ inline bool TagIsGood(int tag, Side side) {
 // The error of a finished transfer, in words.
 [[gnu::cold]] int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
                                 int tag, std::int64_t received_bytes);
+// Of a collective.
+[[gnu::cold]] int RaiseCollective(const char* call, core::Comm* comm, int error_class);
 
 }  // namespace lamina::api

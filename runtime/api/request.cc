@@ -89,6 +89,7 @@ class Kept {
 
 // The error of one request, in words.
 int RaiseOne(const Entry& entry, core::Comm* comm, const Request& request, int error) {
+  if (request.type == Request::Type::kCollective) return RaiseCollective(entry.name(), comm, error);
   const bool is_send = request.type == Request::Type::kSend;
   return RaiseTransfer(entry.name(), comm, error, is_send ? request.peer : request.source,
                        is_send ? request.match_tag : request.tag, request.bytes);

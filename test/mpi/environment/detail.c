@@ -7,8 +7,9 @@
 
 int main(int argc, char** argv) {
   char text[MPI_MAX_ERROR_STRING];
-  int value = 0, length;
-  int ranks[2] = {0, 0};
+  int value = 0, length, rank;
+  int ranks[2] = {0, 0}, pair[2] = {0, 0};
+  MPI_Request request;
   MPI_Win win;
   MPI_Datatype type;
   MPI_Group world, made;
@@ -20,6 +21,11 @@ int main(int argc, char** argv) {
   EXPECT(strstr(text, "MPI_ERR_TAG") && strstr(text, "MPI_Send") && strstr(text, "-5"));
   MPI_Error_string(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win), text, &length);
   EXPECT(strstr(text, "MPI_ERR_UNSUPPORTED_OPERATION") && strstr(text, "MPI_Win_create_dynamic"));
+
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Ibcast(pair, rank == 0 ? 2 : 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  MPI_Error_string(MPI_Wait(&request, MPI_STATUS_IGNORE), text, &length);
+  EXPECT(rank == 0 || (strstr(text, "MPI_Wait") && strstr(text, "of the ranks do not agree")));
 
   EXPECT(ClassOf(MPI_Comm_remote_size(MPI_COMM_WORLD, &value)) == MPI_ERR_COMM);
   MPI_Type_contiguous(2, MPI_INT, &type);
