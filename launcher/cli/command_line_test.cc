@@ -10,6 +10,7 @@
 #include <random>
 
 #include "launcher/cli/options.h"
+#include "runtime/base/dice.h"
 
 namespace lamina::launcher {
 namespace {
@@ -237,7 +238,7 @@ TEST(OptionTable, AForeignOptionIsNotOurs) {
 }
 
 TEST(CommandLine, WordsAtRandom) {
-  std::mt19937 random(99);
+  std::mt19937 random = Dice();
   std::vector<std::string> pieces = OptionNames();
   for (const char* more :
        {"1",     "4", "-1",  ":",   "--",   "-",    "",         "a",   "prog", "x=y",

@@ -7,6 +7,8 @@
 
 #include <random>
 
+#include "runtime/base/dice.h"
+
 namespace lamina::launcher {
 namespace {
 
@@ -64,7 +66,7 @@ TEST(FoldHostNames, ShortAndTheSame) {
 }
 
 TEST(ExpandHostNames, BytesAtRandom) {
-  std::mt19937 random(17);
+  std::mt19937 random = Dice();
   const std::string_view pieces[] = {"n", "[", "]", "-", ",", "1", "09", "12", ".", "\xff"};
   for (int round = 0; round < 5000; ++round) {
     std::string text;

@@ -8,6 +8,8 @@
 
 #include <random>
 
+#include "runtime/base/dice.h"
+
 namespace lamina::launcher {
 namespace {
 
@@ -139,7 +141,7 @@ TEST(HostFile, MistakesNameFileAndLine) {
 }
 
 TEST(HostFile, BytesAtRandom) {
-  std::mt19937 random(4711);
+  std::mt19937 random = Dice();
   const std::string_view pieces[] = {"node",  "slots=", "4",  "\n", " ",      "#",   "=",
                                      ":",     "@",      "[",  "]",  "-",      "\t",  "\r\n",
                                      "cpu=2", "\xff",   "::", ",",  "user=x", "1e9", "max_slots="};

@@ -12,6 +12,7 @@
 
 #include "launcher/wire/bytes.h"
 #include "launcher/wire/seal.h"
+#include "runtime/base/dice.h"
 
 namespace lamina::launcher::wire {
 namespace {
@@ -168,7 +169,7 @@ TEST(FrameTest, TheFirstFrameIsShort) {
 }
 
 TEST(FrameTest, RandomBytesAreRefused) {
-  std::mt19937 dice(4711);
+  std::mt19937 dice = Dice();
   for (int round = 0; round < 2000; ++round) {
     std::string bytes;
     for (unsigned i = 0; i < 200; ++i) bytes.push_back(static_cast<char>(dice() % (i % 4 + 1)));

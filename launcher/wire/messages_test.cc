@@ -10,6 +10,7 @@
 #include <random>
 
 #include "launcher/wire/frame.h"
+#include "runtime/base/dice.h"
 
 namespace lamina::launcher::wire {
 namespace {
@@ -210,7 +211,7 @@ TEST(MessagesTest, WholeOrNotAtAll) {
 }
 
 TEST(MessagesTest, DamageIsSurvived) {
-  std::mt19937 dice(4711);
+  std::mt19937 dice = Dice();
   for (const Case& one : Cases())
     for (int round = 0; round < 5000; ++round) {
       std::string bytes = one.bytes;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "runtime/base/dice.h"
 #include "runtime/bootstrap/bootstrap.h"
 
 namespace lamina::bootstrap {
@@ -55,7 +56,7 @@ TEST(Card, IsRefusedWhenCutWithinAnEntry) {
 }
 
 TEST(Card, SurvivesRandomBytes) {
-  std::mt19937 random(7);
+  std::mt19937 random = Dice();
   for (int round = 0; round < 20000; ++round) {
     auto bytes = Encode(Sample());
     bytes[random() % bytes.size()] = std::byte(random());

@@ -9,6 +9,7 @@
 
 #include "launcher/spawn/pbs/pbs_allocation.h"
 #include "launcher/spawn/pbs/tm_session.h"
+#include "runtime/base/dice.h"
 
 namespace lamina::launcher::pbs {
 namespace {
@@ -109,7 +110,7 @@ TEST(TmSession, WhatIsNotTmIsRefused) {
 }
 
 TEST(TmSession, BytesAtRandom) {
-  std::mt19937 random(15003);
+  std::mt19937 random = Dice();
   for (int round = 0; round < 3000; ++round) {
     const bool torque = random() % 2 == 0;
     TmSession session = Session(torque);
