@@ -37,7 +37,8 @@ std::string ReadAll(const std::string& path) {
 
 // Also "mpiexec.lamina", where several launchers are installed side by side.
 bool IsLauncher(std::string_view name) {
-  return name.starts_with("mpiexec") || name.starts_with("mpirun") || name.starts_with("lamina");
+  const std::string_view stem = name.substr(0, name.find('.'));
+  return stem == "mpiexec" || stem == "mpirun" || stem == "lamina";
 }
 
 // A word of a list that zero bytes separate.

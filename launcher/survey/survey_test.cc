@@ -111,9 +111,10 @@ TEST(OrphansTest, RunningJobsAreLeftAlone) {
 }
 
 TEST(OrphansTest, RanksWithoutLauncherAreFound) {
-  EXPECT_EQ(Found({Process(1, 0, "init"), Process(6, 1, "solver", true),
-                   Process(7, 6, "child", true), Process(8, 1, "editor")}),
-            (std::vector<pid_t>{6, 7}));
+  EXPECT_EQ(
+      Found({Process(1, 0, "init"), Process(6, 1, "solver", true), Process(7, 6, "child", true),
+             Process(8, 1, "editor"), Process(9, 1, "laminar_flow", true)}),
+      (std::vector<pid_t>{6, 7, 9}));
   ProcessSeen dead = Process(5, 1, "mpiexec");
   dead.state = 'Z';
   EXPECT_EQ(Found({Process(1, 0, "init"), dead, Process(6, 5, "solver", true)}),
