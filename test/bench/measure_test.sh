@@ -3,12 +3,12 @@
 # Goal:   every row of the table can be measured at every number of ranks it is measured at.
 # Method: rows of a few milliseconds; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
-pack=$(realpath -s "$6") threads=$(realpath -s "$7")
+pack=$(realpath -s "$6") threads=$(realpath -s "$7") stopwatch=$(realpath -s "$8")
 
 # measured RANKS ROW...
 measured() {
@@ -45,9 +45,14 @@ for ranks in 2 8; do
 done
 if [[ -n $percent && ${percent%%.*} -lt 2 ]]; then pass; else fail "$percent per cent, $ranks ranks"; fi
 
-begin "init and finalize"
+begin "init and finalize, three times"
 # shellcheck disable=SC2086  # several words
-if timeout -k 5 60 $launch -n 2 "$init" < /dev/null; then pass; else fail "exit status $?"; fi
+times=$(timeout -k 5 60 "$stopwatch" 3 20 $launch -n 2 "$init" < /dev/null 2>&1)
+if [[ $(grep -cE '^[0-9.]+$' <<< "$times") -eq 3 ]]; then pass; else fail "no three times: $times"; fi
+
+begin "a command that hangs is ended, and gives no time"
+hung=$("$stopwatch" 2 1 sh -c 'cat /dev/zero > /dev/null' 2>&1)
+if [[ $? -eq 1 && $hung == hung ]]; then pass; else fail "$hung"; fi
 
 begin "the bare machine"
 if [[ $("$floor" | grep -cE '^[a-z:0-9]+ [0-9]') -eq 7 ]]; then pass; else fail "not seven lines"; fi
