@@ -16,6 +16,8 @@ namespace {
 // 2 packages, each one NUMA domain of 4 cores of 2 hardware threads: 16 CPUs.
 constexpr const char* kServer = "pack:2 [numa] l3:1 core:4 pu:2";
 constexpr const char* kLaptop = "pack:1 [numa] core:4 pu:1";
+// 256 CPUs, which are several words of a mask.
+constexpr const char* kLarge = "pack:2 [numa] core:64 pu:2";
 
 Plan Ranks(std::uint32_t count) {
   Plan plan;
@@ -58,6 +60,12 @@ constexpr BindTo kNuma = BindTo::kNuma;
 constexpr BindTo kSocket = BindTo::kSocket;
 constexpr BindTo kHwthread = BindTo::kHwthread;
 
+Binding Threads(std::uint32_t cpus, MapBy map_by = MapBy::kSlot, BindTo to = kCore) {
+  Binding binding = To(to, map_by);
+  binding.mapping.cpus_per_rank = cpus;
+  return binding;
+}
+
 TEST(BindRanks, None) { EXPECT_EQ(Lists(kServer, 2, To(BindTo::kNone)), "- -"); }
 
 TEST(BindRanks, CoresOneAfterAnother) {
@@ -76,6 +84,22 @@ TEST(BindRanks, DomainsInBlocks) {
   EXPECT_EQ(Lists(kServer, 4, To(kSocket)), "0-7 0-7 8-15 8-15");
   EXPECT_EQ(Lists(kServer, 2, To(kNuma)), "0-7 8-15");
   EXPECT_EQ(Lists(kServer, 3, To(kNuma)), "0-7 0-7 8-15");
+}
+
+TEST(BindRanks, ManyCpus) {
+  EXPECT_EQ(Lists(kLarge, 2, To(kNuma)), "0-127 128-255");
+  EXPECT_EQ(Lists(kLarge, 3, To(kCore, MapBy::kSocket)), "0-1 128-129 2-3");
+  EXPECT_EQ(Lists(kLarge, 2, Threads(64)), "0-127 128-255");
+  std::string cores, threads, shared;
+  for (int i = 0; i < 128; ++i) {
+    const std::string core = std::to_string(2 * i) + "-" + std::to_string(2 * i + 1);
+    cores += (i > 0 ? " " : "") + core;
+    shared += (i > 0 ? " " : "") + core + " " + core;
+  }
+  for (int i = 0; i < 256; ++i) threads += (i > 0 ? " " : "") + std::to_string(i);
+  EXPECT_EQ(Lists(kLarge, 128, To(kCore)), cores);
+  EXPECT_EQ(Lists(kLarge, 256, To(kCore)), shared);
+  EXPECT_EQ(Lists(kLarge, 256, To(kHwthread)), threads);
 }
 
 TEST(BindRanks, DealtOutInTurn) {
@@ -138,12 +162,6 @@ TEST(BindRanks, CachesAreAPlace) {
   EXPECT_EQ(Lists(kCaches, 4, To(BindTo::kL3cache)), "0-1 2-3 4-5 6-7");
   // Where there are none, the NUMA domain stands for it.
   EXPECT_EQ(Lists("pack:2 [numa] core:2 pu:1", 2, To(BindTo::kL3cache)), "0-1 2-3");
-}
-
-Binding Threads(std::uint32_t cpus, MapBy map_by = MapBy::kSlot, BindTo to = kCore) {
-  Binding binding = To(to, map_by);
-  binding.mapping.cpus_per_rank = cpus;
-  return binding;
 }
 
 TEST(BindRanks, SeveralCoresARank) {
@@ -224,7 +242,7 @@ TEST(CountObjects, OnlyWhatIsAllowed) {
 // CPUs for all, each has as many as asked, and none that is not allowed.
 TEST(BindRanks, RanksWithThreadsDoNotOverlap) {
   std::mt19937 random(64);
-  for (const char* machine : {kServer, kLaptop, "pack:2 [numa] l3:8 core:8 pu:2",
+  for (const char* machine : {kServer, kLaptop, kLarge, "pack:2 [numa] l3:8 core:8 pu:2",
                               "pack:3 [numa] core:5 pu:1", "[numa] pack:4 [numa] core:3 pu:4"}) {
     Result<Topology> topology = SyntheticTopology(machine);
     ASSERT_TRUE(topology.ok()) << machine;
