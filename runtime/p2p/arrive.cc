@@ -69,7 +69,7 @@ void Engine::ArrivedMatch(PeerId from, const transport::Header& header,
   message->bytes = offer.bytes;
   message->token = offer.token;
   message->address = offer.address;
-  if (!payload.empty()) std::memcpy(message->payload, payload.data(), payload.size());
+  if (!payload.empty()) std::memcpy(message->payload(), payload.data(), payload.size());
   space.AddUnexpected(message);
   trace::Count(trace::Counter::kUnexpected);
   trace::MessageEvent(trace::EventType::kUnexpected,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <new>
+#include <utility>
 
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
@@ -31,17 +33,9 @@ Engine::~Engine() {
   delete send_buffer;
   lane_storage_.clear();  // endpoints die before their transports
   std::free(lanes_);
-  for (auto& [context, space] : spaces_)
-    while (Message* message = space->first_unexpected()) {
-      space->RemoveUnexpected(message);
-      FreeMessage(message);
-    }
-  while (message_pool_ != nullptr) {
-    Message* next = message_pool_->links[0].next;
-    std::free(message_pool_->payload);
-    delete message_pool_;
-    message_pool_ = next;
-  }
+  for (auto& [context, space] : spaces_) DropMessages(space.get());
+  while (message_pool_ != nullptr)
+    std::free(std::exchange(message_pool_, message_pool_->links[0].next));
 }
 
 void Engine::AddCarrier(Carrier carrier) {
@@ -166,29 +160,34 @@ std::uint64_t Engine::unexpected(ContextId context) const {
 void Engine::DropSpace(ContextId context) {
   const auto found = spaces_.find(Index(context));
   if (found == spaces_.end()) return;
-  while (Message* message = found->second->first_unexpected()) {
-    found->second->RemoveUnexpected(message);
-    FreeMessage(message);
-  }
+  DropMessages(found->second.get());
   spaces_.erase(found);
   last_space_ = nullptr;
 }
 
+void Engine::DropMessages(MatchSpace* space) {
+  for (Message* message : space->Unexpected()) {
+    space->RemoveUnexpected(message);
+    FreeMessage(message);
+  }
+}
+
+// The last one freed, if it has room enough: its lines are in the cache.
 Message* Engine::NewMessage(std::size_t payload_bytes) {
+  constexpr std::size_t kRoomMin = 64;
   Message* message = message_pool_;
   if (message != nullptr) {
     message_pool_ = message->links[0].next;
     --message_pool_size_;
     message->kind = core::Kind::kMessage;
-  } else {
-    message = new Message;
+    if (message->room >= payload_bytes) return message;
+    std::free(message);
   }
-  if (message->room < payload_bytes) {
-    std::free(message->payload);
-    message->payload = static_cast<std::byte*>(std::malloc(payload_bytes));
-    CHECK(message->payload != nullptr);
-    message->room = static_cast<std::uint32_t>(payload_bytes);
-  }
+  const std::size_t room = std::max(payload_bytes, kRoomMin);
+  void* const memory = std::malloc(sizeof(Message) + room);
+  CHECK(memory != nullptr);
+  message = new (memory) Message;
+  message->room = static_cast<std::uint32_t>(room);
   return message;
 }
 
@@ -196,11 +195,7 @@ void Engine::FreeMessage(Message* message) {
   constexpr std::uint32_t kPooledMax = 256;
   constexpr std::uint32_t kPooledRoomMax = 4096;
   message->kind = core::Kind::kFreed;
-  if (message_pool_size_ >= kPooledMax || message->room > kPooledRoomMax) {
-    std::free(message->payload);
-    delete message;
-    return;
-  }
+  if (message_pool_size_ >= kPooledMax || message->room > kPooledRoomMax) return std::free(message);
   message->links[0].next = message_pool_;
   message_pool_ = message;
   ++message_pool_size_;

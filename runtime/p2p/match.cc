@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/match.h"
 
+#include <algorithm>
+
 namespace lamina::p2p {
 namespace {
 
@@ -17,9 +19,7 @@ bool HasKey(const Message& message, std::uint32_t key_index, Rank source, int ta
 
 }  // namespace
 
-MatchSpace::MatchSpace() : posted_bins_(kFirstBins) {
-  for (auto& bins : unexpected_bins_) bins.resize(kFirstBins);
-}
+MatchSpace::MatchSpace() : posted_bins_(kFirstBins) { unexpected_bins_[0].resize(kFirstBins); }
 
 void MatchSpace::Withdraw(Request* request) {
   if (request == sole_) {
@@ -58,10 +58,8 @@ void MatchSpace::GrowPosted() {
 }
 
 void MatchSpace::LinkUnexpected(Message* message, std::uint32_t key_index) {
-  auto& bins = unexpected_bins_[key_index];
-  const std::uint32_t hash =
-      Hash(KeySource(key_index, message->source), KeyTag(key_index, message->tag));
-  UnexpectedBin& bin = bins[hash & (bins.size() - 1)];
+  UnexpectedBin& bin = BinOf(unexpected_bins_[key_index], KeySource(key_index, message->source),
+                             KeyTag(key_index, message->tag));
   Message::Link& link = message->links[key_index];
   link.next = nullptr;
   link.previous = bin.tail;
@@ -70,10 +68,8 @@ void MatchSpace::LinkUnexpected(Message* message, std::uint32_t key_index) {
 }
 
 void MatchSpace::UnlinkUnexpected(Message* message, std::uint32_t key_index) {
-  auto& bins = unexpected_bins_[key_index];
-  const std::uint32_t hash =
-      Hash(KeySource(key_index, message->source), KeyTag(key_index, message->tag));
-  UnexpectedBin& bin = bins[hash & (bins.size() - 1)];
+  UnexpectedBin& bin = BinOf(unexpected_bins_[key_index], KeySource(key_index, message->source),
+                             KeyTag(key_index, message->tag));
   Message::Link& link = message->links[key_index];
   (link.previous != nullptr ? link.previous->links[key_index].next : bin.head) = link.next;
   (link.next != nullptr ? link.next->links[key_index].previous : bin.tail) = link.previous;
@@ -81,17 +77,20 @@ void MatchSpace::UnlinkUnexpected(Message* message, std::uint32_t key_index) {
 
 void MatchSpace::AddUnexpected(Message* message) {
   if (unexpected_ >= kLoadMax * unexpected_bins_[0].size()) GrowUnexpected();
-  for (std::uint32_t key_index = 0; key_index < 4; ++key_index) LinkUnexpected(message, key_index);
+  message->serial = next_serial_++;
+  for (std::uint32_t key_index = 0; key_index < 4; ++key_index)
+    if (!unexpected_bins_[key_index].empty()) LinkUnexpected(message, key_index);
   ++unexpected_;
   trace::RaiseMarked(trace::Level::kUnexpected, 1);
   trace::Raise(trace::Level::kUnexpectedBytes, message->room);
 }
 
-Message* MatchSpace::FindUnexpected(Rank source, int tag) const {
+Message* MatchSpace::FindUnexpected(Rank source, int tag) {
   if (unexpected_ == 0) return nullptr;
   const std::uint32_t key_index = KeyIndex(source, tag);
-  const auto& bins = unexpected_bins_[key_index];
-  Message* message = bins[Hash(source, tag) & (bins.size() - 1)].head;
+  if (unexpected_bins_[key_index].empty()) [[unlikely]]
+    BeginListing(key_index);
+  Message* message = BinOf(unexpected_bins_[key_index], source, tag).head;
   while (message != nullptr && !HasKey(*message, key_index, source, tag))
     message = message->links[key_index].next;
   return message;
@@ -99,14 +98,28 @@ Message* MatchSpace::FindUnexpected(Rank source, int tag) const {
 
 void MatchSpace::RemoveUnexpected(Message* message) {
   for (std::uint32_t key_index = 0; key_index < 4; ++key_index)
-    UnlinkUnexpected(message, key_index);
+    if (!unexpected_bins_[key_index].empty()) UnlinkUnexpected(message, key_index);
   --unexpected_;
   trace::Lower(trace::Level::kUnexpected, 1);
   trace::Lower(trace::Level::kUnexpectedBytes, message->room);
 }
 
-Message* MatchSpace::first_unexpected() const {
-  return FindUnexpected(MPI_ANY_SOURCE, MPI_ANY_TAG);
+// From now on by this key as well.
+void MatchSpace::BeginListing(std::uint32_t key_index) {
+  std::vector<Message*> all = Unexpected();
+  std::sort(all.begin(), all.end(),
+            [](const Message* a, const Message* b) { return a->serial < b->serial; });
+  unexpected_bins_[key_index].resize(unexpected_bins_[0].size());
+  for (Message* message : all) LinkUnexpected(message, key_index);
+}
+
+std::vector<Message*> MatchSpace::Unexpected() const {
+  std::vector<Message*> all;
+  all.reserve(unexpected_);
+  for (const UnexpectedBin& bin : unexpected_bins_[0])
+    for (Message* message = bin.head; message != nullptr; message = message->links[0].next)
+      all.push_back(message);
+  return all;
 }
 
 std::vector<Request*> MatchSpace::Posted() const {
@@ -119,16 +132,18 @@ std::vector<Request*> MatchSpace::Posted() const {
 }
 
 void MatchSpace::GrowUnexpected() {
-  // The list of (*,*) has every message in order of arrival.
-  std::vector<Message*> all;
-  all.reserve(unexpected_);
-  for (Message* message = first_unexpected(); message != nullptr; message = message->links[3].next)
-    all.push_back(message);
-  const std::size_t bins_count = unexpected_bins_[0].size() * 2;
-  for (auto& bins : unexpected_bins_) bins.assign(bins_count, UnexpectedBin{});
-  for (Message* message : all)
-    for (std::uint32_t key_index = 0; key_index < 4; ++key_index)
-      LinkUnexpected(message, key_index);
+  for (std::uint32_t key_index = 0; key_index < 4; ++key_index) {
+    std::vector<UnexpectedBin> old(unexpected_bins_[key_index].size() * 2);
+    old.swap(unexpected_bins_[key_index]);
+    // As with those posted: entries of one key keep their order.
+    for (const UnexpectedBin& from : old) {
+      for (Message* message = from.head; message != nullptr;) {
+        Message* next = message->links[key_index].next;
+        LinkUnexpected(message, key_index);
+        message = next;
+      }
+    }
+  }
 }
 
 }  // namespace lamina::p2p

@@ -6,8 +6,9 @@
 //   - a posted receive stands in one list, that of its key, wildcards included;
 //     an arrival looks at the heads of the (up to) four keys it fits and takes the earliest;
 //     while only one is posted, as where receives block, it stands by itself;
-//   - an unexpected message stands in four lists, those of the keys (s,t), (s,*), (*,t), (*,*);
-//     a receive looks at the head of its own key's list.
+//   - an unexpected message stands in the list of its key (s,t), and from the first receive on that
+//     names the wildcard also in those of (s,*), (*,t) or (*,*); a receive looks at the head of its
+//     own key's list. Most programs need one list, and each is two lines of memory more.
 //
 // Ownership:  requests and messages belong to the engine; this only links them.
 // Allocation: bins grow with what is queued; none when nothing new is queued.
@@ -27,27 +28,29 @@
 
 namespace lamina::p2p {
 
-// A message that arrived before its receive was posted, or was taken out by a matched probe.
+// A message that arrived before its receive was posted, or was taken out by a matched probe. What
+// an exact match touches comes first; the payload follows the struct.
 struct Message : core::Object {
   static constexpr core::Kind kKind = core::Kind::kMessage;
   Message() : Object(kKind) {}
 
   Rank source = 0;
   int tag = 0;
+  std::uint64_t bytes = 0;   // of the message
+  std::uint64_t serial = 0;  // order of arrival
   PeerId from = kNoPeer;
+  std::uint32_t room = 0;  // bytes there are for a payload
   FrameKind frame = FrameKind::kEager;
-  std::uint64_t bytes = 0;       // of the message
-  std::uint64_t token = 0;       // the sender's, for kEagerSync and kReadyToSend
-  std::uint64_t address = 0;     // in the sender, for kReadyToSend
-  std::byte* payload = nullptr;  // of eager kinds; follows this struct
-  std::uint32_t room = 0;        // bytes there, for reuse
-  core::Comm* comm = nullptr;    // set when a matched probe took it
-
   struct Link {
     Message* next = nullptr;
     Message* previous = nullptr;
   };
-  std::array<Link, 4> links;  // by KeyIndex
+  std::array<Link, 4> links;   // by KeyIndex
+  std::uint64_t token = 0;     // the sender's, for kEagerSync and kReadyToSend
+  std::uint64_t address = 0;   // in the sender, for kReadyToSend
+  core::Comm* comm = nullptr;  // set when a matched probe took it
+
+  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }  // of eager kinds
 };
 
 class MatchSpace {
@@ -83,14 +86,14 @@ class MatchSpace {
 
   void AddUnexpected(Message* message);
   // The earliest message a receive for (source, tag) fits; null: none. Stays queued.
-  Message* FindUnexpected(Rank source, int tag) const;
+  Message* FindUnexpected(Rank source, int tag);
   void RemoveUnexpected(Message* message);
 
   std::uint32_t posted() const { return posted_; }
   std::uint32_t unexpected() const { return unexpected_; }
-  Message* first_unexpected() const;
-  // All posted receives, in no particular order.
+  // All posted receives, and all unexpected messages, in no particular order.
   std::vector<core::Request*> Posted() const;
+  std::vector<Message*> Unexpected() const;
 
  private:
   struct PostedBin {
@@ -102,19 +105,21 @@ class MatchSpace {
     Message* tail = nullptr;
   };
   static constexpr std::size_t kFirstBins = 8;
-  static constexpr std::uint32_t kLoadMax = 2;  // entries per bin before the bins double
+  static constexpr std::uint32_t kLoadMax = 1;  // entries per bin before the bins double
 
   // Which of source and tag are given: 0 (s,t), 1 (*,t), 2 (s,*), 3 (*,*).
   static std::uint32_t KeyIndex(Rank source, int tag) {
     return (source == MPI_ANY_SOURCE ? 1u : 0u) | (tag == MPI_ANY_TAG ? 2u : 0u);
   }
-  // Multiplicative hashing; the product's high bits depend on all of both numbers.
-  // Source: Knuth, The Art of Computer Programming 3, section 6.4.
-  static std::uint32_t Hash(Rank source, int tag) {
+  // Which of `bins` (a power of two) a key is in: the highest bits of a product, which depend on
+  // all of both numbers and spread numbers that follow one another evenly. Source: Knuth, The Art
+  // of Computer Programming 3, section 6.4.
+  template <class Bins>
+  static auto& BinOf(Bins& bins, Rank source, int tag) {
     const std::uint64_t key =
         (static_cast<std::uint64_t>(static_cast<std::uint32_t>(source)) << 32) |
         static_cast<std::uint32_t>(tag);
-    return static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15u) >> 32);
+    return bins[(key * 0x9e3779b97f4a7c15u >> 32) * bins.size() >> 32];
   }
   static bool Fits(const core::Request& request, Rank source, int tag) {
     return (request.peer == source || request.peer == MPI_ANY_SOURCE) &&
@@ -125,9 +130,7 @@ class MatchSpace {
     trace::Lower(trace::Level::kPosted, 1);
     return std::exchange(sole_, nullptr);
   }
-  PostedBin& PostedBinOf(Rank source, int tag) {
-    return posted_bins_[Hash(source, tag) & (posted_bins_.size() - 1)];
-  }
+  PostedBin& PostedBinOf(Rank source, int tag) { return BinOf(posted_bins_, source, tag); }
   // The first of a list with that very key.
   static core::Request* FirstWith(core::Request* request, Rank source, int tag) {
     while (request != nullptr && (request->peer != source || request->match_tag != tag))
@@ -156,16 +159,18 @@ class MatchSpace {
   core::Request* TakeAmongWildcards(Rank source, int tag);
   void GrowPosted();
   void GrowUnexpected();
+  void BeginListing(std::uint32_t key_index);
   void LinkUnexpected(Message* message, std::uint32_t key_index);
   void UnlinkUnexpected(Message* message, std::uint32_t key_index);
 
   core::Request* sole_ = nullptr;  // the only one posted; then it stands in no bin
   std::vector<PostedBin> posted_bins_;
-  std::array<std::vector<UnexpectedBin>, 4> unexpected_bins_;  // by KeyIndex
+  // By KeyIndex; no bins: nobody has asked by that key yet, and it is not listed.
+  std::array<std::vector<UnexpectedBin>, 4> unexpected_bins_;
   std::uint32_t posted_ = 0;
   std::uint32_t unexpected_ = 0;
   std::uint32_t posted_by_key_[4] = {};  // KeyIndex; to skip keys nobody waits for
-  std::uint64_t next_serial_ = 0;
+  std::uint64_t next_serial_ = 0;        // of requests, and of messages
 };
 
 }  // namespace lamina::p2p

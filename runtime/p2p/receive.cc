@@ -61,7 +61,7 @@ void Engine::ReceiveMatched(Request* request, Message* message) {
       SendAnswer(LaneTo(message->from),
                  {PackToken(FrameKind::kDone, message->token), Grant{}, false});
     DeliverEager(request, message->from, message->source, message->tag,
-                 {message->payload, static_cast<std::size_t>(message->bytes)});
+                 {message->payload(), static_cast<std::size_t>(message->bytes)});
   }
   FreeMessage(message);
 }
