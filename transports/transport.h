@@ -12,12 +12,6 @@
 //             and only from inside it (or from inside the call that was given the Completion).
 #pragma once
 
-#include "runtime/base/environment.h"
-#include "runtime/base/ids.h"
-#include "runtime/base/param.h"
-#include "runtime/base/status.h"
-#include "runtime/component/component.h"
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +19,12 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "runtime/base/environment.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/param.h"
+#include "runtime/base/status.h"
+#include "runtime/component/component.h"
 
 namespace lamina::transport {
 
@@ -49,6 +49,21 @@ struct Completion {
   void (*done)(Completion* self, Code code) = nullptr;
 };
 
+// A frame of SendZeroCopy that has announced itself and lies with its sender yet.
+//
+// Ownership: whoever is offered one calls Accept() or Drop(), once, before the transport ends.
+class Parcel {
+ public:
+  // Fetches all of it; `into` has as many bytes as were offered and is the parcel's until `done`,
+  // which may run inside the call: kOk, or kPeerLost.
+  virtual void Accept(std::span<std::byte> into, Completion* done) = 0;
+  // Nobody wants it. The sender is told that it is done.
+  virtual void Drop() = 0;
+
+ protected:
+  ~Parcel() = default;
+};
+
 // Who receives. Calls come from inside Transport::Progress() only and may send in their turn.
 class Inbox {
  public:
@@ -57,11 +72,8 @@ class Inbox {
   virtual PeerId Identify(ProcessName name) = 0;
   // A frame; `payload` is valid during the call only.
   virtual void Arrived(PeerId from, const Header& header, std::span<const std::byte> payload) = 0;
-  // A large frame announces itself, for transports that can deliver into place: where do `bytes`
-  // bytes go? An empty answer: nowhere, drop them. The memory stays valid until Placed().
-  virtual std::span<std::byte> Place(PeerId from, const Header& header, std::size_t bytes) = 0;
-  // The frame announced by Place() is complete, or lost if `code` is not kOk.
-  virtual void Placed(PeerId from, const Header& header, std::size_t bytes, Code code) = 0;
+  // A frame of `bytes` bytes announces itself, for transports that can deliver into place.
+  virtual void Offered(PeerId from, const Header& header, std::size_t bytes, Parcel* parcel) = 0;
   // Nothing more will come from or go to `peer` through this transport. At most once per peer.
   virtual void Lost(PeerId peer, Status why) = 0;
 };
@@ -88,10 +100,10 @@ class Endpoint {
   virtual ~Endpoint() = default;
   virtual EndpointCaps caps() const = 0;
   // Copies `frame` before returning. kAgain: no room; call Progress() and retry. kPeerLost.
-  // Frames sent to one peer by SendShort arrive in the order of their acceptance.
+  // Frames sent to one peer arrive, or are offered, in the order of their acceptance.
   virtual Code SendShort(const Frame& frame) = 0;
-  // Borrows `frame.payload` until `done`; arrives through Inbox::Place where the device can, else
-  // through Inbox::Arrived. Unordered with respect to SendShort. kAgain: not accepted.
+  // Borrows `frame.payload`, which is not empty, until the peer has it; Inbox::Offered there.
+  // kAgain: not accepted.
   virtual Code SendZeroCopy(const Frame& frame, Completion* done) = 0;
   // Fetches `into.size()` bytes starting `offset` bytes into `from`. kAgain: not accepted.
   // kDenied: the operating system forbids it (caps().get_bytes_max is 0 from now on).
@@ -138,7 +150,7 @@ struct Context {
   std::string node;               // short host name
   std::uint32_t local_ranks = 1;  // processes of the job on this node
   std::uint32_t job_ranks = 1;
-  Inbox* inbox = nullptr;         // outlives the transport
+  Inbox* inbox = nullptr;  // outlives the transport
 };
 
 using Component = component::Component<Transport, Context>;

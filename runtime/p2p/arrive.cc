@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/log.h"
 #include "runtime/p2p/engine.h"
@@ -33,6 +34,8 @@ void Engine::Arrived(PeerId from, const transport::Header& header,
       return;
     case FrameKind::kNudge:
       return;
+    case FrameKind::kParcel:  // comes by Offered()
+      break;
   }
   BadFrame(from, "a frame of no known kind");
 }
@@ -61,35 +64,47 @@ void Engine::ArrivedMatch(PeerId from, const transport::Header& header,
       SendAnswer(LaneTo(from), {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
     return DeliverEager(request, from, source, tag, payload);
   }
+  KeepUnexpected(from, header, offer, nullptr, payload);
+}
+
+void Engine::KeepUnexpected(PeerId from, const transport::Header& header, const Offer& offer,
+                            transport::Parcel* parcel, std::span<const std::byte> payload) {
   Message* message = NewMessage(payload.size());
-  message->source = source;
-  message->tag = tag;
+  message->source = SourceOf(header);
+  message->tag = TagOf(header);
   message->from = from;
-  message->frame = kind;
+  message->frame = KindOf(header);
   message->bytes = offer.bytes;
   message->token = offer.token;
   message->address = offer.address;
+  if (parcel != nullptr) message->parcel = parcel;
   if (!payload.empty()) std::memcpy(message->payload(), payload.data(), payload.size());
-  space.AddUnexpected(message);
+  SpaceOf(ContextOf(header)).AddUnexpected(message);
   trace::Count(trace::Counter::kUnexpected);
   trace::MessageEvent(trace::EventType::kUnexpected,
-                      {source, tag, static_cast<std::int64_t>(offer.bytes),
+                      {message->source, message->tag, static_cast<std::int64_t>(offer.bytes),
                        static_cast<std::int64_t>(Index(ContextOf(header)))});
+}
+
+// Of a long message; what does not fit stays behind.
+void Engine::BeginReceive(Request* request, PeerId from, Rank source, int tag,
+                          std::uint64_t bytes) {
+  const auto room = static_cast<std::uint64_t>(request->buffer.bytes());
+  request->from = from;
+  request->source = source;
+  request->tag = tag;
+  request->bytes = static_cast<std::int64_t>(std::min(room, bytes));
+  request->error = bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+  request->moved = 0;
+  trace::Count(trace::Counter::kRendezvousReceived);
+  trace::Count(trace::Counter::kRendezvousReceivedBytes,
+               static_cast<std::uint64_t>(request->bytes));
 }
 
 void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag,
                              const Offer& offer) {
-  const std::int64_t room = request->buffer.bytes();
-  const std::uint64_t wanted =
-      std::min<std::uint64_t>(static_cast<std::uint64_t>(room), offer.bytes);
-  request->from = from;
-  request->source = source;
-  request->tag = tag;
-  request->bytes = static_cast<std::int64_t>(wanted);
-  request->error = offer.bytes > static_cast<std::uint64_t>(room) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-  request->moved = 0;
-  trace::Count(trace::Counter::kRendezvousReceived);
-  trace::Count(trace::Counter::kRendezvousReceivedBytes, wanted);
+  BeginReceive(request, from, source, tag, offer.bytes);
+  const auto wanted = static_cast<std::uint64_t>(request->bytes);
   Lane& lane = LaneTo(from);
   if (wanted == 0 || (offer.address != 0 && Fetch(request, lane, offer))) {
     SendAnswer(lane, {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
@@ -98,6 +113,46 @@ void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag
   request->remote_request = tokens_.Add(request);
   SendAnswer(lane, {PackToken(FrameKind::kClearToSend, offer.token),
                     Grant{request->remote_request, wanted}, true});
+}
+
+void Engine::Offered(PeerId from, const transport::Header& header, std::size_t bytes,
+                     transport::Parcel* parcel) {
+  if (KindOf(header) != FrameKind::kParcel) {
+    parcel->Drop();
+    return BadFrame(from, "a parcel that is no message");
+  }
+  const Rank source = SourceOf(header);
+  const int tag = TagOf(header);
+  if (Request* request = SpaceOf(ContextOf(header)).TakePosted(source, tag); request != nullptr)
+    return AcceptParcel(request, from, source, tag, bytes, parcel);
+  KeepUnexpected(from, header, {bytes, 0, 0}, parcel, {});
+}
+
+// Straight into the buffer, if that can take it as it is.
+void Engine::AcceptParcel(Request* request, PeerId from, Rank source, int tag, std::uint64_t bytes,
+                          transport::Parcel* parcel) {
+  BeginReceive(request, from, source, tag, bytes);
+  if (request->bytes == 0) {
+    parcel->Drop();
+    return core::Finish(request, request->error);
+  }
+  std::byte* into = request->buffer.data();
+  if (!request->buffer.contiguous() || request->error != MPI_SUCCESS) {
+    request->staging = into = static_cast<std::byte*>(std::malloc(bytes));
+    if (into == nullptr) {
+      parcel->Drop();
+      return core::Finish(request, MPI_ERR_NO_MEM);
+    }
+  }
+  request->completion.owner = request;
+  request->completion.done = [](transport::Completion* self, Code code) {
+    Request* owner = static_cast<Request::OwnedCompletion*>(self)->owner;
+    if (owner->staging != nullptr && code == Code::kOk)
+      datatype::Unpack({owner->staging, static_cast<std::size_t>(owner->bytes)}, 0, owner->buffer);
+    std::free(std::exchange(owner->staging, nullptr));
+    core::Finish(owner, code == Code::kOk ? owner->error : MPI_ERR_PROC_ABORTED);
+  };
+  parcel->Accept({into, bytes}, &request->completion);
 }
 
 // Fetches the whole message out of the sender's memory; false: it cannot be done here.
@@ -149,40 +204,6 @@ void Engine::FinishReceive(Request* request) {
   tokens_.Remove(request->remote_request);
   request->remote_request = 0;
   core::Finish(request, request->error);
-}
-
-std::span<std::byte> Engine::Place(PeerId from, const transport::Header& header,
-                                   std::size_t bytes) {
-  Request* request = KindOf(header) == FrameKind::kData ? tokens_.Find(TokenOf(header)) : nullptr;
-  const std::uint64_t offset = OffsetOf(header);
-  if (request == nullptr || request->type != Request::Type::kReceive || request->from != from ||
-      offset > static_cast<std::uint64_t>(request->bytes) ||
-      bytes > static_cast<std::uint64_t>(request->bytes) - offset) {
-    BadFrame(from, "data for no receive of ours");
-    return {};
-  }
-  if (request->buffer.contiguous()) return {request->buffer.data() + offset, bytes};
-  // One piece at a time is under way per transfer, so one staging buffer per request is enough.
-  request->staging = static_cast<std::byte*>(std::realloc(request->staging, bytes));
-  return {request->staging, request->staging != nullptr ? bytes : 0};
-}
-
-void Engine::Placed(PeerId from, const transport::Header& header, std::size_t bytes, Code code) {
-  Request* request = tokens_.Find(TokenOf(header));
-  if (request == nullptr || request->from != from) return;  // it failed meanwhile
-  if (code != Code::kOk) {
-    request->error = MPI_ERR_PROC_ABORTED;
-    request->moved = request->bytes;
-  } else {
-    if (!request->buffer.contiguous())
-      datatype::Unpack({request->staging, bytes}, static_cast<std::int64_t>(OffsetOf(header)),
-                       request->buffer);
-    request->moved += static_cast<std::int64_t>(bytes);
-  }
-  if (request->moved < request->bytes) return;
-  std::free(request->staging);
-  request->staging = nullptr;
-  FinishReceive(request);
 }
 
 void Engine::ArrivedDone(const transport::Header& header) {

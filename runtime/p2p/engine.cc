@@ -168,6 +168,7 @@ void Engine::DropSpace(ContextId context) {
 void Engine::DropMessages(MatchSpace* space) {
   for (Message* message : space->Unexpected()) {
     space->RemoveUnexpected(message);
+    if (message->frame == FrameKind::kParcel) message->parcel->Drop();
     FreeMessage(message);
   }
 }

@@ -169,9 +169,8 @@ class Engine final : public transport::Inbox {
   PeerId Identify(transport::ProcessName name) override;
   void Arrived(PeerId from, const transport::Header& header,
                std::span<const std::byte> payload) override;
-  std::span<std::byte> Place(PeerId from, const transport::Header& header,
-                             std::size_t bytes) override;
-  void Placed(PeerId from, const transport::Header& header, std::size_t bytes, Code code) override;
+  void Offered(PeerId from, const transport::Header& header, std::size_t bytes,
+               transport::Parcel* parcel) override;
   void Lost(PeerId peer, Status why) override;
 
  private:
@@ -193,6 +192,8 @@ class Engine final : public transport::Inbox {
 
   // send.cc
   Code TrySend(Lane& lane, Request* request);
+  Code SendLong(Lane& lane, Request* request);
+  Code SendParcel(Lane& lane, Request* request);
   Code SendOffer(Lane& lane, Request* request);
   Code SendPacked(Lane& lane, Request* request, FrameKind kind);
   void QueueSend(Lane& lane, Request* request);
@@ -202,7 +203,6 @@ class Engine final : public transport::Inbox {
   bool FlushAll();
   void Granted(const transport::Header& header, std::span<const std::byte> payload);
   bool Push(Request* request);
-  bool PushZeroCopy(Lane& lane, Request* request);
 
   // arrive.cc
   void ArrivedMatch(PeerId from, const transport::Header& header,
@@ -214,6 +214,11 @@ class Engine final : public transport::Inbox {
                     std::span<const std::byte> data);
   void BeginRendezvous(Request* request, PeerId from, Rank source, int tag, const Offer& offer);
   bool Fetch(Request* request, Lane& lane, const Offer& offer);
+  void KeepUnexpected(PeerId from, const transport::Header& header, const Offer& offer,
+                      transport::Parcel* parcel, std::span<const std::byte> payload);
+  void BeginReceive(Request* request, PeerId from, Rank source, int tag, std::uint64_t bytes);
+  void AcceptParcel(Request* request, PeerId from, Rank source, int tag, std::uint64_t bytes,
+                    transport::Parcel* parcel);
   void FinishReceive(Request* request);
   void BadFrame(PeerId from, const char* what);
   void FailRequestsOf(const Lane& lane);

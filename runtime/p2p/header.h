@@ -18,6 +18,7 @@ enum class FrameKind : std::uint8_t {
   kDone = 6,         // the receiver has fetched it all, or matched an kEagerSync
   kGoodbye = 7,      // this process will send nothing more
   kNudge = 8,        // nothing; ends a sleep
+  kParcel = 9,       // the message itself, by SendZeroCopy: it lies with its sender until accepted
 };
 
 // word 0: kind in the top 8 bits; below, the context, or a byte offset (kData).

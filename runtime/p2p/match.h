@@ -45,9 +45,12 @@ struct Message : core::Object {
     Message* next = nullptr;
     Message* previous = nullptr;
   };
-  std::array<Link, 4> links;   // by KeyIndex
-  std::uint64_t token = 0;     // the sender's, for kEagerSync and kReadyToSend
-  std::uint64_t address = 0;   // in the sender, for kReadyToSend
+  std::array<Link, 4> links;  // by KeyIndex
+  std::uint64_t token = 0;    // the sender's, for kEagerSync and kReadyToSend
+  union {
+    std::uint64_t address = 0;  // in the sender, for kReadyToSend
+    transport::Parcel* parcel;  // for kParcel
+  };
   core::Comm* comm = nullptr;  // set when a matched probe took it
 
   std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }  // of eager kinds

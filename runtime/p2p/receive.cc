@@ -56,6 +56,9 @@ void Engine::ReceiveMatched(Request* request, Message* message) {
   if (message->frame == FrameKind::kReadyToSend) {
     const Offer offer{message->bytes, message->token, message->address};
     BeginRendezvous(request, message->from, message->source, message->tag, offer);
+  } else if (message->frame == FrameKind::kParcel) {
+    AcceptParcel(request, message->from, message->source, message->tag, message->bytes,
+                 message->parcel);
   } else {
     if (message->frame == FrameKind::kEagerSync)
       SendAnswer(LaneTo(message->from),

@@ -4,6 +4,7 @@
 //   short enough, contiguous         SendShort at once: one copy, no request
 //   short enough, not contiguous     packed into scratch, then the same
 //   synchronous                      the same with the request's token in front; done when matched
+//   longer, the transport lends it   a parcel: the receiver accepts it
 //   longer                           an Offer (kReadyToSend); the receiver fetches, or grants a
 //   push
 //
@@ -72,7 +73,7 @@ Code Engine::TrySend(Lane& lane, Request* request) {
   const bool synchronous = request->mode == Request::Mode::kSynchronous;
   const std::int64_t eager_bytes_max =
       static_cast<std::int64_t>(lane.caps.eager_bytes_max) - (synchronous ? 8 : 0);
-  if (bytes > eager_bytes_max) return SendOffer(lane, request);
+  if (bytes > eager_bytes_max) return SendLong(lane, request);
   if (synchronous) return SendPacked(lane, request, FrameKind::kEagerSync);
   if (!request->buffer.contiguous()) return SendPacked(lane, request, FrameKind::kEager);
   const transport::Frame frame{
@@ -105,6 +106,38 @@ Code Engine::SendPacked(Lane& lane, Request* request, FrameKind kind) {
   return code;
 }
 
+Code Engine::SendLong(Lane& lane, Request* request) {
+  const auto bytes = static_cast<std::uint64_t>(request->buffer.bytes());
+  const bool lent = bytes <= lane.caps.zero_copy_bytes_max && request->buffer.contiguous();
+  const Code code = lent ? SendParcel(lane, request) : SendOffer(lane, request);
+  if (code != Code::kOk) return code;
+  trace::Count(trace::Counter::kRendezvousSent);
+  trace::Count(trace::Counter::kRendezvousSentBytes, bytes);
+  trace::MessageEvent(trace::EventType::kRendezvousStarted,
+                      {request->peer, request->match_tag, static_cast<std::int64_t>(bytes),
+                       static_cast<std::int64_t>(Index(request->context))});
+  return code;
+}
+
+// The transport borrows the buffer until the receiver has fetched it.
+Code Engine::SendParcel(Lane& lane, Request* request) {
+  request->completion.owner = request;
+  request->completion.done = [](transport::Completion* self, Code code) {
+    core::Finish(static_cast<Request::OwnedCompletion*>(self)->owner,
+                 code == Code::kOk ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
+  };
+  const std::span<const std::byte> payload(request->buffer.data(),
+                                           static_cast<std::size_t>(request->buffer.bytes()));
+  const transport::Frame frame{
+      PackMatch(FrameKind::kParcel, request->context, request->comm->rank, request->match_tag),
+      payload};
+  const Code code = lane.endpoint->SendZeroCopy(frame, &request->completion);
+  if (code != Code::kOk) return code;
+  trace::Count(trace::Counter::kZeroCopySent);
+  trace::Count(trace::Counter::kZeroCopySentBytes, payload.size());
+  return code;
+}
+
 Code Engine::SendOffer(Lane& lane, Request* request) {
   // remote_request holds our own token until the peer's is known: both name this transfer.
   if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
@@ -116,15 +149,7 @@ Code Engine::SendOffer(Lane& lane, Request* request) {
   const transport::Frame frame{
       PackMatch(FrameKind::kReadyToSend, request->context, request->comm->rank, request->match_tag),
       {reinterpret_cast<const std::byte*>(&offer), sizeof offer}};
-  const Code code = lane.endpoint->SendShort(frame);
-  if (code == Code::kOk) {
-    trace::Count(trace::Counter::kRendezvousSent);
-    trace::Count(trace::Counter::kRendezvousSentBytes, offer.bytes);
-    trace::MessageEvent(trace::EventType::kRendezvousStarted,
-                        {request->peer, request->match_tag, static_cast<std::int64_t>(offer.bytes),
-                         static_cast<std::int64_t>(Index(request->context))});
-  }
-  return code;
+  return lane.endpoint->SendShort(frame);
 }
 
 void Engine::QueueSend(Lane& lane, Request* request) {
@@ -237,8 +262,6 @@ bool Engine::Push(Request* request) {
     core::Finish(request, MPI_ERR_PROC_ABORTED);
     return true;
   }
-  if (lane.caps.zero_copy_bytes_max > 0 && request->buffer.contiguous())
-    return PushZeroCopy(lane, request);
   const std::int64_t piece_max = lane.caps.short_bytes_max;
   while (request->moved < wanted) {
     const std::size_t piece =
@@ -264,35 +287,6 @@ bool Engine::Push(Request* request) {
   }
   core::Finish(request, MPI_SUCCESS);
   return true;
-}
-
-// Lends the transport one large piece after the other; Completion says when the next may follow.
-bool Engine::PushZeroCopy(Lane& lane, Request* request) {
-  const std::int64_t left = static_cast<std::int64_t>(request->region.bytes) - request->moved;
-  const std::size_t piece = static_cast<std::size_t>(
-      std::min<std::uint64_t>(lane.caps.zero_copy_bytes_max, static_cast<std::uint64_t>(left)));
-  if (piece == 0) {
-    core::Finish(request, MPI_SUCCESS);
-    return true;
-  }
-  request->completion.owner = request;
-  request->completion.done = [](transport::Completion* self, Code code) {
-    Request* owner = static_cast<Request::OwnedCompletion*>(self)->owner;
-    owner->moved += static_cast<std::int64_t>(owner->region.key);
-    Engine& engine = TheEngine();
-    if (code != Code::kOk) return core::Finish(owner, MPI_ERR_PROC_ABORTED);
-    if (!engine.Push(owner)) engine.pushing_.push_back(owner);
-  };
-  request->region.key = piece;  // under way
-  const transport::Frame frame{PackToken(FrameKind::kData, request->remote_request,
-                                         static_cast<std::uint64_t>(request->moved)),
-                               {request->buffer.data() + request->moved, piece}};
-  const Code code = lane.endpoint->SendZeroCopy(frame, &request->completion);
-  if (code == Code::kAgain) return false;
-  trace::Count(trace::Counter::kZeroCopySent);
-  trace::Count(trace::Counter::kZeroCopySentBytes, piece);
-  if (code != Code::kOk) core::Finish(request, MPI_ERR_PROC_ABORTED);
-  return true;  // the completion goes on from here
 }
 
 }  // namespace lamina::p2p

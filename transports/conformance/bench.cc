@@ -73,10 +73,14 @@ class Counter final : public transport::Inbox {
     if (!payload.empty() && payload.size() <= into.size())
       std::memcpy(into.data(), payload.data(), payload.size());
   }
-  std::span<std::byte> Place(PeerId, const transport::Header&, std::size_t bytes) override {
-    return {into.data(), bytes};
+  void Offered(PeerId, const transport::Header&, std::size_t bytes,
+               transport::Parcel* parcel) override {
+    fetched_.counter = this;
+    fetched_.done = [](transport::Completion* self, Code) {
+      ++static_cast<Fetched*>(self)->counter->arrived;
+    };
+    parcel->Accept({into.data(), bytes}, &fetched_);
   }
-  void Placed(PeerId, const transport::Header&, std::size_t, Code) override { ++arrived; }
   void Lost(PeerId, Status why) override {
     std::fprintf(stderr, "lost: %s\n", std::string(why.message()).c_str());
     _exit(1);
@@ -87,6 +91,10 @@ class Counter final : public transport::Inbox {
   std::vector<std::byte> into = std::vector<std::byte>(8u << 20);
 
  private:
+  struct Fetched : transport::Completion {
+    Counter* counter = nullptr;
+  };
+  Fetched fetched_;
   transport::Header header_{};
 };
 

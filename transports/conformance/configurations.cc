@@ -65,8 +65,9 @@ std::vector<Configuration> AllConfigurations() {
   for (Configuration& it : all) {
     if (it.name == "shm_descriptor_sleep") it.descriptor_sleep = true;
     if (it.name != "ucx_shm") continue;
-    for (const char* test : {"ASenderNoticesThatItsPeerWasKilled",
-                             "ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames"})
+    for (const char* test :
+         {"ASenderNoticesThatItsPeerWasKilled", "WhoIsKilledOverAParcelIsNoticed",
+          "ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames"})
       it.unsupported.push_back({test, "no shared memory of UCX 1.13 notices a death"});
   }
   return all;

@@ -33,9 +33,7 @@ void CheckingInbox::Arrived(PeerId from, const transport::Header& header,
                             std::span<const std::byte> payload) {
   EXPECT_EQ(lost.count(from), 0u) << "a frame from a lost peer";
   const std::uint64_t number = ++arrived[from];
-  if (ordered) {
-    EXPECT_EQ(header.words[0], number) << "from peer " << Index(from);
-  }
+  EXPECT_EQ(header.words[0], number) << "from peer " << Index(from);
   ASSERT_EQ(header.words[1], payload.size()) << "frame " << number;
   const auto pattern = PatternOf(header.words[0], payload.size());
   EXPECT_TRUE(std::equal(payload.begin(), payload.end(), pattern.begin()))
@@ -43,22 +41,38 @@ void CheckingInbox::Arrived(PeerId from, const transport::Header& header,
   if (on_arrival) on_arrival(from);
 }
 
-std::span<std::byte> CheckingInbox::Place(PeerId, const transport::Header& header,
-                                          std::size_t bytes) {
-  ++places;
+void CheckingInbox::Offered(PeerId from, const transport::Header& header, std::size_t bytes,
+                            transport::Parcel* parcel) {
+  ++offered;
+  EXPECT_EQ(header.words[0], ++arrived[from]) << "from peer " << Index(from);
   EXPECT_EQ(header.words[1], bytes);
-  if (drop) return {};
-  place.resize(bytes);
-  return place;
+  kept_.push_back({{Fetched}, this, parcel, header.words[0], std::vector<std::byte>(bytes)});
+  if (!keep) AcceptKept();
 }
 
-void CheckingInbox::Placed(PeerId from, const transport::Header& header, std::size_t bytes,
-                           Code code) {
-  ++placed;
-  ++arrived[from];
-  EXPECT_EQ(code, Code::kOk);
-  ASSERT_EQ(bytes, place.size());
-  EXPECT_EQ(place, PatternOf(header.words[0], bytes));
+void CheckingInbox::AcceptKept() {
+  ASSERT_FALSE(kept_.empty());
+  fetching_.splice(fetching_.end(), kept_, kept_.begin());
+  Kept& kept = fetching_.back();
+  kept.parcel->Accept(kept.place, &kept);
+}
+
+void CheckingInbox::DropKept() {
+  ASSERT_FALSE(kept_.empty());
+  kept_.front().parcel->Drop();
+  kept_.pop_front();
+}
+
+void CheckingInbox::Fetched(transport::Completion* completion, Code code) {
+  auto* const kept = static_cast<Kept*>(completion);
+  CheckingInbox* const inbox = kept->inbox;
+  ++(code == Code::kOk ? inbox->fetched : inbox->failed);
+  if (code == Code::kOk) {
+    EXPECT_EQ(kept->place, PatternOf(kept->number, kept->place.size()));
+  } else {
+    EXPECT_EQ(code, Code::kPeerLost);
+  }
+  inbox->fetching_.remove_if([kept](const Kept& it) { return &it == kept; });
 }
 
 void CheckingInbox::Lost(PeerId peer, Status why) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -33,20 +34,33 @@ class CheckingInbox final : public transport::Inbox {
   PeerId Identify(transport::ProcessName name) override;
   void Arrived(PeerId from, const transport::Header& header,
                std::span<const std::byte> payload) override;
-  std::span<std::byte> Place(PeerId from, const transport::Header& header,
-                             std::size_t bytes) override;
-  void Placed(PeerId from, const transport::Header& header, std::size_t bytes, Code code) override;
+  void Offered(PeerId from, const transport::Header& header, std::size_t bytes,
+               transport::Parcel* parcel) override;
   void Lost(PeerId peer, Status why) override;
+  // Fetches what was offered first and kept.
+  void AcceptKept();
+  void DropKept();
 
   std::map<PeerId, std::uint64_t> arrived;  // frames from each peer
   std::map<PeerId, std::string> lost;       // and what was said
   std::function<void(PeerId)> on_arrival;   // may send
-  bool ordered = true;                      // of what arrives; zero-copy frames are not
-  bool drop = false;                        // Place() answers with nothing
-  std::uint64_t places = 0;
-  std::uint64_t placed = 0;
+  bool keep = false;                        // what is offered waits for AcceptKept() or DropKept()
+  std::uint64_t offered = 0;
+  std::uint64_t fetched = 0;
+  std::uint64_t failed = 0;  // was to be fetched, and the peer was lost
   std::uint64_t identified = 0;
-  std::vector<std::byte> place;
+
+ private:
+  struct Kept : transport::Completion {
+    CheckingInbox* inbox;
+    transport::Parcel* parcel;
+    std::uint64_t number;
+    std::vector<std::byte> place;
+  };
+  static void Fetched(transport::Completion* kept, Code code);
+
+  std::list<Kept> kept_;
+  std::list<Kept> fetching_;
 };
 
 class Node {
@@ -67,6 +81,11 @@ class Node {
     transport_.reset();
   }
 
+  // The payload of the next frame to `id`, for those who send it themselves.
+  std::vector<std::byte> Next(std::uint32_t id, std::size_t bytes) {
+    return PatternOf(++sent_[id], bytes);
+  }
+  std::uint64_t sent(std::uint32_t id) { return sent_[id]; }
   // The next frame to `id`, as the inbox there expects it. Tries once.
   Code TrySend(std::uint32_t id, std::size_t bytes);
   // Until it is accepted; `meanwhile` runs after each refusal.

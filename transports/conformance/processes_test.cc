@@ -314,6 +314,40 @@ TEST_P(Processes, ASleeperNoticesThatItsPeerWasKilledAndGetsItsLastFrames) {
   });
 }
 
+// Neither he who lent it waits for ever, nor he who wants to fetch it.
+TEST_P(Processes, WhoIsKilledOverAParcelIsNoticed) {
+  Run(2, [](Member& member, Node& node) {
+    if (!GetParam().zero_copy) return;
+    constexpr std::size_t kBytes = 8u << 20;
+    struct Told : transport::Completion {
+      Code code = Code::kAgain;
+    } told;
+    told.done = [](transport::Completion* self, Code code) {
+      static_cast<Told*>(self)->code = code;
+    };
+    const std::uint32_t peer = 1 - member.rank();
+    node.inbox().keep = true;
+    const Bytes payload = node.Next(peer, kBytes);
+    const transport::Frame frame{{{1, kBytes}}, payload};
+    Code code;
+    while ((code = node.to(peer).SendZeroCopy(frame, &told)) == Code::kAgain)
+      node.transport().Progress(16);
+    ASSERT_EQ(code, Code::kOk);
+    EXPECT_TRUE(node.PollUntil([&] { return node.inbox().offered == 1; }));
+    if (member.rank() == 1) {
+      EXPECT_EQ(node.Send(0, 8), Code::kOk);
+      EXPECT_TRUE(node.PollUntil([&] { return node.inbox().arrived[PeerId{0}] == 2; }));
+      raise(SIGKILL);
+    }
+    EXPECT_TRUE(node.PollUntil([&] { return node.inbox().arrived[PeerId{1}] == 2; }));
+    EXPECT_EQ(node.Send(1, 8), Code::kOk);
+    EXPECT_TRUE(node.PollUntil([&] { return node.inbox().lost.count(PeerId{1}) == 1; }));
+    EXPECT_TRUE(node.PollUntil([&] { return told.code == Code::kPeerLost; }));
+    node.inbox().AcceptKept();
+    EXPECT_TRUE(node.PollUntil([&] { return node.inbox().failed == 1; }));
+  });
+}
+
 TEST_P(Processes, ConnectingToTheDeadFails) {
   RunUnderExceptions(GetParam(), [&] {
     RunProcesses(2, [&](Member& member) {

@@ -13,7 +13,6 @@ namespace lamina::ucx {
 struct Params {
   std::string tls = "^sm";
   std::string net_devices;
-  std::uint64_t rendezvous_bytes_min = 256u * 1024;
   std::uint32_t short_bytes_max = 64u * 1024;
   std::uint32_t tcp_segment_bytes = 112u * 1024;
   std::uint32_t connect_ms = 100;
@@ -29,11 +28,6 @@ inline constexpr std::tuple kFields{
     param::Describe("transport.ucx.net_devices", &Params::net_devices, "",
                     "Network devices UCX may use, as in UCX_NET_DEVICES, e.g. \"eth0\"; empty: UCX "
                     "chooses."),
-    param::Describe(
-        "transport.ucx.rendezvous_bytes_min", &Params::rendezvous_bytes_min, Unit::kBytes,
-        std::uint64_t{0}, std::uint64_t{1} << 40,
-        "Messages of UCX from here on use its rendezvous; 0: UCX chooses. UCX's own "
-        "choice over TCP made 8 KiB take 37 us, 256 KiB here 7 us; 64 KiB 45 and 22 us."),
     param::Describe("transport.ucx.short_bytes_max", &Params::short_bytes_max, Unit::kBytes, 1024u,
                     1024u * 1024,
                     "Largest frame that is copied and sent at once; longer ones go by rendezvous. "

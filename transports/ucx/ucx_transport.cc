@@ -46,10 +46,11 @@ class UcxEndpoint final : public transport::Endpoint {
 
   Code SendZeroCopy(const transport::Frame& frame, transport::Completion* done) override {
     if (line_->lost) return Code::kPeerLost;
+    if (!worker_->IsUp(*line_)) return Code::kAgain;
     Slot* const slot = worker_->small().Take();
     if (slot == nullptr) return Code::kAgain;
     slot->done = done;
-    return worker_->Send(*line_, slot, frame.header, frame.payload, 0);
+    return worker_->Send(*line_, slot, frame.header, frame.payload, UCP_AM_SEND_FLAG_RNDV);
   }
 
   Code Get(const transport::Region&, std::uint64_t, std::span<std::byte>,

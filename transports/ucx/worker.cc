@@ -59,8 +59,6 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   };
   Status status = set("TLS", params_.tls);
   if (status.ok()) status = set("NET_DEVICES", params_.net_devices);
-  if (status.ok() && params_.rendezvous_bytes_min > 0)
-    status = set("RNDV_THRESH", std::to_string(params_.rendezvous_bytes_min));
   // A receiver must have room for a whole segment, so the two go together. (To ucp_config_modify
   // they have no TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
@@ -245,42 +243,65 @@ ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t heade
                                              param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
 }
 
+// What UCX tells of a rendezvous that one side has begun. Ends itself.
+class Worker::Rendezvous final : public transport::Parcel {
+ public:
+  Rendezvous(Worker* worker, void* descriptor, bool* ended)
+      : worker_(worker), descriptor_(descriptor), ended_(ended) {}
+
+  void Accept(std::span<std::byte> into, transport::Completion* done) override {
+    done_ = done;
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    param.cb.recv_am = OnFetched;
+    param.user_data = this;
+    void* const request = worker_->library_.ucp_am_recv_data_nbx(worker_->worker_, descriptor_,
+                                                                 into.data(), into.size(), &param);
+    if (request == nullptr || UCS_PTR_IS_ERR(request))
+      End(request == nullptr ? Code::kOk : Code::kPeerLost);
+  }
+  void Drop() override {
+    if (ended_ == nullptr) worker_->library_.ucp_am_data_release(worker_->worker_, descriptor_);
+    End(Code::kOk);
+  }
+  // UCX's callback is over: from now on it keeps the descriptor for us.
+  void Keep() { ended_ = nullptr; }
+
+ private:
+  static void OnFetched(void* request, ucs_status_t status, std::size_t, void* self) {
+    auto* const rendezvous = static_cast<Rendezvous*>(self);
+    rendezvous->worker_->library_.ucp_request_free(request);
+    rendezvous->End(status == UCS_OK ? Code::kOk : Code::kPeerLost);
+  }
+  void End(Code code) {
+    if (ended_ != nullptr) *ended_ = true;
+    ++worker_->handled_;
+    transport::Completion* const done = worker_->ending_ ? nullptr : done_;
+    delete this;
+    if (done != nullptr) done->done(done, code);
+  }
+
+  Worker* const worker_;
+  void* const descriptor_;
+  bool* ended_;  // inside UCX's callback: whether it was over before that
+  transport::Completion* done_ = nullptr;
+};
+
 ucs_status_t Worker::Receive(const WireHeader& wire, void* data, std::size_t bytes,
                              bool rendezvous) {
   ++handled_;
   if (ending_) return UCS_OK;  // dropped
   const PeerId peer = PeerOf(wire.sender);
-  if (rendezvous) return Place(peer, wire.header, data, bytes);
-  inbox_->Arrived(peer, wire.header, {static_cast<const std::byte*>(data), bytes});
-  return UCS_OK;
-}
-
-ucs_status_t Worker::Place(PeerId peer, const transport::Header& header, void* data,
-                           std::size_t bytes) {
-  const std::span<std::byte> into = inbox_->Place(peer, header, bytes);
-  if (into.size() < bytes) return UCS_OK;  // UCX drops it and tells the sender that it is done
-  auto placement = std::make_unique<Placement>(Placement{this, peer, header, bytes});
-  ucp_request_param_t param{};
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.cb.recv_am = OnPlaced;
-  param.user_data = placement.get();
-  void* const request = library_.ucp_am_recv_data_nbx(worker_, data, into.data(), bytes, &param);
-  if (request != nullptr && !UCS_PTR_IS_ERR(request)) {
-    placement.release();  // OnPlaced has it
-    return UCS_INPROGRESS;
+  if (!rendezvous) {
+    inbox_->Arrived(peer, wire.header, {static_cast<const std::byte*>(data), bytes});
+    return UCS_OK;
   }
-  inbox_->Placed(peer, header, bytes, request == nullptr ? Code::kOk : Code::kPeerLost);
-  return UCS_OK;
-}
-
-void Worker::OnPlaced(void* request, ucs_status_t status, std::size_t, void* placement) {
-  const std::unique_ptr<Placement> placed(static_cast<Placement*>(placement));
-  Worker* const self = placed->worker;
-  self->library_.ucp_request_free(request);
-  ++self->handled_;
-  if (self->ending_) return;
-  self->inbox_->Placed(placed->peer, placed->header, placed->bytes,
-                       status == UCS_OK ? Code::kOk : Code::kPeerLost);
+  bool ended = false;
+  auto* const parcel = new Rendezvous(this, data, &ended);
+  inbox_->Offered(peer, wire.header, bytes, parcel);
+  if (ended) return UCS_OK;
+  parcel->Keep();
+  return UCS_INPROGRESS;
 }
 
 PeerId Worker::PeerOf(transport::ProcessName name) {

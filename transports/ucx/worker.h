@@ -52,8 +52,6 @@ class Worker {
   bool Drained();
 
   // For endpoints.
-  const Library& library() const { return library_; }
-  ucp_worker_h handle() const { return worker_; }
   const Params& params() const { return params_; }
   // True: the frame has left, or UCX has copied the rest. False: UCX would have to borrow it, now
   // or always, or the line is broken; nothing was sent.
@@ -74,13 +72,7 @@ class Worker {
   void Lose(Line& line, const char* why);
 
  private:
-  // One frame on its way into the place the Inbox gave.
-  struct Placement {
-    Worker* worker;
-    PeerId peer;
-    transport::Header header;
-    std::size_t bytes;
-  };
+  class Rendezvous;
   struct Loss {
     PeerId peer;
     std::string why;
@@ -93,9 +85,7 @@ class Worker {
                                 void* data, std::size_t bytes, const ucp_am_recv_param_t* param);
   static void OnError(void* line, ucp_ep_h endpoint, ucs_status_t status);
   static void OnSent(void* request, ucs_status_t status, void* slot);
-  static void OnPlaced(void* request, ucs_status_t status, std::size_t bytes, void* placement);
   ucs_status_t Receive(const WireHeader& wire, void* data, std::size_t bytes, bool rendezvous);
-  ucs_status_t Place(PeerId peer, const transport::Header& header, void* data, std::size_t bytes);
   PeerId PeerOf(transport::ProcessName name);
   void Sent(Slot* slot, ucs_status_t status);
   std::uint32_t ReportLosses();
