@@ -6,8 +6,11 @@
 //         inbox checks order and content. What needs real processes is in processes_test.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "transports/conformance/node.h"
 
@@ -359,6 +362,27 @@ TEST_P(Conformance, ATransportThatEndsTellsNobody) {
     EXPECT_EQ(inbox.identified, identified);
     EXPECT_TRUE(inbox.lost.empty());
   });
+}
+
+// A process that shares its CPU yields after every poll in vain.
+TEST(SharedCpu, OnePollFindsAFrameFromAnyOfManyPeers) {
+  constexpr std::uint32_t kPeers = 40;
+  const std::vector<Configuration> all = AllConfigurations();
+  Configuration shm = *std::find_if(all.begin(), all.end(),
+                                    [](const Configuration& it) { return it.name == "shm"; });
+  shm.params.push_back("progress.wait.mode=oversubscribed");
+  Node reader(shm, 0, kPeers + 1);
+  std::vector<std::unique_ptr<Node>> peers;
+  for (std::uint32_t id = 1; id <= kPeers; ++id) {
+    peers.push_back(std::make_unique<Node>(shm, id, kPeers + 1));
+    ASSERT_TRUE(peers.back()->ok());
+    ASSERT_TRUE(peers.back()->Connect(0, reader.Address()).ok());
+  }
+  for (std::uint32_t i = 0; i < 4 * kPeers; ++i) {
+    const std::uint32_t turn = i * 17 % kPeers;
+    ASSERT_EQ(peers[turn]->TrySend(0, 8), Code::kOk);
+    ASSERT_EQ(reader.transport().Progress(16), 1u) << "frame " << i << ", from peer " << turn + 1;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(AllConfigurations()),

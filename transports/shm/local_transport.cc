@@ -20,8 +20,12 @@ namespace lamina::shm {
 
 namespace {
 
-// Rings other than the hot one that a poll looks at: bounds its time with many peers.
-constexpr std::uint32_t kColdRingsPerPoll = 8;
+// Rings other than the hot one that a poll looks at: those that delivered lately, and of the others
+// a few in turns, which bounds its time with many peers. Who shares its CPU yields after a poll
+// that found nothing, and that takes as long as looking at a hundred.
+constexpr std::uint32_t kRecentRings = 8;
+constexpr std::uint32_t kOtherRingsPerPoll = 8;
+constexpr std::uint32_t kOtherRingsPerYield = 32;
 // How often a process that goes to sleep looks whether its peers live.
 constexpr std::uint64_t kLookAfterEvery_ms = 200;
 
@@ -189,13 +193,23 @@ bool LocalTransport::HelpWithAChunk(const Incoming& ring) {
 
 std::uint32_t LocalTransport::DrainColdRings(std::uint32_t frames_max) {
   const auto count = static_cast<std::uint32_t>(incoming_.size());
+  const std::uint32_t recent = std::min(count, kRecentRings);
   std::uint32_t handled = 0;
-  for (std::uint32_t looked = std::min(count, kColdRingsPerPoll); looked > 0; --looked) {
-    cold_ = cold_ + 1 < count ? cold_ + 1 : 0;
+  for (std::uint32_t i = hot_, looked = 1; looked < recent && handled < frames_max; ++looked) {
+    i = i + 1 < recent ? i + 1 : 0;
+    if (!incoming_[i].reader.Ready()) continue;
+    handled += Drain(incoming_[i], frames_max - handled);
+    hot_ = i;
+  }
+  const std::uint32_t looks_max = exclusive_ ? kOtherRingsPerPoll : kOtherRingsPerYield;
+  for (std::uint32_t looked = std::min(count - recent, looks_max);
+       looked > 0 && handled < frames_max; --looked) {
+    cold_ = cold_ + 1 < count ? std::max(cold_ + 1, recent) : recent;
     if (!incoming_[cold_].reader.Ready()) continue;
     handled += Drain(incoming_[cold_], frames_max - handled);
-    hot_ = cold_;
-    if (handled >= frames_max) break;
+    hot_ = oldest_recent_;
+    oldest_recent_ = (oldest_recent_ + 1) % kRecentRings;
+    std::swap(incoming_[hot_], incoming_[cold_]);
   }
   return handled;
 }
@@ -258,6 +272,7 @@ void LocalTransport::Retire(std::size_t position) {
   incoming_.erase(incoming_.begin() + static_cast<std::ptrdiff_t>(position));
   hot_ = 0;
   cold_ = 0;
+  oldest_recent_ = 0;
   segment_->Erase(index);
   segment_->entry(index).state.store(RingState::kFree, std::memory_order_release);
 }

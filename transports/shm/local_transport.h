@@ -93,10 +93,11 @@ class LocalTransport final : public transport::Transport {
   const bool fence_all_;   // before sleeping, so that peers' sends need none
   bool single_copy_ = false;
 
-  std::vector<Incoming> incoming_;
+  std::vector<Incoming> incoming_;  // the first ones delivered lately
   std::vector<Endpoint*> endpoints_;
-  std::uint32_t hot_ = 0;   // the ring that delivered last
-  std::uint32_t cold_ = 0;  // the next of the others to look at
+  std::uint32_t hot_ = 0;            // the ring that delivered last
+  std::uint32_t oldest_recent_ = 0;  // of the recent ones, which makes room for the next
+  std::uint32_t cold_ = 0;           // of the others, the one looked at last
   std::uint32_t changes_seen_ = 0;
   bool in_progress_ = false;
   bool invited_ = false;       // in some ring
