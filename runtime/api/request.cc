@@ -150,6 +150,23 @@ bool AllComplete(void* argument) {
   return true;
 }
 
+// The part of a set that has not been seen to be complete yet: a thread that waits for it is woken
+// once, not for every request.
+struct Rest {
+  int next;
+  const int count;
+  const MPI_Request* const requests;
+};
+
+bool RestComplete(void* argument) {
+  Rest* rest = static_cast<Rest*>(argument);
+  for (; rest->next < rest->count; ++rest->next) {
+    const Request* request = FindRequest(rest->requests[rest->next]);
+    if (IsActive(request) && !request->complete) return false;
+  }
+  return true;
+}
+
 MPI_Status* At(MPI_Status statuses[], int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
@@ -311,9 +328,8 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   }
   if (!good) [[unlikely]]
     return api::CheckRequests(entry.name(), count, requests);
-  for (int i = pending; i < count; ++i)
-    if (Request* request = api::FindRequest(requests[i]); api::IsActive(request))
-      lamina::p2p::Wait(request);
+  api::Rest rest{pending, count, requests};
+  if (!api::RestComplete(&rest)) lamina::p2p::WaitUntil(api::RestComplete, &rest);
   return api::RetireAll(entry, {count, requests}, statuses);
 }
 PROFILED(MPI_Waitall);

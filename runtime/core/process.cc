@@ -1,7 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/process.h"
 
+#include "runtime/progress/waiting.h"
+
 namespace lamina::core {
+
+namespace {
+
+// Looks at a lock that is taken before its next holder sleeps for it: a few calls' time.
+constexpr int kLooksBeforeSleep = 100;
+constexpr std::uint32_t kSleepMs = 1;
+
+}  // namespace
+
+void LibraryLock::LockAmongOthers() {
+  contenders_.fetch_add(1, std::memory_order_relaxed);
+  for (int looks = 0; taken_.load(std::memory_order_relaxed) != 0 || !Take(); ++looks) {
+    if (looks < kLooksBeforeSleep) {
+      progress::Pause();
+      continue;
+    }
+    sleeping_.store(1);
+    if (taken_.load() == 0) continue;
+    progress::SleepOn(sleeping_, 1, kSleepMs);
+  }
+  // The word told of one sleeper and may be lowered by now; others may still sleep.
+  if (contenders_.fetch_sub(1, std::memory_order_relaxed) > 1)
+    sleeping_.store(1, std::memory_order_relaxed);
+}
+
+void LibraryLock::WakeOne() {
+  sleeping_.store(0, std::memory_order_relaxed);
+  progress::WakeFrom(sleeping_, 1);
+}
 
 constinit Process* process = nullptr;
 constinit std::atomic<Process*> shared_process{nullptr};

@@ -3,10 +3,13 @@
 // argument, so there is one pointer to it.
 #pragma once
 
+#include <pthread.h>
+
 #include <atomic>
+#include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 
 #include "runtime/base/environment.h"
 #include "runtime/base/event_ring.h"
@@ -23,37 +26,54 @@ namespace lamina::core {
 
 // Lets one thread in at a time. Recursive, because callbacks of the application may call MPI; a
 // thread that sleeps gives it up wholly, however often it holds it.
+//
+// Releasing is a plain store: an atomic operation would wait for all stores before it, those of a
+// message just sent among them. So it may miss who is about to sleep at that moment, and nobody
+// sleeps for longer than a millisecond.
 class LibraryLock {
  public:
   void Lock() {
-    if (!mutex_.try_lock()) {
-      contenders_.fetch_add(1, std::memory_order_relaxed);
-      mutex_.lock();
-      contenders_.fetch_sub(1, std::memory_order_relaxed);
+    const pthread_t self = pthread_self();
+    if (holder_.load(std::memory_order_relaxed) != self) {
+      if (!Take()) [[unlikely]]
+        LockAmongOthers();
+      holder_.store(self, std::memory_order_relaxed);
     }
     ++depth_;
   }
   void Unlock() {
-    --depth_;
-    mutex_.unlock();
+    if (--depth_ == 0) Release();
   }
   // Does another thread wait for it?
   bool Wanted() const { return contenders_.load(std::memory_order_relaxed) != 0; }
 
   // The answer is for RegainAll.
   int ReleaseAll() {
-    const int depth = depth_;
-    for (int i = 0; i < depth; ++i) Unlock();
+    const int depth = std::exchange(depth_, 0);
+    if (depth != 0) Release();
     return depth;
   }
   void RegainAll(int depth) {
-    for (int i = 0; i < depth; ++i) Lock();
+    if (depth != 0) Lock();
+    depth_ = depth;
   }
 
  private:
-  std::recursive_mutex mutex_;
+  bool Take() { return taken_.exchange(1, std::memory_order_acquire) == 0; }
+  void Release() {
+    holder_.store(pthread_t{}, std::memory_order_relaxed);
+    taken_.store(0, std::memory_order_release);
+    if (sleeping_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      WakeOne();
+  }
+  void LockAmongOthers();
+  void WakeOne();
+
+  std::atomic<std::uint32_t> taken_{0};     // guards depth_
+  std::atomic<std::uint32_t> sleeping_{0};  // somebody sleeps on this word and is to be woken
+  std::atomic<pthread_t> holder_{};
   std::atomic<int> contenders_{0};
-  int depth_ = 0;  // guarded by mutex_
+  int depth_ = 0;
 };
 
 struct Process {

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <ctime>
 
 namespace lamina::progress {
@@ -46,8 +45,8 @@ void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::u
   syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0);
 }
 
-void WakeFrom(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void WakeFrom(std::atomic<std::uint32_t>& word, int sleepers_max) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, sleepers_max, nullptr, nullptr, 0);
 }
 
 Nap::Nap(std::span<transport::Transport* const> transports)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -119,6 +120,6 @@ class Nap {
 
 // A thread sleeps until `word` is not `value`, or is woken, or that long.
 void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t sleep_ms);
-void WakeFrom(std::atomic<std::uint32_t>& word);
+void WakeFrom(std::atomic<std::uint32_t>& word, int sleepers_max = INT_MAX);
 
 }  // namespace lamina::progress
