@@ -83,7 +83,9 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
     if (!self.Begin(Writes::kSlot)) return false;
     std::byte* const row = self.slot();
     Take(own, done, now, row + self.rank() * now);
-    if (!self.Meet()) return false;
+    self.Arrive();
+    self.FetchNext(self.rank() * now, now);
+    if (!self.AwaitAll()) return false;
     if (now == bytes) {
       Give(row, bytes * self.ranks(), whole, 0);
     } else {
@@ -155,7 +157,9 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
       for (Rank rank = 0; rank < self.ranks(); ++rank)
         Take(out.At(rank), done, now, own_row + rank * now);
     }
-    if (!self.Meet()) return false;
+    self.Arrive();
+    self.FetchNext(self.rank() * ranks * now, ranks * now);
+    if (!self.AwaitAll()) return false;
     const std::byte* column = self.slot() + self.rank() * now;
     for (Rank rank = 0; rank < self.ranks(); ++rank, column += ranks * now)
       Give(column, now, in.At(rank), done);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/shared/participant.h"
 
-#include <algorithm>
-
 namespace lamina::collective::shared {
 
 // The slot, and the posts, of this operation were those of an earlier one that all have to have

@@ -12,7 +12,10 @@
 // Threads: one at a time.
 #pragma once
 
+#include <algorithm>
+
 #include "collectives/shared/board.h"
+#include "runtime/base/prefetch.h"
 
 namespace lamina::collective::shared {
 
@@ -71,28 +74,36 @@ class Participant {
   // the verdict or the slot.
   template <class Last>
   [[nodiscard]] bool MeetAtGate(const Last& last) {
-    Gate& gate = board_.gate(number_);
-    Post& verdict = board_.verdict(number_);
-    if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 ==
-        static_cast<std::uint32_t>(ranks())) {
-      gate.arrived.store(0, std::memory_order_relaxed);
-      last(verdict);
-      Say(verdict);
-    } else if (!Await(verdict.number, number_)) {
-      return false;
+    ArriveAtGate(last);
+    return AwaitAll();
+  }
+  [[nodiscard]] bool Meet() {
+    Arrive();
+    return AwaitAll();
+  }
+  // Meet() in two halves, for a member that has something of its own to do in between.
+  void Arrive() {
+    if (crowded_) return ArriveAtGate([](Post&) {});
+    Publish();
+  }
+  [[nodiscard]] bool AwaitAll() {
+    if (crowded_) {
+      if (!Await(board_.verdict(number_).number, number_)) return false;
+    } else {
+      for (Rank other = 0; other < ranks(); ++other)
+        if (other != rank_ && !Await(post(other).number, number_)) return false;
     }
     HaveMet();
     return true;
   }
-  [[nodiscard]] bool MeetFaceToFace() {
-    Publish();
-    for (Rank other = 0; other < ranks(); ++other)
-      if (other != rank_ && !Await(post(other).number, number_)) return false;
-    HaveMet();
-    return true;
-  }
-  [[nodiscard]] bool Meet() {
-    return crowded_ ? MeetAtGate([](Post&) {}) : MeetFaceToFace();
+  // Begins to fetch what this member is going to write if the next operation is like this one:
+  // `bytes` of its slot from `offset` on. Those who read these lines still have them, and a store
+  // takes as long as to take its line back from them; so it is done while there is time.
+  void FetchNext(std::int64_t offset, std::int64_t bytes) const {
+    if (crowded_) return;  // the wait is a turn of another rank, which is much longer
+    const std::byte* const begin = board_.slot(number_ + 1) + offset;
+    bytes = std::min(bytes, kAheadBytesMax);
+    for (std::int64_t at = 0; at < bytes; at += kLineBytes) WillWrite(begin + at);
   }
   // Reads nothing of operation `number` and earlier ones any more.
   void Finish(Number number) {
@@ -126,12 +137,25 @@ class Participant {
   void HaveMet() {
     if (finished_by_all_ + kLag < number_) finished_by_all_ = number_ - kLag;
   }
+  template <class Last>
+  void ArriveAtGate(const Last& last) {
+    Gate& gate = board_.gate(number_);
+    if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 !=
+        static_cast<std::uint32_t>(ranks()))
+      return;
+    gate.arrived.store(0, std::memory_order_relaxed);
+    Post& verdict = board_.verdict(number_);
+    last(verdict);
+    Say(verdict);
+  }
   bool AwaitRoom(Number depth);
   void WakeSleepers();
 
  public:
   // A member may still read what was posted so many operations ago, less one.
   static constexpr Number kLag = 3;
+  // More lines than that are fetched as fast by the stores themselves.
+  static constexpr std::int64_t kAheadBytesMax = 4 << 10;
 
  private:
   Board& board_;

@@ -65,7 +65,7 @@ bool AllreduceInline(Participant& self, const Reduction& it) {
     if (!self.MeetAtGate([&](Post& result) { FoldPosts(self, it, result.data); })) return false;
     CopyBytes(verdict.data, it.output, it.bytes());
   } else {
-    if (!self.MeetFaceToFace()) return false;
+    if (!self.Meet()) return false;
     alignas(kLineBytes) std::byte result[kInlineBytes];
     FoldPosts(self, it, result);
     CopyBytes(result, it.output, it.bytes());
@@ -85,7 +85,9 @@ bool AllreduceWhole(Participant& self, const Reduction& it) {
       return false;
     CopyBytes(result, it.output, it.bytes());
   } else {
-    if (!self.MeetFaceToFace()) return false;
+    self.Arrive();
+    self.FetchNext(self.rank() * stride, it.bytes());
+    if (!self.AwaitAll()) return false;
     Fold(it, rows, stride, self.ranks(), it.count, it.output);
   }
   self.Finish();
@@ -228,14 +230,17 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
     const std::int64_t count = std::min(piece, it.count - first);
     if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
     std::byte* const rows = is_inline ? self.post(0).data : self.slot();
+    const std::int64_t own_row = self.rank() * stride;
     if (is_root) {
+      if (!is_inline) self.FetchNext(own_row, count * size);
       for (Rank rank = self.ranks() - 1; rank >= 0; --rank)
         if (rank != root && !self.Await(rank)) return false;
       fold.Fold(rows, stride, first, count);
     } else {
-      CopyBytes(static_cast<const std::byte*>(it.input) + first * size, rows + self.rank() * stride,
+      CopyBytes(static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
                 count * size);
       self.Publish();
+      if (!is_inline) self.FetchNext(own_row, count * size);
     }
     self.Finish();
   }

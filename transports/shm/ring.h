@@ -19,6 +19,7 @@
 #include <span>
 
 #include "runtime/base/copy.h"
+#include "runtime/base/prefetch.h"
 #include "transports/shm/joint.h"
 #include "transports/transport.h"
 
@@ -64,14 +65,6 @@ struct Geometry {
   std::uint32_t FrameBytesMax() const { return area_bytes / 2; }
 };
 
-// Begins to fetch a line that is going to be written.
-inline void WillWrite(const void* line) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
 // A store to a line that the reader had takes as long as a message. Without a lock the processor
 // goes on meanwhile, but an atomic operation, as at MPI_THREAD_MULTIPLE, waits for all stores; so
 // the lines of the cells to come are fetched in time. Not of those that the reader polls, nor where

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Cache lines asked for before they are needed.
+#pragma once
+
+namespace lamina {
+
+// Begins to fetch a line that is going to be written.
+inline void WillWrite(const void* line) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+}  // namespace lamina
