@@ -4,8 +4,8 @@
 // Members publish where their data lies and meet. Each reads or writes what it has to of the
 // others'. Then they meet again, because until then others may be at their buffers.
 //
-// allgather: each writes its block to all, a piece at a time, so that the piece comes from the
-// cache for all but the first. alltoall: each reads its blocks.
+// allgather, alltoall: each writes its blocks to the others, because whoever made them has them in
+// its cache, and copies its own while it waits.
 //
 // bcast: the root writes its slice to all, as much as it can while they read the others.
 //
@@ -43,11 +43,16 @@ Addresses DataOf(const Buffer& input, const Buffer& output) {
   return {AddressOf(input.data()), AddressOf(output.data()), output.bytes()};
 }
 
-// All members tell where their data lies.
-[[nodiscard]] bool Exchange(Participant& self, const Addresses& own) {
+// Tells all members where this one's data lies.
+[[nodiscard]] bool Tell(Participant& self, const Addresses& own) {
   if (!self.Begin(Writes::kPost)) return false;
   std::memcpy(self.post(self.rank()).data, &own, sizeof own);
-  return self.Meet();
+  self.Arrive();
+  return true;
+}
+
+[[nodiscard]] bool Exchange(Participant& self, const Addresses& own) {
+  return Tell(self, own) && self.AwaitAll();
 }
 
 Addresses AddressesOf(Participant& self, Rank rank) {
@@ -69,10 +74,21 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return true;
 }
 
-// Everybody has had what it wants of the others. `done`: this member has.
-[[nodiscard]] Outcome Leave(Participant& self, bool done) {
+// Everybody has had what it wants of the others. `done`: this member has. `meanwhile` is done while
+// it waits for the others.
+template <class Meanwhile>
+[[nodiscard]] Outcome Leave(Participant& self, bool done, const Meanwhile& meanwhile) {
   if (!done) self.Break();
-  return done && Barrier(self) ? Outcome::kDone : Outcome::kDied;
+  if (!done || !self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost))
+    return Outcome::kDied;
+  self.Arrive();
+  meanwhile();
+  if (!self.AwaitAll()) return Outcome::kDied;
+  self.Finish();
+  return Outcome::kDone;
+}
+[[nodiscard]] Outcome Leave(Participant& self, bool done) {
+  return Leave(self, done, [] {});
 }
 
 // Another member for each step from 1 on; not all turn to the same one at a time.
@@ -141,6 +157,31 @@ class Slice {
   std::byte* const row_;
 };
 
+// Writes block `rank` of `out` to every other `rank`, where it expects what this member has. The
+// own block is copied while others are waited for: half of it before all have come, the rest before
+// all leave.
+template <class Out>
+Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, const Blocks& in) {
+  if (!Tell(self, data)) return Outcome::kDied;
+  const std::byte* const own = out(self.rank());
+  std::byte* const place = in.At(self.rank()).data();
+  const std::int64_t half = data.bytes / 2;
+  const auto copy = [&](std::int64_t begin, std::int64_t end) {
+    if (own != place)
+      std::memcpy(place + begin, own + begin, static_cast<std::size_t>(end - begin));
+  };
+  copy(0, half);
+  if (!self.AwaitAll()) return Outcome::kDied;
+  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
+  bool done = true;
+  for (Rank step = 1; done && step < self.ranks(); ++step) {
+    const Rank rank = Other(self, step);
+    const std::uint64_t into = AddressesOf(self, rank).output + Offset(self.rank() * data.bytes);
+    done = WriteTo(self.PidOf(rank), into, out(rank), data.bytes);
+  }
+  return Leave(self, done, [&] { copy(half, data.bytes); });
+}
+
 }  // namespace
 
 bool FitsDirect(const datatype::Datatype& type) { return type.size <= kPieceBytes; }
@@ -176,37 +217,13 @@ Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
 }
 
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all) {
-  if (!Exchange(self, DataOf(own, all.first))) return Outcome::kDied;
-  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
-  std::byte* const place = all.At(self.rank()).data();
-  const std::int64_t bytes = own.bytes();
-  bool done = true;
-  for (std::int64_t first = 0; done && first < bytes; first += kPieceBytes) {
-    const std::int64_t now = std::min(kPieceBytes, bytes - first);
-    std::byte* const piece = own.data() + first;
-    if (piece != place + first) std::memcpy(place + first, piece, static_cast<std::size_t>(now));
-    for (Rank step = 1; done && step < self.ranks(); ++step) {
-      const Rank rank = Other(self, step);
-      done =
-          WriteTo(self.PidOf(rank),
-                  AddressesOf(self, rank).output + Offset(self.rank() * bytes + first), piece, now);
-    }
-  }
-  return Leave(self, done);
+  const auto out = [&](Rank) { return own.data(); };
+  return WriteBlocks(self, DataOf(own, all.first), out, all);
 }
 
 Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in) {
-  if (!Exchange(self, DataOf(out.first, in.first))) return Outcome::kDied;
-  if (!AllInOnePiece(self)) return Outcome::kElsewhere;
-  const std::int64_t bytes = in.first.bytes();
-  bool done = true;
-  for (Rank step = 1; done && step < self.ranks(); ++step) {
-    const Rank rank = Other(self, step);
-    done = ReadFrom(self.PidOf(rank), AddressesOf(self, rank).input + Offset(self.rank() * bytes),
-                    in.At(rank).data(), bytes);
-  }
-  datatype::Copy(out.At(self.rank()), in.At(self.rank()));
-  return Leave(self, done);
+  const auto block = [&](Rank rank) { return out.At(rank).data(); };
+  return WriteBlocks(self, DataOf(out.first, in.first), block, in);
 }
 
 }  // namespace lamina::collective::shared
