@@ -22,36 +22,37 @@ namespace {
 
 using datatype::FindDatatype;
 
-// Longest vector or block that is faster at the board than by messages. Measured with 2 ranks on 2
-// CPUs and with 4, 8 and 16; README.md has the figures.
-std::int64_t LongestWorthIt(Operation operation, bool crowded) {
+// Longest vector or block that is faster at the board than by messages.
+std::uint64_t LongestWorthIt(const Params& params, Operation operation, Rank ranks, bool crowded) {
   switch (operation) {
-    case Operation::kAlltoall:
-      return 4 << 10;
     case Operation::kReduce:
+      return crowded || ranks == 2 ? UINT64_MAX : params.exclusive_bytes_max;
+    case Operation::kAlltoall:
+      return crowded ? params.alltoall_bytes_max : params.exclusive_bytes_max;
     case Operation::kGather:
     case Operation::kScatter:
     case Operation::kAllgather:
-      return crowded ? INT64_MAX : 8 << 10;
+      return crowded ? UINT64_MAX : params.exclusive_bytes_max;
     default:
-      return INT64_MAX;
+      return UINT64_MAX;
   }
 }
 
-// Is it faster straight between the buffers than in any other way? Measured in the same way.
-bool DirectPays(Operation operation, std::int64_t bytes, Rank ranks, bool crowded) {
-  constexpr std::int64_t kKiB = 1 << 10;
+// Is it faster straight between the buffers than in any other way?
+bool DirectPays(const Params& params, Operation operation, std::uint64_t bytes, std::uint64_t ranks,
+                bool crowded) {
   switch (operation) {
     case Operation::kBcast:
-      return ranks == 2 && !crowded && bytes >= 16 * kKiB;
+      return ranks == 2 && !crowded && bytes >= params.direct_bcast_bytes_min;
     case Operation::kReduce:
-      return bytes >= ranks * (crowded ? 64 * kKiB : 16 * kKiB);
+      return !crowded && bytes >= ranks * params.direct_reduce_bytes_min;
     case Operation::kAllreduce:
-      return bytes >= ranks * 16 * kKiB;
+      return bytes >= ranks * params.direct_reduce_bytes_min;
     case Operation::kAllgather:
-      return !crowded && bytes >= 64 * kKiB;
+      return !crowded && bytes >= params.direct_allgather_bytes_min;
     case Operation::kAlltoall:
-      return crowded ? bytes >= 16 * kKiB && bytes * ranks <= 512 * kKiB : bytes >= 64 * kKiB;
+      return bytes >= params.direct_alltoall_bytes_min &&
+             (!crowded || bytes * ranks <= params.direct_alltoall_total_bytes_max);
     default:
       return false;
   }
@@ -134,10 +135,13 @@ class Circle final : public Beside {
   }
   bool MayMeet() const { return self_->crowded() || comm_.size <= kFaceToFaceRanksMax; }
   bool WorthIt(Operation operation, std::int64_t bytes) const {
-    return MayMeet() && bytes <= LongestWorthIt(operation, self_->crowded());
+    return MayMeet() && static_cast<std::uint64_t>(bytes) <=
+                            LongestWorthIt(params_, operation, comm_.size, self_->crowded());
   }
   bool MayGoDirect(const Invocation& it, std::int64_t bytes) const {
-    if (!reaches_ || !MayMeet() || !DirectPays(it.operation, bytes, comm_.size, self_->crowded()))
+    if (!reaches_ || !MayMeet() ||
+        !DirectPays(params_, it.operation, static_cast<std::uint64_t>(bytes),
+                    static_cast<std::uint64_t>(comm_.size), self_->crowded()))
       return false;
     return Reduces(it.operation) ? FitsDirect(*it.output_type)
                                  : it.operation != Operation::kAlltoall || !it.in_place;
