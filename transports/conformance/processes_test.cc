@@ -12,8 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "transports/conformance/node.h"
@@ -366,6 +369,75 @@ TEST_P(Processes, ConnectingToTheDeadFails) {
       EXPECT_EQ(status.code(), Code::kPeerLost) << status.message();
     });
   });
+}
+
+// Rounds of fresh transports, all of whose connections are made at once. Some begin, towards
+// everybody; the others connect to whom they hear of, from inside the Inbox, as an engine does that
+// answers an offer. In half of the rounds a third of them does not progress until what the others
+// had to say has been accepted, or has found no room for a while.
+TEST_P(Processes, FirstConnectionsAtOnce) {
+  using Counter = std::atomic<std::uint32_t>;
+  void* const shared =
+      mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  RunUnderExceptions(GetParam(), [shared] {
+    RunProcesses(6, [shared](Member& member) {
+      Counter& drained = *static_cast<Counter*>(shared);
+      constexpr std::uint64_t kFrames = 6;
+      constexpr std::uint32_t kRounds = 12;
+      for (std::uint32_t round = 0; round < kRounds && !testing::Test::HasFailure(); ++round) {
+        const auto begins = [&](std::uint32_t rank) { return (rank + round) % 3 != 0; };
+        const bool slow = round % 2 == 1 && member.rank() % 3 == round / 2 % 3;
+        Node node(GetParam(), member.rank(), member.count());
+        const std::vector<Bytes> addresses = member.Exchange(node.Address());
+        if (std::any_of(addresses.begin(), addresses.end(),
+                        [](const Bytes& one) { return one.empty(); }))
+          return;                                       // somebody has died, which is noticed
+        std::map<std::uint32_t, std::uint64_t> unsent;  // by peer connected to
+        const auto connect = [&](std::uint32_t peer) {
+          const Status status = node.Connect(peer, addresses[peer]);
+          EXPECT_TRUE(status.ok()) << status.message();
+          unsent[peer] = kFrames;
+        };
+        const auto send_to = [&](std::uint32_t peer) {
+          const std::size_t largest = node.to(peer).caps().short_bytes_max;
+          const Code code =
+              node.TrySend(peer, unsent[peer] % 2 == 0 ? 8 : std::min<std::size_t>(largest, 3000));
+          EXPECT_TRUE(code == Code::kOk || code == Code::kAgain) << "to " << peer;
+          unsent[peer] -= code == Code::kOk ? 1 : 0;
+        };
+        node.inbox().on_arrival = [&](PeerId from) {
+          if (unsent.count(Index(from)) == 0) connect(Index(from));
+          if (unsent[Index(from)] > 0) send_to(Index(from));
+        };
+        const auto all_sent = [&] {
+          for (auto& [peer, frames] : unsent)
+            if (frames > 0) send_to(peer);
+          return std::all_of(unsent.begin(), unsent.end(),
+                             [](const auto& one) { return one.second == 0; });
+        };
+        const auto all_done = [&] {
+          bool done = all_sent();
+          for (std::uint32_t peer = 0; peer < member.count(); ++peer)
+            if (peer != member.rank() && (begins(peer) || begins(member.rank())))
+              done = done && node.inbox().arrived[PeerId{peer}] == kFrames;
+          return done;
+        };
+        if (begins(member.rank()))
+          for (std::uint32_t ahead = 1; ahead < member.count(); ++ahead)
+            connect((member.rank() + ahead) % member.count());
+        if (!slow) node.PollUntil(all_sent, milliseconds(300));
+        if (round % 2 == 1) member.Barrier();
+        EXPECT_TRUE(node.PollUntil(all_done)) << "round " << round;
+        EXPECT_TRUE(node.inbox().lost.empty())
+            << "round " << round << ": " << node.inbox().lost.begin()->second;
+        EXPECT_TRUE(node.PollUntil([&] { return node.transport().Drained(); }));
+        ++drained;  // which may need all others to progress
+        EXPECT_TRUE(node.PollUntil([&] { return drained >= (round + 1) * member.count(); }));
+      }
+    });
+  });
+  munmap(shared, sizeof(Counter));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Processes, testing::ValuesIn(ConfigurationsBetweenProcesses()),

@@ -114,13 +114,18 @@ Status Worker::Open(const transport::Context& context) {
 Worker::~Worker() {
   ending_ = true;
   const auto deadline = std::chrono::steady_clock::now() + kCloseTimeout;
-  while (abandoned_ > 0) {
+  // Progresses only for what is still to be sent: what has been closed ends with the worker. UCX
+  // 1.13, turned further while its peers ended, has failed an assertion of its own.
+  const auto sends = [](const auto& line) { return line->handle != nullptr; };
+  while (std::any_of(lines_.begin(), lines_.end(), sends)) {
     library_.ucp_worker_progress(worker_);
     ProgressClosing(std::chrono::steady_clock::now() > deadline);
-    if (abandoned_ == 0 || library_.ucp_worker_arm(worker_) != UCS_OK) continue;
+    if (library_.ucp_worker_arm(worker_) != UCS_OK) continue;
     pollfd waiting{descriptor_, POLLIN, 0};
     poll(&waiting, 1, 10);
   }
+  for (const std::unique_ptr<Line>& line : lines_)
+    if (line->closing != nullptr) library_.ucp_request_free(line->closing);
   if (flush_ != nullptr) library_.ucp_request_free(flush_);
   if (worker_ != nullptr) library_.ucp_worker_destroy(worker_);
   if (context_ != nullptr) library_.ucp_cleanup(context_);
@@ -150,6 +155,8 @@ std::uint32_t Worker::Progress(std::uint32_t events_max) {
   }
   if (abandoned_ > 0) ProgressClosing(false);
   in_progress_ = false;
+  if (put_off_) [[unlikely]]
+    BeginAll();
   const std::uint32_t lost = losses_.empty() ? 0 : ReportLosses();
   return std::max(rounds, static_cast<std::uint32_t>(handled_ - before)) + lost;
 }
@@ -326,31 +333,56 @@ std::uint32_t Worker::ReportLosses() {
 
 Result<Line*> Worker::OpenLine(PeerId peer, const Address& remote) {
   auto line = std::make_unique<Line>(Line{this, peer, remote.node});
-  ucp_ep_params_t params{};
-  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
-  params.address = reinterpret_cast<const ucp_address_t*>(remote.worker.data());
-  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-  params.err_handler = {OnError, line.get()};
-  ucs_status_t status = library_.ucp_ep_create(worker_, &params, &line->handle);
-  if (status == UCS_ERR_UNREACHABLE) {
-    // No device that notices a peer's end, as between processes of one node; then without that.
-    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
-    status = library_.ucp_ep_create(worker_, &params, &line->handle);
-  }
-  if (status != UCS_OK)
-    return Error(Code::kUnsupported, "ucp_ep_create to a process on %s: %s", remote.node.c_str(),
-                 Explain(library_.ucs_status_string(status)).c_str());
-  ucp_request_param_t flush{};
-  line->connecting = library_.ucp_ep_flush_nbx(line->handle, &flush);
-  if (UCS_PTR_IS_ERR(line->connecting)) line->connecting = nullptr;
-  line->connecting_until =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.connect_ms);
+  line->address = remote.worker;
+  if (in_progress_)
+    put_off_ = true;
+  else if (Status status = Begin(*line); !status.ok())
+    return status;
   lines_.push_back(std::move(line));
   return lines_.back().get();
 }
 
+Status Worker::Begin(Line& line) {
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(line.address.data());
+  params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  params.err_handler = {OnError, &line};
+  ucs_status_t status = library_.ucp_ep_create(worker_, &params, &line.handle);
+  if (status == UCS_ERR_UNREACHABLE) {
+    // No device that notices a peer's end, as between processes of one node; then without that.
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    status = library_.ucp_ep_create(worker_, &params, &line.handle);
+  }
+  if (status != UCS_OK) {
+    line.handle = nullptr;
+    return Error(Code::kUnsupported, "ucp_ep_create to a process on %s: %s", line.node.c_str(),
+                 Explain(library_.ucs_status_string(status)).c_str());
+  }
+  line.address = {};
+  ucp_request_param_t flush{};
+  line.connecting = library_.ucp_ep_flush_nbx(line.handle, &flush);
+  if (UCS_PTR_IS_ERR(line.connecting)) line.connecting = nullptr;
+  line.connecting_until =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.connect_ms);
+  return {};
+}
+
+// What was put off while UCX called us.
+void Worker::BeginAll() {
+  put_off_ = false;
+  for (const std::unique_ptr<Line>& line : lines_) {
+    if (line->handle != nullptr || line->lost || line->abandoned) continue;
+    if (Status status = Begin(*line); !status.ok()) {
+      line->lost = true;
+      losses_.push_back({line->peer, std::string(status.message())});
+    }
+  }
+}
+
 bool Worker::HasComeUp(Line& line) {
+  if (line.handle == nullptr) return false;
   if (Finished(line.connecting)) {
     line.connecting = nullptr;
     return true;
@@ -378,6 +410,7 @@ void Worker::Abandon(Line* line) {
   if (line->connecting != nullptr)
     library_.ucp_request_free(std::exchange(line->connecting, nullptr));
   ucp_request_param_t param{};
+  if (line->handle == nullptr) return ProgressClosing(false);  // never begun
   if (!line->lost) line->closing = library_.ucp_ep_flush_nbx(line->handle, &param);
   if (line->closing == nullptr || UCS_PTR_IS_ERR(line->closing)) Close(*line);
   if (line->closing == nullptr) ProgressClosing(false);

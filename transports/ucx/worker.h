@@ -27,6 +27,7 @@ struct Line {
   PeerId peer;
   std::string node;  // where the peer is, for messages
   ucp_ep_h handle = nullptr;
+  std::vector<std::byte> address = {};  // until there is a handle
   bool lost = false;
   bool abandoned = false;      // our Endpoint is gone
   void* connecting = nullptr;  // ends when UCX has the connection
@@ -61,11 +62,14 @@ class Worker {
             std::span<const std::byte> payload, std::uint32_t flags);
   SlotPool& small() { return small_; }
   SlotPool& large() { return large_; }
-  // kUnsupported: UCX finds no way to it. The line is the caller's until Abandon().
+  // kUnsupported: UCX finds no way to it. The line is the caller's until Abandon(). From inside the
+  // Inbox the connection is begun when Progress() is done with UCX: see README.md, "Connections".
   Result<Line*> OpenLine(PeerId peer, const Address& remote);
   // False while UCX still makes the connection: what it were given now would leave when this
-  // process progresses again, which may be late. True in any case after connect_ms.
-  bool IsUp(Line& line) { return line.connecting == nullptr || HasComeUp(line); }
+  // process progresses again, which may be late. True in any case connect_ms after it was begun.
+  bool IsUp(Line& line) {
+    return (line.connecting == nullptr && line.handle != nullptr) || HasComeUp(line);
+  }
   // Sends what it still has to send, if it can, and closes it.
   void Abandon(Line* line);
   // Progress() tells the Inbox, once.
@@ -90,6 +94,8 @@ class Worker {
   void Sent(Slot* slot, ucs_status_t status);
   std::uint32_t ReportLosses();
   bool Finished(void* request);
+  Status Begin(Line& line);
+  void BeginAll();
   bool HasComeUp(Line& line);
   void Close(Line& line);
   void ProgressClosing(bool at_once);
@@ -111,6 +117,7 @@ class Worker {
   bool dirty_ = false;   // something was sent since the last flush began
   void* flush_ = nullptr;
   std::vector<std::unique_ptr<Line>> lines_;
+  bool put_off_ = false;         // some of them have been opened and not begun
   std::uint32_t abandoned_ = 0;  // of them, not yet closed
 
   transport::ProcessName last_name_{};
