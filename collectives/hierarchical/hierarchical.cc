@@ -7,9 +7,9 @@ namespace lamina::collective::hierarchical {
 namespace {
 
 constexpr const Algorithm* kAlgorithms[] = {
-    &kBarrier,    &kBcast,  &kReduce,         &kAllreduce,     &kAllgather,
-    &kAllgatherv, &kGather, &kScatter,        &kReduceScatter, &kReduceScatterBlock,
-    &kScan,       &kExscan, &kAllreduceSliced};
+    &kBarrier,  &kBcast,          &kReduce,  &kAllreduce,     &kAllgather,          &kAllgatherv,
+    &kAlltoall, &kGather,         &kScatter, &kReduceScatter, &kReduceScatterBlock, &kScan,
+    &kExscan,   &kAllreduceSliced};
 
 class Hierarchical final : public Collective {
  public:

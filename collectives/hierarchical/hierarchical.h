@@ -13,6 +13,7 @@ extern const Algorithm kReduce;
 extern const Algorithm kAllreduce;
 extern const Algorithm kAllgather;
 extern const Algorithm kAllgatherv;
+extern const Algorithm kAlltoall;
 extern const Algorithm kGather;
 extern const Algorithm kScatter;
 extern const Algorithm kReduceScatter;

@@ -90,6 +90,7 @@ const std::map<std::string, Laws>& Written() {
       {"scatter hierarchical", {"log P", "log P", "P log P"}},
       {"allgather hierarchical", {"log P", "sqrt P", "0"}},
       {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
+      {"alltoall hierarchical", {"P", "sqrt P", "P"}},
       // Two vectors of scratch at most; the more segments, the less, and their number depends on P.
       {"reduce hierarchical", {"log P", "1", "log P"}},
       {"allreduce hierarchical", {"log P", "1", "log P"}},
