@@ -10,6 +10,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "transports/conformance/node.h"
@@ -151,6 +152,30 @@ TEST_P(Conformance, AReceiverMaySendAndProgressFromInside) {
     EXPECT_TRUE(pair.ProgressUntil(enough));
     const std::uint64_t at_b = pair.other ? 20 : 30;
     EXPECT_TRUE(pair.ProgressUntil([&] { return pair.arrived() == at_b; }));
+  });
+}
+
+TEST_P(Conformance, AReceiverMayConnectFromInside) {
+  RunUnderExceptions(GetParam(), [&] {
+    Pair pair(GetParam());
+    if (!pair.other) return;
+    ASSERT_TRUE(pair.a.ok() && pair.b().ok());
+    ASSERT_TRUE(pair.a.Connect(1, pair.b().Address()).ok());
+    ASSERT_EQ(pair.Send(100), Code::kOk);
+    ASSERT_TRUE(pair.ProgressUntil([&] { return pair.arrived() == 1; }));
+    std::uint64_t sent = 1;  // more than one lies there when the first is delivered
+    while (sent < 20 && pair.a.TrySend(1, 100) == Code::kOk) ++sent;
+    ASSERT_GE(sent, 3u);
+    bool connected = false;
+    pair.b().inbox().on_arrival = [&](PeerId) {
+      if (!std::exchange(connected, true)) {
+        EXPECT_TRUE(pair.b().Connect(0, pair.a.Address()).ok());
+      }
+    };
+    EXPECT_TRUE(pair.ProgressUntil([&] { return pair.arrived() == sent; }));
+    ASSERT_TRUE(connected);
+    EXPECT_EQ(pair.b().Send(0, 100, [&] { pair.Progress(); }), Code::kOk);
+    EXPECT_TRUE(pair.ProgressUntil([&] { return pair.a.inbox().arrived[kB] == 1; }));
   });
 }
 
