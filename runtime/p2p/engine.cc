@@ -271,6 +271,19 @@ void Engine::Farewell() {
       return !lane->farewell || lane->lost || lane->goodbye_received;
     });
   });
+  DropOrphans();
+}
+
+// Receives that were freed and that nothing matched: nothing will.
+void Engine::DropOrphans() {
+  std::vector<Request*> orphans;
+  for (const auto& [context, space] : spaces_)
+    for (Request* request : space->Posted())
+      if (request->orphan) orphans.push_back(request);
+  for (Request* request : orphans) {
+    SpaceOf(request->context).Withdraw(request);
+    core::FreeRequest(request);  // it may be what keeps its communicator, and so the space
+  }
 }
 
 void Engine::Drain() {
