@@ -328,8 +328,10 @@ int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   }
   if (!good) [[unlikely]]
     return api::CheckRequests(entry.name(), count, requests);
-  api::Rest rest{pending, count, requests};
-  if (!api::RestComplete(&rest)) lamina::p2p::WaitUntil(api::RestComplete, &rest);
+  if (pending < count) {
+    api::Rest rest{pending, count, requests};
+    lamina::p2p::WaitUntil(api::RestComplete, &rest);
+  }
   return api::RetireAll(entry, {count, requests}, statuses);
 }
 PROFILED(MPI_Waitall);
