@@ -30,7 +30,8 @@ namespace {
 // Two of them fit a second-level cache of 512 KiB.
 constexpr std::int64_t kPieceBytes = 128 << 10;
 
-// What a member publishes: 0 for an input that is not in one piece, or an output that is not there.
+// What a member publishes: 0 for an input that is not in one piece or not as long as the output, or
+// an output that is not there.
 struct Addresses {
   std::uint64_t input = 0;
   std::uint64_t output = 0;
@@ -39,7 +40,7 @@ struct Addresses {
 static_assert(sizeof(Addresses) <= kInlineBytes);
 
 Addresses DataOf(const Buffer& input, const Buffer& output) {
-  if (!input.contiguous() || !output.contiguous()) return {};
+  if (!input.contiguous() || !output.contiguous() || input.bytes() != output.bytes()) return {};
   return {AddressOf(input.data()), AddressOf(output.data()), output.bytes()};
 }
 
