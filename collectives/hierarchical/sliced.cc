@@ -66,10 +66,11 @@ std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segmen
   std::vector<Stage> stages;
   const auto add = [&](Rank members, const auto& rank_of) {
     Stage stage;
-    stage.link = LinkAmongAll(*shape.topology, stages.size());
-    if (segments > 1) {  // who gets its turn finds all that has come meanwhile
+    if (segments == 1) {
+      stage.link = LinkAmongAll(*shape.topology, stages.size());
+    } else {
       stage.link = shape.topology->Link(stages.size());
-      stage.link.crowd = 1;
+      stage.link.crowd = 1;  // who gets its turn finds all that has come meanwhile
     }
     for (Rank member = 0; member < members; ++member) {
       const Rank rank = rank_of(member);

@@ -57,13 +57,13 @@ TEST(Explain, HierarchyIsForSeveralNodes) {
 }
 
 // Measured on 4 hosts x 4 ranks that share CPUs: leaders are ahead up to 128 KiB, from 256 on there
-// is little difference; predicted is 110. With a CPU for each rank all fold and send at
-// once, which pays much earlier.
+// is little difference; predicted is 110. With a CPU for each rank all fold and send at once, which
+// pays much earlier.
 TEST(Explain, WhereRanksShareCpusSlicesAreForLongVectors) {
   const auto slices_from = [](const char* crowd) {
     const std::string lines = LinesOf(Text(16, 4, crowd), "allreduce");
     const std::size_t at = lines.find("\n");
-    EXPECT_EQ(lines.find("hierarchical") < at, true) << lines;
+    EXPECT_LT(lines.find("hierarchical"), at) << lines;
     return lines.substr(at + 1, lines.find("..", at) - at - 1);
   };
   EXPECT_TRUE(slices_from("collective.select.crowd=4").ends_with(" 128K"));

@@ -154,10 +154,11 @@ class Participant {
  public:
   // A member may still read what was posted so many operations ago, less one.
   static constexpr Number kLag = 3;
+
+ private:
   // More lines than that are fetched as fast by the stores themselves.
   static constexpr std::int64_t kAheadBytesMax = 4 << 10;
 
- private:
   Board& board_;
   Patience& patience_;
   const Rank rank_;

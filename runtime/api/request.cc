@@ -141,17 +141,8 @@ bool AnyComplete(void* argument) {
   return !active;
 }
 
-bool AllComplete(void* argument) {
-  const Set* set = static_cast<const Set*>(argument);
-  for (int i = 0; i < set->count; ++i) {
-    const Request* request = FindRequest(set->requests[i]);
-    if (IsActive(request) && !request->complete) return false;
-  }
-  return true;
-}
-
-// The part of a set that has not been seen to be complete yet: a thread that waits for it is woken
-// once, not for every request.
+// The part of a set that has not been seen to be complete yet. A thread that waits for all of it is
+// woken once, not for every request.
 struct Rest {
   int next;
   const int count;
@@ -341,11 +332,11 @@ int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status status
   REQUIRE_INITIALIZED(entry);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
-  api::Set set{count, requests};
-  if (!api::AllComplete(&set)) api::PollOnce();
-  *flag = api::AllComplete(&set) ? 1 : 0;
+  api::Rest rest{0, count, requests};
+  if (!api::RestComplete(&rest)) api::PollOnce();
+  *flag = api::RestComplete(&rest) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
-  return api::RetireAll(entry, set, statuses);
+  return api::RetireAll(entry, {count, requests}, statuses);
 }
 PROFILED(MPI_Testall);
 
@@ -446,9 +437,9 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* fl
   REQUIRE_INITIALIZED(entry);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
-  api::Set set{count, const_cast<MPI_Request*>(requests)};
-  if (!api::AllComplete(&set)) api::PollOnce();
-  *flag = api::AllComplete(&set) ? 1 : 0;
+  api::Rest rest{0, count, requests};
+  if (!api::RestComplete(&rest)) api::PollOnce();
+  *flag = api::RestComplete(&rest) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
   api::Errors errors(entry, count, statuses);
   for (int i = 0; i < count; ++i) {

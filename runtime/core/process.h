@@ -54,7 +54,8 @@ class LibraryLock {
     return depth;
   }
   void RegainAll(int depth) {
-    if (depth != 0) Lock();
+    if (depth == 0) return;  // below MPI_THREAD_MULTIPLE nobody takes it
+    Lock();
     depth_ = depth;
   }
 
