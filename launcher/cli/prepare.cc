@@ -176,21 +176,22 @@ bool MeansOthers(const Request& request, const Allocation& allocation) {
          });
 }
 
-// Hosts of another spawner than local: what it was given to run on. False: the user's hosts are
+// Hosts of another spawner than local: what it was given to run on. If that is this machine alone,
+// `name` becomes the local one, and `machine` learns what it is called. False: the user's hosts are
 // not among these and need not be; nothing was changed.
-Result<bool> AskForHosts(const std::string& name, const param::Settings& settings,
-                         const CommandContext& context, Request* request) {
-  if (name == context.local_spawner) return true;
+Result<bool> AskForHosts(const param::Settings& settings, const CommandContext& context,
+                         std::string* name, Machine* machine, Request* request) {
+  if (*name == context.local_spawner) return true;
   bool named = !request->host_file.empty();
   for (const ProgramRequest& program : request->programs) named = named || !program.hosts.empty();
   Result<std::unique_ptr<Spawner>> spawner =
-      context.spawners.Find(name)->make({context.environment, settings});
+      context.spawners.Find(*name)->make({context.environment, settings});
   if (!spawner.ok()) return std::move(spawner).status();
   Result<Allocation> allocation = (*spawner)->Query(context.environment);
   if (!allocation.ok()) return std::move(allocation).status();
   if (named && !allocation->managed) return true;
-  if (settings.Find("launcher.spawner.use") == nullptr && MeansOthers(*request, *allocation))
-    return false;
+  const bool free_choice = settings.Find("launcher.spawner.use") == nullptr;
+  if (free_choice && MeansOthers(*request, *allocation)) return false;
   request->allocation_name = allocation->source;
   for (const Host& host : allocation->hosts) {
     HostEntry entry;
@@ -199,13 +200,17 @@ Result<bool> AskForHosts(const std::string& name, const param::Settings& setting
     entry.schedule = host.schedulable;
     entry.slots_are_a_promise = !allocation->managed;
     entry.cpus = host.cpus;
-    entry.where = name;
+    entry.where = *name;
     request->allocation.push_back(std::move(entry));
   }
   if (allocation->in_sequence && !named && request->mapping.map_by == MapBy::kSlot)
     request->mapping.map_by = MapBy::kSeq;
   if (request->mapping.cpus_per_rank == 0)
     request->mapping.cpus_per_rank = allocation->cpus_per_rank;
+  if (free_choice && allocation->all_here) {
+    *name = std::string(context.local_spawner);
+    machine->addresses.push_back(allocation->hosts.front().name);
+  }
   return true;
 }
 
@@ -222,14 +227,14 @@ Result<param::Settings> CheckedSettings(const Invocation& line, const Installati
 }
 
 // Who runs where, with which environment; not yet bound.
-Result<Plan> Decide(const Invocation& line, Request request, const Machine& machine,
+Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
                     const param::Settings& settings, const CommandContext& context,
                     std::vector<std::string>* warnings) {
   Result<std::string> spawner = ChooseSpawner(settings, context);
   if (!spawner.ok()) return std::move(spawner).status();
   if (*spawner == context.local_spawner && settings.Find("launcher.spawner.use") == nullptr)
     *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
-  const Result<bool> asked = AskForHosts(*spawner, settings, context, &request);
+  const Result<bool> asked = AskForHosts(settings, context, &*spawner, &machine, &request);
   if (!asked.ok()) return Status(asked.status().code(), std::string(asked.status().message()));
   if (!*asked) *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
   for (ProgramRequest& program : request.programs)

@@ -38,6 +38,7 @@ struct Allocation {
   // Managed, but nobody was given these in particular: a user who names none of them means others.
   bool open_to_all = false;
   bool in_sequence = false;  // one entry a rank, in this order, unless the user maps otherwise
+  bool all_here = false;     // its one host is this one: ranks may be children of this process
 };
 
 using CommandLine = std::vector<std::string>;

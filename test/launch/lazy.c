@@ -3,6 +3,7 @@
 // the others are done.
 //
 // usage: lazy SECONDS [CODE]     CODE: rank 1's exit status, right after MPI_Finalize
+#define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

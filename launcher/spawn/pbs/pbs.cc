@@ -71,9 +71,7 @@ component::Offer Query(const SpawnContext& context) {
   const std::string job = "PBS job " + *context.environment.Get("PBS_JOBID");
   const Result<Allocation> allocation =
       ReadAllocation(context.environment, NodeFile(context.environment));
-  // A job's script runs on the first of its hosts.
-  if (allocation.ok() && allocation->hosts.size() == 1)
-    return {-1, job + " has this host only: no need for TM"};
+  if (allocation.ok() && allocation->all_here) return {60, job + " has this host only"};
   // Offered all the same, so that mpiexec says what is wrong instead of running everything here.
   if (!allocation.ok()) return {60, std::string(allocation.status().message())};
   if (const Result<TmSession> session = TmSession::Open(context.environment); !session.ok())

@@ -44,6 +44,8 @@ Result<Allocation> ReadAllocation(const Environment& environment, std::string_vi
   if (allocation.hosts.empty())
     return Error(Code::kInvalid, "PBS_NODEFILE (%s) names no host",
                  environment.Get("PBS_NODEFILE").value_or("").c_str());
+  // A job's script runs on the first of its hosts.
+  allocation.all_here = allocation.hosts.size() == 1;
   return allocation;
 }
 

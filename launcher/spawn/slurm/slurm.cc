@@ -49,8 +49,18 @@ std::vector<std::uint32_t> HostsWithRanks(const Plan& plan) {
   return hosts;
 }
 
+// Is the whole allocation the node this process runs on? Only in batch scripts and tasks does Slurm
+// say where that is; salloc's command may be anywhere.
+bool IsAllHere(const Environment& environment) {
+  const auto here = environment.Get("SLURMD_NODENAME");
+  const auto list = environment.Get("SLURM_JOB_NODELIST");
+  return here && list && *here == *list && Groups(environment) == 0;
+}
+
 Result<Allocation> AllocationOf(const Environment& environment) {
-  return ReadAllocation(environment, HostFile(environment));
+  Result<Allocation> allocation = ReadAllocation(environment, HostFile(environment));
+  if (allocation.ok()) allocation->all_here = IsAllHere(environment);
+  return allocation;
 }
 
 Manager Shepherds(const Environment& environment) {
@@ -86,20 +96,10 @@ class DirectSpawner final : public Spawner {
   }
 };
 
-// Is the whole allocation the node this process runs on? Only in batch scripts and tasks does Slurm
-// say where that is; salloc's command may be anywhere.
-bool IsAllHere(const Environment& environment) {
-  const auto here = environment.Get("SLURMD_NODENAME");
-  const auto list = environment.Get("SLURM_JOB_NODELIST");
-  return here && list && *here == *list && Groups(environment) == 0;
-}
-
 component::Offer Query(const SpawnContext& context) {
   if (!InAllocation(context.environment)) return {-1, "SLURM_JOB_ID is not set"};
   const std::string job = JobName(context.environment);
-  const auto copies = ParseInteger(context.environment.Get("SLURM_STEP_NUM_TASKS").value_or("1"));
-  if (copies.value_or(1) == 1 && IsAllHere(context.environment))
-    return {-1, job + " has this node only: no need for srun"};
+  if (IsAllHere(context.environment)) return {60, job + " has this node only"};
   return {60, job + ": one srun starts a shepherd on each of its nodes"};
 }
 

@@ -96,6 +96,16 @@ class Pbs(unittest.TestCase):
         result = self.mpiexec("-H", "n9", "true")
         self.assertEqual(result.stderr, "mpiexec: host n9 (-H) does not belong to PBS job 7.head\n")
 
+    def test_a_job_of_one_host_has_its_places(self):
+        """mpiexec runs on that host: it forks, as many ranks as the job has places, not CPUs."""
+        for places in (1, os.cpu_count() + 1):
+            with open(self.node_file, "w", encoding="utf-8") as file:
+                file.write("n1\n" * places)
+            for words in ([], ["-H", "n1"]):
+                result = self.mpiexec(*words, "sh", "-c", "echo $PMIX_RANK")
+                self.assertEqual(sorted(result.stdout.split()), sorted(map(str, range(places))), result)
+        self.assertEqual(self.mom.spawned, [])
+
     def test_nothing_is_left_behind(self):
         self.mpiexec("--timeout", "1", "sleep", "600")
         self.assertEqual(self.mom.stop(), 0)
