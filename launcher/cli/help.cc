@@ -96,8 +96,8 @@ stay apart. Standard input goes to rank 0, byte for byte, whatever its size.
     {"environment", "environment variables", Topic::kEnvironment,
      R"(Ranks get the environment of mpiexec, then the parameters (--help params), then
 what -genv and -x say, in this order. Every rank also finds PMIX_NAMESPACE and
-PMIX_RANK. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_COMPONENT_PATH and
-LAMINA_PREFIX are used by Lamina itself.
+PMIX_RANK. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH
+and LAMINA_PREFIX are used by Lamina itself.
 )"},
     {"params", "parameters", Topic::kParams,
      R"(Thresholds and behaviour are parameters named framework.component.what. A value

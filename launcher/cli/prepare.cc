@@ -15,6 +15,7 @@
 #include "launcher/plan/bind.h"
 #include "launcher/plan/place.h"
 #include "launcher/plan/topology.h"
+#include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -91,7 +92,8 @@ Environment OutsideOfJobs(const Environment& environment) {
     const std::size_t equals = assignment.find('=');
     const std::string name = assignment.substr(0, equals);
     const bool of_a_rank = (name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_")) ||
-                           name == "LAMINA_EVENT_FD" || name == "LAMINA_PROGRESS_WAIT_MODE" ||
+                           name == "LAMINA_EVENT_FD" || name == kRosterVariable ||
+                           name == "LAMINA_PROGRESS_WAIT_MODE" ||
                            name == "LAMINA_COLLECTIVE_SELECT_CROWD";
     if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
   }

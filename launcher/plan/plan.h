@@ -75,8 +75,8 @@ struct Plan {
 
   // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
   // launcher's own environment, param::Settings::Export(), and App::environment on top. supervise
-  // adds PMIX_*, LAMINA_EVENT_FD and, unless they are here already, LAMINA_PROGRESS_WAIT_MODE and
-  // LAMINA_COLLECTIVE_SELECT_CROWD.
+  // adds PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already,
+  // LAMINA_PROGRESS_WAIT_MODE and LAMINA_COLLECTIVE_SELECT_CROWD.
   std::vector<std::string> environment;
   RunOptions options;
 

@@ -62,7 +62,7 @@ std::optional<std::uint64_t> OffsetOf(std::uint64_t address,
 
 }  // namespace
 
-bool NeedsServer(const std::string& path) {
+bool NeedsServer(const std::string& path, bool with_roster) {
   const File file(path);
   const auto segments = SegmentsOf(file);
   if (!segments.has_value()) return false;
@@ -86,8 +86,8 @@ bool NeedsServer(const std::string& path) {
   if (!names.has_value()) return false;
   const std::string_view text(names->data(), names->size());
   for (const std::uint64_t at : needed)
-    if (at < text.size() &&
-        (text.substr(at).starts_with("libmpi") || text.substr(at).starts_with("libpmix")))
+    if (at < text.size() && (text.substr(at).starts_with("libpmix") ||
+                             (!with_roster && text.substr(at).starts_with("libmpi"))))
       return true;
   return false;
 }

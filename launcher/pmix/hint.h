@@ -9,8 +9,8 @@
 
 namespace lamina::launcher::pmix {
 
-// Is `path` a 64-bit ELF program that names libmpi… or libpmix… among the libraries it needs?
-// False for anything that cannot be read or understood.
-bool NeedsServer(const std::string& path);
+// Is `path` a 64-bit ELF program that names libpmix… among the libraries it needs, or libmpi…,
+// where its ranks have no roster? False for anything that cannot be read or understood.
+bool NeedsServer(const std::string& path, bool with_roster);
 
 }  // namespace lamina::launcher::pmix

@@ -33,6 +33,10 @@ void DescribeRank(const Plan& plan, const RankPlan& rank, std::uint16_t node_ran
 
 }  // namespace
 
+std::uint32_t UniverseRanks(const Plan& plan) {
+  return std::max(plan.universe_slots, static_cast<std::uint32_t>(plan.ranks.size()));
+}
+
 void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t own_host, InfoList* job) {
   std::vector<std::vector<std::uint32_t>> ranks_of(plan.hosts.size());
   for (const RankPlan& rank : plan.ranks) ranks_of[rank.host].push_back(rank.rank);
@@ -58,8 +62,8 @@ void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t own_ho
   const auto& local = ranks_of[own_host];
   job->AddText(PMIX_JOBID, name);
   job->AddUint32(PMIX_JOB_SIZE, ranks);
-  job->AddUint32(PMIX_UNIV_SIZE, std::max(plan.universe_slots, ranks));
-  job->AddUint32(PMIX_MAX_PROCS, std::max(plan.universe_slots, ranks));
+  job->AddUint32(PMIX_UNIV_SIZE, UniverseRanks(plan));
+  job->AddUint32(PMIX_MAX_PROCS, UniverseRanks(plan));
   job->AddUint32(PMIX_JOB_NUM_APPS, static_cast<std::uint32_t>(plan.apps.size()));
   job->AddUint32(PMIX_NUM_NODES, nodes_used);
   job->AddUint32(PMIX_LOCAL_SIZE, static_cast<std::uint32_t>(local.size()));

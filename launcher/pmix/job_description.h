@@ -38,6 +38,9 @@ class InfoList {
   std::vector<pmix_info_t> infos_;
 };
 
+// What MPI_UNIVERSE_SIZE says.
+std::uint32_t UniverseRanks(const Plan& plan);
+
 // Node and process maps, sizes, and for each rank its place, as told to ranks on `host`. `name`:
 // the namespace.
 void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t host, InfoList* job);

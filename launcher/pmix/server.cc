@@ -24,6 +24,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/log.h"
+#include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::pmix {
@@ -109,12 +110,14 @@ class LibpmixServer final : public Server {
   Status Open();
   const std::string& name() const override { return name_; }
   std::vector<std::string> EnvironmentOf(std::uint32_t rank) const override;
+  int roster() const override { return roster_; }
   bool started() const override { return started_; }
   Status Start() override;
   Status Receive(std::string_view letter) override;
 
  private:
   void OpenDesk();
+  Status OpenRoster();
   bool KnowsLibrary() const;
   Status InitLibrary();
   void EnsureTopology();
@@ -122,6 +125,7 @@ class LibpmixServer final : public Server {
   Status RegisterRanks();
   std::vector<std::string> ForeseenEnvironmentOf(std::uint32_t rank) const;
   std::vector<std::string> LibraryEnvironmentOf(std::uint32_t rank) const;
+  std::vector<std::string> PmixEnvironmentOf(std::uint32_t rank) const;
   Status FindServerPort();
   void CompareEnvironments() const;
 
@@ -136,6 +140,7 @@ class LibpmixServer final : public Server {
   std::string server_name_;
   std::string version_;
   std::uint16_t server_port_ = 0;
+  int roster_ = -1;
   bool started_ = false;
   bool library_runs_ = false;
   std::unique_ptr<Mailbox> mailbox_;
@@ -163,7 +168,19 @@ Status LibpmixServer::Open() {
   if (!door.ok()) return std::move(door).status();
   door_ = *std::move(door);
   OpenDesk();
+  if (Status status = OpenRoster(); !status.ok()) return status;
   if (params_.start == "early" || (params_.start == "auto" && !KnowsLibrary())) return Start();
+  return {};
+}
+
+Status LibpmixServer::OpenRoster() {
+  if (params_.roster == "no" || local_.size() != plan_.ranks.size()) return {};
+  std::vector<std::uint32_t> apps;
+  for (const RankPlan& rank : plan_.ranks) apps.push_back(rank.app);
+  const std::uint32_t universe = UniverseRanks(plan_);
+  Result<int> roster = MakeRoster(name_, plan_.hosts[seat_.host].name, universe, apps);
+  if (!roster.ok()) return std::move(roster).status();
+  roster_ = *roster;
   return {};
 }
 
@@ -175,11 +192,11 @@ void LibpmixServer::OpenDesk() {
   hub_ = std::make_unique<Hub>(
       plan_, std::vector<Hub::Edge>(plan_.hosts.size(), seat_.host), true,
       Hub::Outlets{[this](Hub::Edge, const std::string& letter) {
-                            mailbox_->Post([this, letter] { (void)Receive(letter); });
-                          },
-                          [this](std::uint32_t rank, int code, std::string message) {
-                            hearings_.abort(rank, code, std::move(message));
-                          }});
+                     mailbox_->Post([this, letter] { (void)Receive(letter); });
+                   },
+                   [this](std::uint32_t rank, int code, std::string message) {
+                     hearings_.abort(rank, code, std::move(message));
+                   }});
   desk_.send = [this](const std::string& letter) {
     if (Status status = hub_->Receive(seat_.host, letter); !status.ok())
       Log(Level::kWarn, "pmix", "%s", std::string(status.message()).c_str());
@@ -202,7 +219,10 @@ bool LibpmixServer::KnowsLibrary() const { return version_.starts_with("4.2."); 
 // libpmix is left running until the process exits: it has put nothing anywhere that needs cleaning,
 // and PMIx_server_finalize() of 4.2.2 hangs now and then when clients have died (seen 11 times in
 // 20 with a rank killed during its exchange). It may still look at the topology.
-LibpmixServer::~LibpmixServer() { SitAt(nullptr); }
+LibpmixServer::~LibpmixServer() {
+  SitAt(nullptr);
+  if (roster_ >= 0) close(roster_);
+}
 
 Status LibpmixServer::Start() {
   if (started_) return {};
@@ -322,7 +342,7 @@ std::vector<std::string> LibpmixServer::ForeseenEnvironmentOf(std::uint32_t rank
 }
 
 // What libpmix says, but for the port: ranks come to our door.
-std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const {
+std::vector<std::string> LibpmixServer::PmixEnvironmentOf(std::uint32_t rank) const {
   if (!library_runs_) return ForeseenEnvironmentOf(rank);
   std::vector<std::string> assignments = LibraryEnvironmentOf(rank);
   const std::string theirs = ":" + std::to_string(server_port_);
@@ -333,8 +353,14 @@ std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const 
   return assignments;
 }
 
+std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const {
+  std::vector<std::string> assignments = PmixEnvironmentOf(rank);
+  if (roster_ >= 0) assignments.push_back(RosterAssignment(roster_));
+  return assignments;
+}
+
 void LibpmixServer::CompareEnvironments() const {
-  const Environment said(EnvironmentOf(local_.front()));
+  const Environment said(PmixEnvironmentOf(local_.front()));
   const Environment foreseen(ForeseenEnvironmentOf(local_.front()));
   if (said.Assignments() == foreseen.Assignments()) return;
   for (const std::string& assignment : said.Assignments()) {

@@ -108,6 +108,7 @@ std::vector<RankStart> Herd::Starts() {
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
     start.stdio = sheep.fds;
     start.event_fd = sheep.ring;
+    start.roster_fd = server_->roster();
     start.open_files_max = orders_.open_files_max;
     starts.push_back(std::move(start));
   }
@@ -161,7 +162,8 @@ void Herd::StartServerIfNeeded() {
   for (std::size_t app = 0; app < orders_.plan.apps.size(); ++app) {
     const std::string& program = orders_.plan.apps[app].argv.front();
     if (program.find('/') == std::string::npos) continue;
-    if (!pmix::NeedsServer(program.front() == '/' ? program : directories_[app] + "/" + program))
+    if (!pmix::NeedsServer(program.front() == '/' ? program : directories_[app] + "/" + program,
+                           server_->roster() >= 0))
       continue;
     if (Status status = server_->Start(); !status.ok()) outlets_.failed(std::move(status));
     return;

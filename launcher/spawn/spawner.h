@@ -76,7 +76,9 @@ struct RankStart {
   std::string_view cpuset;                   // hwloc list form; "": unbound
   std::array<int, 3> stdio = {-1, -1, -1};   // becomes 0, 1, 2; -1: the launcher's own
   OutputPort* output = nullptr;              // takes 1 and 2 where these are -1 and not handed over
-  int event_fd = -1;                 // stays open in the rank under this very number; -1: none
+  // These stay open in the rank under their very numbers; -1: none.
+  int event_fd = -1;
+  int roster_fd = -1;
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
 };
 

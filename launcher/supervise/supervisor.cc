@@ -23,6 +23,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
+#include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -92,7 +93,7 @@ Status Supervisor::Prepare() {
     return status;
   if (Status status = param::Load(context_.settings, pmix::kFields, &pmix_params_); !status.ok())
     return status;
-  if (caps_.own_pmix) pmix_params_.start = "on_demand";
+  if (caps_.own_pmix) pmix_params_ = {.start = "on_demand", .roster = "no"};
   OccupyStandardDescriptors();
   SetLogIdentity("mpiexec", plan_.hosts[plan_.ranks.front().host].name);
   rlimit descriptors;
@@ -164,6 +165,7 @@ std::vector<std::vector<std::string>> Supervisor::EnvironmentsOfApps() const {
     assignments.insert(assignments.end(), app.environment.begin(), app.environment.end());
     Environment environment(assignments);
     environment.Unset("LAMINA_EVENT_FD");
+    environment.Unset(kRosterVariable);
     if (environment.Get("LAMINA_PROGRESS_WAIT_MODE") == "auto")
       environment.Unset("LAMINA_PROGRESS_WAIT_MODE");
     assignments = environment.Assignments();
@@ -226,6 +228,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     start.stdio = streams_->OfRank(rank.rank);
     start.output = streams_.get();
     start.event_fd = caps_.keeps_rings ? -1 : rings_[rank.rank];
+    start.roster_fd = server_->roster();
     start.open_files_max = open_files_max_;
     starts.push_back(std::move(start));
   }
@@ -285,7 +288,8 @@ void Supervisor::StartServerIfNeeded() {
     const std::string& program = app.argv.front();
     if (program.find('/') == std::string::npos) continue;
     const bool relative = program.front() != '/' && !app.wdir.empty();
-    if (!pmix::NeedsServer(relative ? app.wdir + "/" + program : program)) continue;
+    if (!pmix::NeedsServer(relative ? app.wdir + "/" + program : program, server_->roster() >= 0))
+      continue;
     if (Status status = server_->Start(); !status.ok())
       React(verdict_.Failed(std::string(status.message())));
     return;

@@ -57,8 +57,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "LAMINA_";
 constexpr std::string_view kOrigins = "LAMINA_ORIGINS";
-constexpr std::string_view kReserved[] = {kOrigins, "LAMINA_EVENT_FD", "LAMINA_COMPONENT_PATH",
-                                          "LAMINA_PREFIX"};
+constexpr std::string_view kReserved[] = {kOrigins, "LAMINA_EVENT_FD", "LAMINA_ROSTER",
+                                          "LAMINA_COMPONENT_PATH", "LAMINA_PREFIX"};
 
 bool Reserved(std::string_view variable) {
   for (const std::string_view reserved : kReserved)

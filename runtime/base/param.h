@@ -57,7 +57,8 @@ struct Found {
 class Settings {
  public:
   // Reads LAMINA_* from `environment` ("NAME=value" strings, null-terminated array; not kept).
-  // LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are no parameters.
+  // LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are no
+  // parameters.
   static Settings FromEnvironment(const char* const* environment);
   static Settings FromEnvironment(const Environment& environment);
 

@@ -105,11 +105,12 @@ TEST(Settings, FromEnvironmentTakesAnArrayAndIgnoresStrangers) {
 
 TEST(Settings, ReservedNamesAreNoParameters) {
   const Settings settings =
-      WithEnvironment({"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_COMPONENT_PATH=/opt/x",
-                       "LAMINA_PREFIX=/usr", "LAMINA_PREFIX_X=1"});
+      WithEnvironment({"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8",
+                       "LAMINA_COMPONENT_PATH=/opt/x", "LAMINA_PREFIX=/usr", "LAMINA_PREFIX_X=1"});
   EXPECT_EQ(settings.Names(), std::vector<std::string>{"prefix.x"});
   Settings line;
-  for (const char* reserved : {"origins=1", "event.fd=2", "component.path=3", "prefix=4"}) {
+  for (const char* reserved :
+       {"origins=1", "event.fd=2", "roster=5", "component.path=3", "prefix=4"}) {
     const Status status = line.AddCommandLine(reserved);
     EXPECT_EQ(status.code(), Code::kInvalid) << reserved;
     EXPECT_NE(status.message().find("LAMINA_"), std::string::npos) << status.message();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How ranks find each other: identity, cards, and the way out.
 //
-// A Bootstrap is the rank's side of whatever started it: PMIx (our launcher, srun --mpi=pmix, any
-// conforming server) or nobody (a singleton). It is used to publish this rank's card, to fetch the
-// cards of peers when they are first needed, and to abort. It never acts as a barrier after
+// A Bootstrap is the rank's side of whatever started it: our launcher, srun --mpi=pmix or any other
+// PMIx or PMI-2 server, or nobody (a singleton). It is used to publish this rank's card, to fetch
+// the cards of peers when they are first needed, and to abort. It never acts as a barrier after
 // initialisation (see MPI_Finalize for why).
 //
 // Threads: one at a time.
@@ -21,6 +21,8 @@
 #include "runtime/base/status.h"
 
 namespace lamina::bootstrap {
+
+inline constexpr int kCardTimeoutS = 60;
 
 struct Identity {
   std::string job = "singleton";  // PMIx namespace
@@ -45,8 +47,8 @@ class Bootstrap {
   virtual const Identity& identity() const = 0;
   // Makes `card` visible to all ranks of the job. Once per process, before any Card().
   virtual Status Publish(std::span<const std::byte> card) = 0;
-  // The card of `rank`, waiting until it has been published. kTimeout after the parameter
-  // bootstrap.card_timeout_s; kPeerLost when that rank is known to be gone.
+  // The card of `rank`, waiting until it has been published. kTimeout after kCardTimeoutS;
+  // kPeerLost when that rank is known to be gone.
   virtual Result<std::vector<std::byte>> Card(std::uint32_t rank) = 0;
   // The number of the node `rank` runs on, counted within the job. Known from the start, nobody is
   // asked. kUnsupported: whatever started the job does not say.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/pmi2_bootstrap.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
+#include "runtime/bootstrap/roster_bootstrap.h"
 
 namespace lamina::bootstrap {
 
 Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
+  if (environment.Get(kRosterVariable)) return ConnectRoster(environment);
   if (environment.Get("PMIX_NAMESPACE")) return ConnectPmix(environment);
   if (environment.Get("PMI_FD")) return ConnectPmi2(environment);
   if (environment.Get("PMI_PORT"))

@@ -24,7 +24,6 @@ namespace lamina::bootstrap {
 namespace {
 
 constexpr char kCardKey[] = "lamina.card";
-constexpr int kCardTimeoutS = 60;
 constexpr int kAskAgainMs = 2;
 
 // The few functions we call, found at run time.

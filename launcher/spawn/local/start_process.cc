@@ -31,7 +31,7 @@ struct Order {
   const cpu_set_t* cpus;  // null: unbound
   std::size_t cpus_bytes;
   int stdio[3];
-  int event_fd;
+  int kept_fds[2];
   rlimit descriptors;
   pid_t launcher;
   // Set by the child when it fails.
@@ -73,8 +73,8 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
     if (from == to ? fcntl(from, F_SETFD, 0) != 0 : dup2(from, to) != to)
       return GiveUp(order, Step::kDescriptors);
   }
-  if (order->event_fd >= 0 && fcntl(order->event_fd, F_SETFD, 0) != 0)
-    return GiveUp(order, Step::kDescriptors);
+  for (const int fd : order->kept_fds)
+    if (fd >= 0 && fcntl(fd, F_SETFD, 0) != 0) return GiveUp(order, Step::kDescriptors);
   setrlimit(RLIMIT_NOFILE, &order->descriptors);  // lowering: cannot fail
   sigset_t none;
   sigemptyset(&none);
@@ -225,7 +225,8 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
   order.environment = environment.data();
   order.directory = directory.empty() ? nullptr : directory.c_str();
   for (std::size_t i = 0; i < 3; ++i) order.stdio[i] = start.stdio[i];
-  order.event_fd = start.event_fd;
+  order.kept_fds[0] = start.event_fd;
+  order.kept_fds[1] = start.roster_fd;
   getrlimit(RLIMIT_NOFILE, &order.descriptors);
   if (start.open_files_max != 0) order.descriptors.rlim_cur = start.open_files_max;
   order.launcher = getpid();

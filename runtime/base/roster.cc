@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/base/roster.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/base/text.h"
+
+namespace lamina {
+namespace {
+
+template <std::size_t Size>
+void CopyText(std::string_view text, char (&to)[Size]) {
+  std::memcpy(to, text.data(), std::min(text.size(), Size - 1));
+}
+
+Result<Roster*> Map(int fd, std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return SystemError(Code::kResource, errno, "cannot map the roster");
+  return static_cast<Roster*>(memory);
+}
+
+// Whether `fd` is the whole roster of `job`. It may be anything: descriptors are numbers.
+bool IsRoster(int fd, std::string_view job) {
+  struct stat file;
+  Roster head;
+  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) &&
+         pread(fd, &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head) &&
+         head.magic == Roster::kMagic &&
+         job == std::string_view(head.job, strnlen(head.job, 255)) &&
+         file.st_size == static_cast<off_t>(Roster::Bytes(head.ranks));
+}
+
+}  // namespace
+
+Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_t universe_ranks,
+                       std::span<const std::uint32_t> apps) {
+  const int fd = memfd_create("lamina-roster", MFD_CLOEXEC);
+  const std::size_t bytes = Roster::Bytes(apps.size());
+  if (fd < 0) return SystemError(Code::kResource, errno, "cannot make the roster");
+  Result<Roster*> mapped = nullptr;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) != 0)
+    mapped = SystemError(Code::kResource, errno, "cannot size the roster");
+  else
+    mapped = Map(fd, bytes);
+  if (!mapped.ok()) {
+    close(fd);
+    return std::move(mapped).status();
+  }
+  Roster* roster = *mapped;
+  roster->magic = Roster::kMagic;
+  roster->ranks = static_cast<std::uint32_t>(apps.size());
+  roster->universe_ranks = universe_ranks;
+  CopyText(job, roster->job);
+  CopyText(node, roster->node);
+  for (std::size_t rank = 0; rank < apps.size(); ++rank)
+    if (apps[rank] != 0) roster->entries()[rank].app = apps[rank];
+  munmap(roster, bytes);
+  return fd;
+}
+
+std::string RosterAssignment(int fd) {
+  return Format("%s=%d:%d", kRosterVariable, static_cast<int>(getpid()), fd);
+}
+
+Result<Roster*> OpenRoster(std::string_view place, std::string_view job) {
+  const std::size_t colon = place.find(':');
+  const auto process = ParseInteger(place.substr(0, colon));
+  const auto number = ParseInteger(colon == place.npos ? "" : place.substr(colon + 1));
+  if (!process || !number || *process < 1 || *number < 0)
+    return Error(Code::kInvalid, "%s=\"%s\" is not PROCESS:DESCRIPTOR", kRosterVariable,
+                 std::string(place).c_str());
+  int fd = static_cast<int>(*number);
+  if (!IsRoster(fd, job)) {
+    // Closed on the way here, by a wrapper for instance; its maker has it.
+    const std::string path =
+        Format("/proc/%lld/fd/%d", static_cast<long long>(*process), static_cast<int>(*number));
+    fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) return SystemError(Code::kNotFound, errno, "%s", path.c_str());
+    if (!IsRoster(fd, job)) {
+      close(fd);
+      return Error(Code::kNotFound, "%s is not that of this job", path.c_str());
+    }
+  }
+  struct stat file;
+  fstat(fd, &file);
+  Result<Roster*> roster = Map(fd, static_cast<std::size_t>(file.st_size));
+  close(fd);
+  return roster;
+}
+
+}  // namespace lamina

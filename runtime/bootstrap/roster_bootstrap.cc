@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/bootstrap/roster_bootstrap.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "runtime/base/roster.h"
+#include "runtime/base/text.h"
+#include "runtime/bootstrap/pmix_bootstrap.h"
+
+namespace lamina::bootstrap {
+namespace {
+
+// How long a rank that is still in the program before ours is waited for. Longer: its script runs
+// fewer of them, and the card it has is the one.
+constexpr int kEarlierProgramS = 1;
+
+// The word is shared between processes, so no FUTEX_PRIVATE_FLAG.
+long Futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
+           const timespec* until) {
+  return syscall(SYS_futex, word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
+timespec SecondsFromNow(int seconds) {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  time.tv_sec += seconds;
+  return time;
+}
+
+class RosterBootstrap final : public Bootstrap {
+ public:
+  RosterBootstrap(const Environment& environment, Roster* roster, std::uint32_t rank)
+      : environment_(environment), roster_(roster) {
+    identity_.job = roster->job;
+    identity_.rank = rank;
+    identity_.job_ranks = roster->ranks;
+    identity_.universe_ranks = roster->universe_ranks;
+    identity_.app = Own().app;
+    identity_.local_rank = rank;
+    identity_.local_peers.resize(roster->ranks);
+    for (std::uint32_t peer = 0; peer < roster->ranks; ++peer) identity_.local_peers[peer] = peer;
+    identity_.node = roster->node;
+    ++Own().programs;
+  }
+
+  const Identity& identity() const override { return identity_; }
+
+  Status Publish(std::span<const std::byte> card) override {
+    RosterEntry& own = Own();
+    if (card.size() > sizeof own.card)
+      return Error(Code::kResource,
+                   "this rank's card of %zu bytes is longer than the roster's %zu; use mpiexec "
+                   "--param launcher.roster=no",
+                   card.size(), sizeof own.card);
+    own.published.store(0, std::memory_order_relaxed);
+    std::memcpy(own.card, card.data(), card.size());
+    own.card_bytes = static_cast<std::uint32_t>(card.size());
+    own.published.store(own.programs, std::memory_order_release);
+    Futex(&own.published, FUTEX_WAKE_BITSET, INT_MAX, nullptr);
+    return {};
+  }
+
+  Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
+    RosterEntry& peer = roster_->entries()[rank];
+    const timespec patience = SecondsFromNow(kEarlierProgramS);
+    const timespec limit = SecondsFromNow(kCardTimeoutS);
+    std::uint32_t program;
+    while ((program = peer.published.load(std::memory_order_acquire)) < Own().programs) {
+      const timespec& until = program == 0 ? limit : patience;
+      if (Futex(&peer.published, FUTEX_WAIT_BITSET, program, &until) == 0 || errno != ETIMEDOUT)
+        continue;
+      if (program != 0) break;
+      return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
+    }
+    if (peer.card_bytes > sizeof peer.card)
+      return Error(Code::kInvalid, "the card of rank %u is damaged", rank);
+    return std::vector<std::byte>(peer.card, peer.card + peer.card_bytes);
+  }
+
+  Result<std::uint32_t> Node(std::uint32_t) override { return 0u; }
+
+  const std::vector<ProcessSet>& ProcessSets() override {
+    static const std::vector<ProcessSet> none;
+    Bootstrap* pmix = Pmix();
+    return pmix != nullptr ? pmix->ProcessSets() : none;
+  }
+
+  void Abort(int code, const char* why) override {
+    if (Bootstrap* pmix = Pmix(); pmix != nullptr) pmix->Abort(code, why);
+  }
+
+  // Another program of this rank's script has a card of its own.
+  Status Leave() override {
+    Own().published.store(0, std::memory_order_relaxed);
+    return pmix_ != nullptr ? pmix_->Leave() : Status();
+  }
+
+  Status Return() override { return pmix_ != nullptr ? pmix_->Return() : Status(); }
+
+ private:
+  RosterEntry& Own() { return roster_->entries()[identity_.rank]; }
+
+  // Null: it cannot be had.
+  Bootstrap* Pmix() {
+    if (std::exchange(pmix_asked_, true)) return pmix_.get();
+    Result<std::unique_ptr<Bootstrap>> pmix = ConnectPmix(environment_);
+    if (pmix.ok()) pmix_ = *std::move(pmix);
+    return pmix_.get();
+  }
+
+  const Environment& environment_;
+  Roster* const roster_;
+  Identity identity_;
+  bool pmix_asked_ = false;
+  std::unique_ptr<Bootstrap> pmix_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Bootstrap>> ConnectRoster(const Environment& environment) {
+  const std::string place = environment.Get(kRosterVariable).value_or("");
+  Result<Roster*> roster = OpenRoster(place, environment.Get("PMIX_NAMESPACE").value_or(""));
+  if (!roster.ok())
+    return std::move(roster).status().Within(
+        "the memory that mpiexec shares with its ranks cannot be reached (mpiexec --param "
+        "launcher.roster=no does without)");
+  const auto rank = ParseInteger(environment.Get("PMIX_RANK").value_or(""));
+  if (!rank || *rank < 0 || *rank >= (*roster)->ranks)
+    return Error(Code::kInvalid, "PMIX_RANK is \"%s\", but the job has %u ranks",
+                 environment.Get("PMIX_RANK").value_or("").c_str(), (*roster)->ranks);
+  return std::unique_ptr<Bootstrap>(
+      std::make_unique<RosterBootstrap>(environment, *roster, static_cast<std::uint32_t>(*rank)));
+}
+
+}  // namespace lamina::bootstrap

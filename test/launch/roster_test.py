@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   ranks of one node find each other without PMIx, however they were started under mpiexec; with
+        it where the roster is forbidden; and who can do neither is told why.
+Method: an MPI program behind wrappers that take from it what a wrapper may."""
+
+import os
+import sys
+import unittest
+
+import harness
+from harness import LaunchCase
+
+LAZY = os.path.join(harness.ROOT, "test/launch/lazy")
+INIT = os.path.join(harness.ROOT, "test/launch/init")
+WITHOUT = ["--param", "launcher.pmix.roster=no"]
+# Without its address a PMIx client does not find its server.
+NO_PMIX = ["env"] + ["--unset=PMIX_SERVER_URI" + number for number in ("2", "21", "3", "4", "41")]
+# Closes all descriptors but the first three, as subprocess does.
+CLOSED = [sys.executable, "-c",
+          "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"]
+
+
+class Roster(LaunchCase):
+    def good(self, *words, options=()):
+        job = self.run_job(*words, ranks=4, options=options)
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+
+    def test_needs_no_pmix(self):
+        self.good(*NO_PMIX, LAZY, 0)
+
+    def test_can_do_without(self):
+        self.good(LAZY, 0, options=WITHOUT)
+        job = self.run_job(*NO_PMIX, LAZY, 0, ranks=1, options=WITHOUT)
+        self.assertNotEqual(job.returncode, 0)
+
+    def test_behind_a_wrapper_that_closes_descriptors(self):
+        self.good(*CLOSED, *NO_PMIX, LAZY, 0)
+
+    def test_programs_one_after_another(self):
+        self.good("sh", "-ec", 'for i in 1 2 3 4 5 6 7 8; do "$0" 0; done', LAZY)
+
+    def test_a_rank_may_run_one_more(self):
+        """As a script that asks a program for its version on rank 0 alone."""
+        self.good("sh", "-ec", '[ $PMIX_RANK != 0 ] || "$1"; "$0" 0', LAZY, INIT)
+
+    def test_a_roster_out_of_reach_is_named(self):
+        job = self.run_job("sh", "-c", 'LAMINA_ROSTER=1:99 exec "$0" 0', LAZY, ranks=1)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(
+            job.stderr, "the memory that mpiexec shares with its ranks .*roster=no.*/proc/1/fd/99")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
