@@ -14,8 +14,15 @@
 namespace lamina::collective::shared {
 namespace {
 
-// A broadcast in pieces of this size keeps the pieces under way within a second-level cache.
-constexpr std::int64_t kBcastPieceBytes = 64 << 10;
+// Of a broadcast. Where members share CPUs, each has its turn once for as many pieces as there are
+// slots. With a CPU for each, the others read one piece while the root writes the next.
+std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
+  if (self.crowded()) return 256 << 10;
+  return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
+}
+
+// Of an allgather, all members together: what is more has left their caches before it is read.
+constexpr std::int64_t kAllgatherBytesMax = 512 << 10;
 
 // Bytes [position, position + bytes) of `from`, packed, to `to`.
 void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to) {
@@ -36,9 +43,11 @@ void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int6
   }
 }
 
-// The largest piece of a block of `bytes` of which `count` fit into a slot.
-std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count) {
-  std::int64_t room = static_cast<std::int64_t>(self.board().slot_bytes()) / count;
+// The largest piece of a block of `bytes` of which `count` fit into a slot, or into `room_max`.
+std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
+                   std::int64_t room_max = INT64_MAX) {
+  std::int64_t room =
+      std::min(static_cast<std::int64_t>(self.board().slot_bytes()), room_max) / count;
   if (room > static_cast<std::int64_t>(kLineBytes)) room &= ~std::int64_t{kLineBytes - 1};
   return std::min(bytes, std::max<std::int64_t>(room, 1));
 }
@@ -56,7 +65,7 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const bool is_root = self.rank() == root;
   const bool is_inline = bytes <= static_cast<std::int64_t>(kInlineBytes);
   const std::int64_t room = Piece(self, bytes, 1);
-  const std::int64_t piece = std::min(room, kBcastPieceBytes);
+  const std::int64_t piece = std::min(room, BcastPiece(self, bytes));
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
@@ -76,7 +85,7 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
 
 bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const std::int64_t bytes = own.bytes();
-  const std::int64_t piece = Piece(self, bytes, self.ranks());
+  const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherBytesMax);
   const Buffer whole = all.All(self.ranks());
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);

@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kAnyBytes = std::uint64_t{1} << 40;
 
 struct Params {
   std::string enable = "auto";
-  std::uint64_t area_bytes = 1 << 20;
+  std::uint64_t area_bytes = 4 << 20;
   std::string single_copy = "auto";
   std::uint32_t calls_before = 4;
   std::uint64_t alltoall_bytes_max = 16 << 10;
@@ -48,7 +48,9 @@ inline constexpr std::tuple kFields{
                     std::uint64_t{64} << 10, std::uint64_t{1} << 30,
                     "Memory for data that the members of a communicator share, beside one page "
                     "and 9 cache lines for each; touched only as far as it is used. Longer data "
-                    "goes through it in pieces."),
+                    "goes through it in pieces, a turn of each rank for each. 8 and 16 ranks on 2 "
+                    "CPUs, us, with 1 and 4 MiB: allreduce 1 MiB 1094 530, 4343 1599; alltoall 64 "
+                    "KiB 186 147, 2751 1375; 16 MiB: no faster."),
     param::Describe("collective.shared.single_copy", &Params::single_copy, "auto|never",
                     "auto: long data goes straight between the members' buffers (process_vm_readv, "
                     "process_vm_writev) where the kernel allows it and that was measured to be "

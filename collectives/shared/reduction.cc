@@ -23,10 +23,9 @@ namespace lamina::collective::shared {
 namespace {
 
 constexpr std::int64_t kWholeBytes = 4 << 10;
-// A piece of all members together stays within a second-level cache of 512 KiB with its neighbours,
-// unless there are so many members that each would have little of it.
-constexpr std::int64_t kPiecesBytes = 128 << 10;
-constexpr std::int64_t kPieceBytesMin = 8 << 10;
+// A member's row of a piece: a few of them make up a long vector, so that one member writes while
+// another folds.
+constexpr std::int64_t kRowBytesMax = 128 << 10;
 
 constexpr std::int64_t kLine = kLineBytes;
 
@@ -97,9 +96,8 @@ bool AllreduceWhole(Participant& self, const Reduction& it) {
 // Elements of a piece, of which `rows` fit into a slot.
 std::int64_t ElementsOfPiece(Participant& self, const Reduction& it, std::int64_t rows) {
   const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
-  const std::int64_t least = std::max(kPieceBytesMin, Lines(it.type->size));
-  const std::int64_t room = std::min(slot, std::max(kPiecesBytes, least * rows));
-  return std::min(it.count, room / rows / kLine * kLine / it.type->size);
+  const std::int64_t row = std::min(slot / rows, std::max(kRowBytesMax, Lines(it.type->size)));
+  return std::min(it.count, row / kLine * kLine / it.type->size);
 }
 
 // The root's part of a reduce: folds a block at a time into `work`, so that the result may go where
