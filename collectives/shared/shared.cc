@@ -2,6 +2,9 @@
 #include "collectives/shared/shared.h"
 
 #include <algorithm>
+#include <bit>
+#include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +15,7 @@
 #include "collectives/shared/operations.h"
 #include "collectives/shared/params.h"
 #include "collectives/shared/participant.h"
+#include "collectives/shared/trial.h"
 #include "runtime/base/log.h"
 #include "runtime/base/version.h"
 #include "runtime/core/process.h"
@@ -22,41 +26,16 @@ namespace {
 
 using datatype::FindDatatype;
 
-// Longest vector or block that is faster at the board than by messages.
-std::uint64_t LongestWorthIt(const Params& params, Operation operation, Rank ranks, bool crowded) {
-  switch (operation) {
-    case Operation::kReduce:
-      return crowded || ranks == 2 ? UINT64_MAX : params.exclusive_bytes_max;
-    case Operation::kAlltoall:
-      return crowded ? params.alltoall_bytes_max : params.exclusive_bytes_max;
-    case Operation::kGather:
-    case Operation::kScatter:
-    case Operation::kAllgather:
-      return crowded ? UINT64_MAX : params.exclusive_bytes_max;
-    default:
-      return UINT64_MAX;
-  }
-}
+// How the data of a call may go.
+enum class Way : std::uint8_t { kBoard, kDirect, kMessages };
 
-// Is it faster straight between the buffers than in any other way?
-bool DirectPays(const Params& params, Operation operation, std::uint64_t bytes, std::uint64_t ranks,
-                bool crowded) {
-  switch (operation) {
-    case Operation::kBcast:
-      return ranks == 2 && !crowded && bytes >= params.direct_bcast_bytes_min;
-    case Operation::kReduce:
-      return !crowded && bytes >= ranks * params.direct_reduce_bytes_min;
-    case Operation::kAllreduce:
-      return bytes >= ranks * params.direct_reduce_bytes_min;
-    case Operation::kAllgather:
-      return !crowded && bytes >= params.direct_allgather_bytes_min;
-    case Operation::kAlltoall:
-      return bytes >= params.direct_alltoall_bytes_min &&
-             (!crowded || bytes * ranks <= params.direct_alltoall_total_bytes_max);
-    default:
-      return false;
-  }
-}
+// Calls that take about as long.
+struct Kind {
+  Operation operation;
+  int magnitude;  // bits of the number of bytes
+
+  bool operator==(const Kind&) const = default;
+};
 
 // With a CPU for each, members look at every other's post.
 constexpr Rank kFaceToFaceRanksMax = 16;
@@ -87,6 +66,10 @@ std::int64_t BytesOf(const Invocation& it) {
   }
 }
 
+int MagnitudeOf(std::int64_t bytes) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+
 // What hangs on a communicator. It opens the board when it is first worth it.
 class Circle final : public Beside {
  public:
@@ -107,24 +90,26 @@ class Circle final : public Beside {
   int Run(const Invocation& it) {
     const std::int64_t bytes = BytesOf(it);
     if (!Possible(it, bytes)) return by_messages_(it);
-    const bool always = (always_ & Bit(it.operation)) != 0;
     if (self_ == nullptr) {
-      if (!always && !Reduces(it.operation) && calls_++ < params_.calls_before)
+      if (!Always(it.operation) && !Reduces(it.operation) && calls_++ < params_.calls_before)
         return by_messages_(it);
       if (const int error = Open(); error != MPI_SUCCESS) return error;
       if (self_ == nullptr) return by_messages_(it);
     }
-    Outcome outcome = Outcome::kElsewhere;
-    if (MayGoDirect(it, bytes)) outcome = PerformDirect(it);
-    if (outcome == Outcome::kElsewhere) {
-      if (!always && !WorthIt(it.operation, bytes)) return by_messages_(it);
-      outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
-    }
-    return outcome == Outcome::kDone ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    if (!MayMeet(it.operation)) return by_messages_(it);
+    const Way other = OtherWay(it, bytes);
+    if (other == Way::kBoard) return Go(it, Way::kBoard);
+    Trial& trial = TrialOf({it.operation, MagnitudeOf(bytes)});
+    const Way way = trial.other() ? other : Way::kBoard;
+    if (trial.trying()) return Try(it, way, trial);
+    trial.Count();
+    return Go(it, way);
   }
 
  private:
   std::uint64_t SlotBytes() const { return params_.area_bytes / kSlots; }
+
+  bool Always(Operation operation) const { return (always_ & Bit(operation)) != 0; }
 
   // The answers are the same on all members.
   bool Possible(const Invocation& it, std::int64_t bytes) const {
@@ -133,18 +118,63 @@ class Circle final : public Beside {
     if (Reduces(it.operation) && !Fits(*it.output_type, comm_.size, SlotBytes())) return false;
     return ranks * ranks <= static_cast<std::int64_t>(SlotBytes());
   }
-  bool MayMeet() const { return self_->crowded() || comm_.size <= kFaceToFaceRanksMax; }
-  bool WorthIt(Operation operation, std::int64_t bytes) const {
-    return MayMeet() && static_cast<std::uint64_t>(bytes) <=
-                            LongestWorthIt(params_, operation, comm_.size, self_->crowded());
+  bool MayMeet(Operation operation) const {
+    return Always(operation) || self_->crowded() || comm_.size <= kFaceToFaceRanksMax;
   }
-  bool MayGoDirect(const Invocation& it, std::int64_t bytes) const {
-    if (!reaches_ || !MayMeet() ||
-        !DirectPays(params_, it.operation, static_cast<std::uint64_t>(bytes),
-                    static_cast<std::uint64_t>(comm_.size), self_->crowded()))
-      return false;
-    return Reduces(it.operation) ? FitsDirect(*it.output_type)
-                                 : it.operation != Operation::kAlltoall || !it.in_place;
+  // What may be faster than the board, or the board: the same on all members. Where ranks share
+  // CPUs, the board needs the fewest turns; but an alltoall among many goes there in small pieces.
+  Way OtherWay(const Invocation& it, std::int64_t bytes) const {
+    if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return Way::kBoard;
+    if (self_->crowded() && it.operation != Operation::kAlltoall) return Way::kBoard;
+    switch (it.operation) {
+      case Operation::kGather:
+      case Operation::kScatter:
+        return Always(it.operation) ? Way::kBoard : Way::kMessages;
+      case Operation::kReduce:
+      case Operation::kAllreduce:
+        return reaches_ && FitsDirect(*it.output_type) ? Way::kDirect : Way::kBoard;
+      case Operation::kAlltoall:
+        return reaches_ && !it.in_place ? Way::kDirect : Way::kBoard;
+      default:
+        return reaches_ ? Way::kDirect : Way::kBoard;
+    }
+  }
+
+  int Go(const Invocation& it, Way way) {
+    if (way == Way::kMessages) return by_messages_(it);
+    Outcome outcome = Outcome::kElsewhere;
+    if (way == Way::kDirect) outcome = PerformDirect(it);
+    if (outcome == Outcome::kElsewhere) outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
+    return outcome == Outcome::kDone ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+  }
+
+  // Members meet before and after. Whoever was the first to begin knows how long it took, which is
+  // not the same member each time where they share CPUs.
+  int Try(const Invocation& it, Way way, Trial& trial) {
+    using Clock = std::chrono::steady_clock;
+    if (!Barrier(*self_)) return MPI_ERR_PROC_ABORTED;
+    const Clock::time_point begin = Clock::now();
+    const int error = Go(it, way);
+    if (!Barrier(*self_)) return MPI_ERR_PROC_ABORTED;
+    const std::int64_t mine = std::chrono::nanoseconds(Clock::now() - begin).count();
+    std::int64_t longest = 0;
+    const Reduction max{&mine, &longest, 1, FindDatatype(MPI_INT64_T), datatype::FindOp(MPI_MAX)};
+    if (!Allreduce(*self_, max)) return MPI_ERR_PROC_ABORTED;
+    trial.Took(longest);
+    if (!trial.trying() && comm_.rank == 0)
+      Log(lamina::Level::kDebug, "shared",
+          "%s of %lld bytes, %d ranks: %lld ns at the board, %lld in the other way, which is %s",
+          Name(it.operation), static_cast<long long>(BytesOf(it)), comm_.size,
+          static_cast<long long>(trial.board_ns()), static_cast<long long>(trial.other_ns()),
+          trial.other() ? "taken" : "not taken");
+    return error;
+  }
+
+  Trial& TrialOf(const Kind& kind) {
+    for (auto& [known, trial] : trials_)
+      if (known == kind) return trial;
+    return trials_.emplace_back(kind, Trial(params_.trial_before_calls, params_.trial_calls))
+        .second;
   }
 
   // All members come here in the same call. MPI_SUCCESS also where there is no board.
@@ -282,6 +312,7 @@ class Circle final : public Beside {
   EnginePatience patience_;
   std::uint64_t token_ = 0;  // what others read of this member's memory, to try
   bool reaches_ = false;     // all members can reach each other's memory
+  std::deque<std::pair<Kind, Trial>> trials_;
   std::unique_ptr<Board> board_;
   std::unique_ptr<Participant> self_;  // null until the board is open
 };
