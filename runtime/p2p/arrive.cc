@@ -4,12 +4,25 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "runtime/base/log.h"
 #include "runtime/p2p/engine.h"
 
 namespace lamina::p2p {
+namespace {
+
+constexpr std::uint32_t kLanesWithWaysMax = 8;  // a ring that is pushed through takes 256 KiB
+
+std::uint64_t NowNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
 
 void Engine::Arrived(PeerId from, const transport::Header& header,
                      std::span<const std::byte> payload) {
@@ -106,10 +119,12 @@ void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag
   BeginReceive(request, from, source, tag, offer.bytes);
   const auto wanted = static_cast<std::uint64_t>(request->bytes);
   Lane& lane = LaneTo(from);
-  if (wanted == 0 || (offer.address != 0 && Fetch(request, lane, offer))) {
+  const bool push = wanted != 0 && ChooseWay(lane, offer, wanted) == Way::kPush;
+  if (wanted == 0 || (!push && offer.address != 0 && Fetch(request, lane, offer))) {
     SendAnswer(lane, {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
     return core::Finish(request, request->error);
   }
+  if (lane.pushes++ == 0 && lane.ways != nullptr) lane.push_mark_ns = NowNs();
   request->remote_request = tokens_.Add(request);
   SendAnswer(lane, {PackToken(FrameKind::kClearToSend, offer.token),
                     Grant{request->remote_request, wanted}, true});
@@ -155,9 +170,24 @@ void Engine::AcceptParcel(Request* request, PeerId from, Rank source, int tag, s
   parcel->Accept({into, bytes}, &request->completion);
 }
 
+// Where there is a choice, what has been learned of this peer.
+Way Engine::ChooseWay(Lane& lane, const Offer& offer, std::uint64_t bytes) {
+  if (offer.address == 0 || lane.caps.get_bytes_max == 0) return Way::kPush;
+  if (lane.ways == nullptr) {
+    const bool shares_cpus = policy_.spin_polls == 0;
+    if (shares_cpus || lane.peer == self_ || params_.push == "never" ||
+        lanes_with_ways_ == kLanesWithWaysMax)
+      return Way::kFetch;
+    ++lanes_with_ways_;
+    lane.ways = std::make_unique<Ways>();
+  }
+  return lane.ways->Choose(bytes);
+}
+
 // Fetches the whole message out of the sender's memory; false: it cannot be done here.
 bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   if (lane.lost || lane.caps.get_bytes_max == 0) return false;
+  const std::uint64_t began_ns = lane.ways != nullptr ? NowNs() : 0;
   const transport::Region region{offer.address, offer.bytes, 0};
   transport::Completion ignored{[](transport::Completion*, Code) {}};
   const std::uint64_t wanted = static_cast<std::uint64_t>(request->bytes);
@@ -184,6 +214,7 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   }
   trace::Count(trace::Counter::kZeroCopyReceived);
   trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
+  if (lane.ways != nullptr) lane.ways->Note(Way::kFetch, wanted, NowNs() - began_ns);
   return true;
 }
 
@@ -203,6 +234,13 @@ void Engine::ArrivedData(PeerId from, const transport::Header& header,
 void Engine::FinishReceive(Request* request) {
   tokens_.Remove(request->remote_request);
   request->remote_request = 0;
+  Lane& lane = LaneTo(request->from);
+  --lane.pushes;
+  if (lane.ways != nullptr) {
+    const std::uint64_t now_ns = NowNs();
+    lane.ways->Note(Way::kPush, static_cast<std::uint64_t>(request->bytes),
+                    now_ns - std::exchange(lane.push_mark_ns, now_ns));
+  }
   core::Finish(request, request->error);
 }
 

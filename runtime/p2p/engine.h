@@ -26,6 +26,7 @@
 #include "runtime/p2p/match.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/p2p/token.h"
+#include "runtime/p2p/ways.h"
 #include "runtime/progress/waiting.h"
 #include "runtime/trace/trace.h"
 #include "transports/transport.h"
@@ -37,6 +38,7 @@ using core::Request;
 struct Params {
   std::uint32_t poll_events_max = 16;
   std::uint32_t goodbye_timeout_ms = 10000;
+  std::string push = "auto";
 };
 inline constexpr std::tuple kFields{
     param::Describe("p2p.engine.poll_events_max", &Params::poll_events_max, Unit::kCount, 1u, 4096u,
@@ -44,6 +46,11 @@ inline constexpr std::tuple kFields{
     param::Describe("p2p.engine.goodbye_timeout_ms", &Params::goodbye_timeout_ms,
                     Unit::kMilliseconds, 1u, 600000u,
                     "How long MPI_Finalize waits for network peers to say goodbye."),
+    param::Describe(
+        "p2p.engine.push", &Params::push, "auto|never",
+        "Whether the sender of a long message on this node may copy it through the ring, "
+        "where that is found to be faster than reading its memory (auto: for the first 8 "
+        "peers, whose rings then grow to 256 KiB, if every rank has a CPU of its own)."),
 };
 
 // The endpoint chosen for a peer, and what waits to go through it.
@@ -70,6 +77,10 @@ struct Lane {
     bool has_grant;
   };
   std::deque<Answer> answers;
+  // How long messages come from this peer; null: as they can.
+  std::unique_ptr<Ways> ways;
+  std::uint32_t pushes = 0;        // chosen and on their way
+  std::uint64_t push_mark_ns = 0;  // since when nothing else was pushed
 };
 
 // One transport in use.
@@ -214,6 +225,7 @@ class Engine final : public transport::Inbox {
   void DeliverEager(Request* request, PeerId from, Rank source, int tag,
                     std::span<const std::byte> data);
   void BeginRendezvous(Request* request, PeerId from, Rank source, int tag, const Offer& offer);
+  Way ChooseWay(Lane& lane, const Offer& offer, std::uint64_t bytes);
   bool Fetch(Request* request, Lane& lane, const Offer& offer);
   void KeepUnexpected(PeerId from, const transport::Header& header, const Offer& offer,
                       transport::Parcel* parcel, std::span<const std::byte> payload);
@@ -240,6 +252,7 @@ class Engine final : public transport::Inbox {
   std::vector<std::unique_ptr<Lane>> lane_storage_;
   std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
   std::vector<Request*> pushing_;     // granted, data still to be pushed
+  std::uint32_t lanes_with_ways_ = 0;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<MatchSpace>> spaces_;
   ContextId last_context_{};
