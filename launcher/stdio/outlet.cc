@@ -27,7 +27,7 @@ Outlet::Outlet(event_base* loop, int fd, std::function<void()> on_change)
     : fd_(fd), on_change_(std::move(on_change)) {
   struct stat status {};
   if (fstat(fd, &status) != 0) {
-    broken_ = true;  // closed from the start: nobody listens
+    error_ = errno;
     return;
   }
   if (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)) {
@@ -48,7 +48,7 @@ Outlet::~Outlet() {
   if (kind_ == Kind::kOwn) close(fd_);
 }
 
-// Bytes written, 0 when it would block; sets broken_.
+// Bytes written, 0 when it would block; sets error_.
 std::size_t Outlet::WriteSome(std::string_view bytes) {
   ssize_t count = -1;
   switch (kind_) {
@@ -68,17 +68,17 @@ std::size_t Outlet::WriteSome(std::string_view bytes) {
     }
   }
   if (count >= 0) return static_cast<std::size_t>(count);
-  if (errno != EAGAIN && errno != EINTR) broken_ = true;
+  if (errno != EAGAIN && errno != EINTR) error_ = errno;
   return 0;
 }
 
 void Outlet::Write(std::string_view bytes) {
-  while (empty() && !bytes.empty() && !broken_) {
+  while (empty() && !bytes.empty() && !broken()) {
     const std::size_t count = WriteSome(bytes);
     bytes.remove_prefix(count);
     if (count == 0 && kind_ != Kind::kFile) break;
   }
-  if (broken_) {
+  if (broken()) {
     held_.clear();
     done_ = 0;
     if (writable_ != nullptr) event_del(writable_);
@@ -98,7 +98,7 @@ void Outlet::OnWritable(int, short, void* self) { static_cast<Outlet*>(self)->Dr
 void Outlet::Drain() {
   const bool was_full = full();
   done_ += WriteSome(std::string_view(held_).substr(done_));
-  if (broken_ || empty()) {
+  if (broken() || empty()) {
     held_.clear();
     done_ = 0;
     event_del(writable_);
@@ -106,7 +106,7 @@ void Outlet::Drain() {
     held_.erase(0, done_);
     done_ = 0;
   }
-  if (broken_ || empty() || (was_full && !full())) on_change_();
+  if (broken() || empty() || (was_full && !full())) on_change_();
 }
 
 }  // namespace lamina::launcher::stdio

@@ -20,7 +20,7 @@ class Outlet {
  public:
   static constexpr std::size_t kHeldBytesMax = 1 << 20;
 
-  // `on_change`: there is room again after full(), or the reader has gone (broken()).
+  // `on_change`: there is room again after full(), or no more can be written (broken()).
   Outlet(event_base* loop, int fd, std::function<void()> on_change);
   ~Outlet();
   Outlet(const Outlet&) = delete;
@@ -30,7 +30,8 @@ class Outlet {
   void Write(std::string_view bytes);
   bool full() const { return held_.size() - done_ >= kHeldBytesMax; }
   bool empty() const { return held_.size() == done_; }
-  bool broken() const { return broken_; }
+  bool broken() const { return error_ != 0; }
+  int error() const { return error_; }  // why broken(), an errno
 
  private:
   enum class Kind { kFile, kOwn, kSocket, kShared };
@@ -44,7 +45,7 @@ class Outlet {
   event* writable_ = nullptr;
   std::string held_;
   std::size_t done_ = 0;  // of held_, from its start
-  bool broken_ = false;
+  int error_ = 0;
 };
 
 }  // namespace lamina::launcher::stdio

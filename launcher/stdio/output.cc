@@ -160,6 +160,11 @@ void Output::Note(Source* source) {
   noted_.push_back(source);
 }
 
+int Output::error() const {
+  const int error = outlet_.error();
+  return error == EPIPE || error == ECONNRESET ? 0 : error;
+}
+
 // Reads exactly those sources that there is room for, tells feeders when what they gave has gone
 // on, and watches for lines standing open. Looks at those alone that something has happened to.
 void Output::Adjust() {

@@ -2,8 +2,9 @@
 // What ranks write, from their pipes, or as it is fed, to one descriptor of ours.
 //
 // Back-pressure: when the reader of our output is slow, the ranks' pipes are not read, so they wait
-// and no more than about a megabyte is held. When the reader has gone, the pipes are closed, so
-// that ranks see what they would have seen without a launcher: SIGPIPE or EPIPE.
+// and no more than about a megabyte is held. When the reader has gone, or no more can be
+// written (a full disk), the pipes are closed, so that ranks see what they would have seen of a
+// reader who leaves: SIGPIPE or EPIPE.
 //
 // Threads: the event loop's.
 #pragma once
@@ -51,6 +52,8 @@ class Output {
   // All pipes have ended and everything is written, or nobody reads us.
   bool finished() const { return open_ == 0 && (outlet_.empty() || outlet_.broken()); }
   bool broken() const { return outlet_.broken(); }
+  // The errno of what keeps us from writing, where that is not that nobody reads any more; else 0.
+  int error() const;
   // Reads no more from pipes that have nothing to say and are not waiting for our reader.
   void CloseSilent();
 

@@ -106,10 +106,14 @@ Status Streams::OpenPipe(std::size_t rank, int place, stdio::Output* output) {
   return {};
 }
 
+std::string Streams::FileOf(std::size_t rank, int place) const {
+  return plan_.options.output_directory + "/rank." + std::to_string(rank) +
+         (place == 1 ? ".out" : ".err");
+}
+
 Status Streams::OpenFiles(std::size_t rank) {
   for (const int place : {1, 2}) {
-    const std::string path = plan_.options.output_directory + "/rank." + std::to_string(rank) +
-                             (place == 1 ? ".out" : ".err");
+    const std::string path = FileOf(rank, place);
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
     if (!format_.tag && !format_.timestamp) {
@@ -145,6 +149,18 @@ bool Streams::output_gone() const {
   if (out_ != nullptr) return out_->broken();
   pollfd output{STDOUT_FILENO, 0, 0};
   return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+Status Streams::Written() const {
+  if (const int error = out_ != nullptr ? out_->error() : 0; error != 0)
+    return SystemError(Code::kResource, error, "cannot write standard output");
+  if (const int error = err_ != nullptr ? err_->error() : 0; error != 0)
+    return SystemError(Code::kResource, error, "cannot write standard error");
+  for (std::size_t i = 0; i < files_.size(); ++i)  // two of each rank
+    if (const int error = files_[i]->error(); error != 0)
+      return SystemError(Code::kResource, error, "cannot write %s",
+                         FileOf(i / 2, i % 2 == 0 ? 1 : 2).c_str());
+  return {};
 }
 
 void Streams::CloseSilent() {

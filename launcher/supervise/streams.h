@@ -29,7 +29,7 @@ namespace lamina::launcher {
 
 class Streams final : public OutputPort {
  public:
-  // `on_change`: finished() or output_gone() may have become true.
+  // `on_change`: finished() or output_gone() may have become true, or Written() an error.
   Streams(event_base* loop, const Plan& plan, std::function<void()> on_change);
   ~Streams() override;
   Streams(const Streams&) = delete;
@@ -48,6 +48,8 @@ class Streams final : public OutputPort {
   bool finished() const;
   // Whoever read our standard output has gone.
   bool output_gone() const;
+  // An error: what ranks said cannot be written, and is lost.
+  Status Written() const;
   // Gives up pipes that are open and silent: somebody out of our reach holds them.
   void CloseSilent();
   // "mpiexec: <text>" on standard error, between the lines of ranks.
@@ -57,6 +59,7 @@ class Streams final : public OutputPort {
   Status OpenInput(bool hand_over);
   Status OpenOutput(bool hand_over);
   Status OpenFiles(std::size_t rank);
+  std::string FileOf(std::size_t rank, int place) const;
   Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
   int Keep(int fd);
   stdio::Output* OutputOf(std::uint8_t stream) { return (stream == 1 ? out_ : err_).get(); }

@@ -441,7 +441,12 @@ void Supervisor::AllEnded() {
 }
 
 void Supervisor::StopIfDone() {
-  if (streams_ != nullptr && streams_->output_gone()) verdict_.OutputGone();
+  if (streams_ != nullptr) {
+    if (streams_->output_gone()) verdict_.OutputGone();
+    if (Status status = streams_->Written(); !status.ok())
+      React(verdict_.Failed(std::string(status.message()) +
+                            (running_count_ > 0 ? "; the job was ended" : "")));
+  }
   if (Done()) event_base_loopbreak(loop_);
 }
 

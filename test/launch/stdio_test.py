@@ -165,6 +165,22 @@ class Output(LaunchCase):
             self.assertRegex(job.stdout, rb"\Aline \d+ of rank \d\n\Z")
             self.assertEqual((job.returncode, job.stderr), (128 + 13, b""))
 
+    def test_full_disk(self):
+        for lines in (1, 100_000):
+            for stream in ("stdout", "stderr"):
+                with open("/dev/full", "wb") as full:
+                    job = subprocess.run(
+                        command("sh", "-c", "seq %d >&%d" % (lines, 1 if stream == "stdout" else 2),
+                                ranks=2),
+                        check=False, timeout=TIME_LIMIT_S, env=environment(self.mark), text=True,
+                        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: full})
+                self.assertEqual(job.returncode, 1)
+                if stream == "stdout":
+                    self.assertRegex(job.stderr, r"\Ampiexec: cannot write standard output: No space "
+                                                 r"left on device(; the job was ended)?\n\Z")
+                else:
+                    self.assertEqual(job.stdout, "")
+
     def test_directory(self):
         with tempfile.TemporaryDirectory() as folder:
             target = os.path.join(folder, "logs")
