@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/base/event_ring.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -23,17 +24,21 @@ std::uint64_t NowNs() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// Of memory alone (only such files have seals), without a name, of the right size.
+bool IsRing(int fd) {
+  struct stat file;
+  return fcntl(fd, F_GET_SEALS) >= 0 && fstat(fd, &file) == 0 && file.st_nlink == 0 &&
+         file.st_size == static_cast<off_t>(kEventRingBytes);
+}
+
 }  // namespace
 
 // Threads may be inside the library when the first of several initialisations adopts a ring.
 constinit std::atomic<EventRing*> current_event_ring{&private_ring};
 
 void AdoptEventRing(int fd) {
-  if (fd < 0) return;
-  struct stat file;
-  const bool whole = fstat(fd, &file) == 0 && file.st_size >= static_cast<off_t>(kEventRingBytes);
-  void* memory = MAP_FAILED;  // touching a page past the end of the file would be SIGBUS
-  if (whole) memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (!IsRing(fd)) return;
+  void* const memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (memory == MAP_FAILED) return;  // the private ring still serves CHECK
   EventRing* adopted = static_cast<EventRing*>(memory);

@@ -41,8 +41,9 @@ struct EventRing {
 
 enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 2 };
 
-// The ring of this process: maps descriptor `fd` (closed afterwards). The private ring stays when
-// fd < 0, or when `fd` cannot be mapped or is shorter than kEventRingBytes.
+// The ring of this process: maps descriptor `fd`, closed afterwards. The private ring stays when
+// that cannot be mapped, and when it is no ring, which is an anonymous file of kEventRingBytes.
+// Then it is left alone: a file of the program may have the number by now, as in a child of a rank.
 void AdoptEventRing(int fd);
 // Never null: a small static ring before AdoptEventRing.
 extern std::atomic<EventRing*> current_event_ring;

@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace lamina {
 namespace {
@@ -99,6 +101,23 @@ TEST(EventRing, RefusesAFileThatIsTooShort) {
   shared.Adopt();
   EXPECT_EQ(CurrentEventRing(), before);
   RecordEvent("still alive");  // a mapping past the end of the file would be SIGBUS
+}
+
+TEST(EventRing, LeavesAFileOfTheProgramAlone) {
+  EventRing* const before = CurrentEventRing();
+  for (std::string name : {testing::TempDir(), std::string("/dev/shm/")}) {
+    name += "event_ring_test.XXXXXX";
+    const int fd = mkstemp(name.data());
+    ASSERT_GE(fd, 0) << name;
+    ASSERT_EQ(ftruncate(fd, static_cast<off_t>(kEventRingBytes)), 0);
+    AdoptEventRing(fd);
+    EXPECT_EQ(CurrentEventRing(), before);
+    std::uint32_t magic = 1;
+    EXPECT_EQ(pread(fd, &magic, sizeof magic, 0), 4) << "was closed";
+    EXPECT_EQ(magic, 0u);
+    close(fd);
+    unlink(name.c_str());
+  }
 }
 
 }  // namespace
