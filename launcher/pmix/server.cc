@@ -3,9 +3,12 @@
 
 #include <event2/event.h>
 #include <hwloc.h>
+#include <net/if.h>
 #include <pmix.h>
 #include <pmix_server.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +55,17 @@ std::string LibraryVersion() {
   const std::size_t begin = text.find_first_of("0123456789");
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_first_of(", ", begin) - begin));
+}
+
+// libpmix listens on it.
+bool LoopbackIsDown() {
+  const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (any < 0) return false;
+  ifreq loopback{};
+  std::strcpy(loopback.ifr_name, "lo");
+  const bool asked = ioctl(any, SIOCGIFFLAGS, &loopback) == 0;
+  close(any);
+  return asked && (loopback.ifr_flags & IFF_UP) == 0;
 }
 
 // libpmix's operations answer on its own thread; this waits for all answers.
@@ -271,7 +285,8 @@ Status LibpmixServer::InitLibrary() {
   static pmix_server_module_t module = Module();
   const pmix_status_t status = PMIx_server_init(&module, all.data(), all.size());
   if (status != PMIX_SUCCESS)
-    return Error(Code::kResource, "cannot start the PMIx server: %s", PMIx_Error_string(status));
+    return Error(Code::kResource, "cannot start the PMIx server: %s%s", PMIx_Error_string(status),
+                 LoopbackIsDown() ? "; the network interface lo is down (ip link set lo up)" : "");
   library_runs_ = true;
   return {};
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/base/status.h"
 
+#include <sys/resource.h>
+
+#include <cerrno>
 #include <cstdarg>
 #include <cstring>
 
@@ -67,6 +70,9 @@ Status SystemError(Code code, int error, const char* format, ...) {
   char buffer[128];
   message += ": ";
   message += strerror_r(error, buffer, sizeof buffer);
+  rlimit files;
+  if (error == EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
+    message += Format("; ulimit -n allows %llu", static_cast<unsigned long long>(files.rlim_cur));
   return Status(code, std::move(message));
 }
 

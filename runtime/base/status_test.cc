@@ -4,6 +4,7 @@
 #include "runtime/base/status.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <memory>
@@ -37,6 +38,13 @@ TEST(Status, MessagesMayBeLong) {
 TEST(Status, SystemErrorAppendsTheTextOfErrno) {
   const Status status = SystemError(Code::kDenied, EACCES, "open %s", "/etc/shadow");
   EXPECT_EQ(status.message(), "open /etc/shadow: Permission denied");
+}
+
+TEST(Status, TooManyOpenFilesSaysHowManyAreAllowed) {
+  rlimit files;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_EQ(SystemError(Code::kResource, EMFILE, "pipe").message(),
+            "pipe: Too many open files; ulimit -n allows " + std::to_string(files.rlim_cur));
 }
 
 TEST(Status, WithinPutsTheCallersViewInFront) {

@@ -121,6 +121,10 @@ class CannotRun(LaunchCase):
         path = self.script("lost", "#!/nosuch/interpreter -x\n")
         self.fails(127, "its interpreter /nosuch/interpreter: No such file", path)
 
+    def test_interpreter_line_from_windows(self):
+        path = self.script("lost", "#!/bin/sh\r\n")
+        self.fails(127, "its interpreter /bin/sh\\r (lines end as on Windows): No such file", path)
+
     def test_script_without_interpreter_line_runs_in_the_shell(self):
         path = self.script("bare", "echo from $1\n")
         job = self.run_job(path, "shell", ranks=2)

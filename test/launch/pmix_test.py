@@ -3,11 +3,15 @@
 """Goal:   the launcher is a PMIx server that a rank can rely on, and strangers cannot disturb it.
 Method: a small PMIx client as rank checks every answer; strangers connect and keep silent."""
 
+import os
 import re
+import shutil
 import socket
+import subprocess
 import time
+import unittest
 
-from harness import ACTOR, PMIX_CLIENT, LaunchCase, main
+from harness import (ACTOR, PMIX_CLIENT, TIME_LIMIT_S, LaunchCase, command, environment, main)
 
 
 class Server(LaunchCase):
@@ -47,6 +51,15 @@ class Server(LaunchCase):
         job = self.run_job(PMIX_CLIENT, "refuse", ranks=2)
         self.assertEqual(job.returncode, 0)
         self.assertEqual(job.stderr.count("not yet"), 1, job.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs namespaces")
+    def test_network_that_is_down(self):
+        job = subprocess.run(["unshare", "-n", *command(PMIX_CLIENT, "names", ranks=2)], check=False,
+                             capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                             env=environment(self.mark))
+        self.assertEqual(job.returncode, 1)
+        self.assertRegex(job.stderr, r"mpiexec: cannot start the PMIx server: .*; the network "
+                                     r"interface lo is down \(ip link set lo up\)\n")
 
     def test_64_ranks(self):
         self.passes("exchange", ranks=64)

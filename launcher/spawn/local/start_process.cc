@@ -121,7 +121,8 @@ bool IsFile(const std::string& path, bool executable) {
          (!executable || access(path.c_str(), X_OK) == 0);
 }
 
-// "#!/usr/bin/nosuch -x" -> "/usr/bin/nosuch"; "" when the file does not name an interpreter.
+// "#!/usr/bin/nosuch -x" -> "/usr/bin/nosuch"; "" when the file does not name an interpreter. To
+// the kernel a "\r" at the line's end belongs to the name, so it is shown.
 std::string InterpreterOf(const std::string& path) {
   char line[256];
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -130,8 +131,12 @@ std::string InterpreterOf(const std::string& path) {
   close(fd);
   if (bytes < 3 || line[0] != '#' || line[1] != '!') return "";
   std::string_view text(line + 2, static_cast<std::size_t>(bytes) - 2);
-  text = Trim(text.substr(0, text.find('\n')));
-  return std::string(text.substr(0, text.find_first_of(" \t\r")));
+  const std::string_view first = text.substr(0, text.find('\n'));
+  text = Trim(first);
+  std::string interpreter(text.substr(0, text.find_first_of(" \t")));
+  if (first.ends_with('\r') && interpreter.size() == text.size())
+    interpreter += "\\r (lines end as on Windows)";
+  return interpreter;
 }
 
 Status WhyNot(const RankStart& start, const Order& order) {
