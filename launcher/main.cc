@@ -5,7 +5,10 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +56,15 @@ lamina::Environment OwnEnvironment() {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
+// `status`, unless what was printed did not go out (a full disk).
+int Written(const char* program, int status) {
+  errno = 0;
+  if (fflush(stdout) == 0 && ferror(stdout) == 0) return status;
+  fprintf(stderr, "%s: cannot write standard output%s%s\n", program, errno != 0 ? ": " : "",
+          errno != 0 ? strerror(errno) : "");  // 0: an earlier write failed
+  return status != 0 ? status : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,6 +79,6 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments.front() == launcher::kTuneWord)
     return launcher::RunTuneRank(launcher::ThisInstallation().library);
   const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";
-  return name == "lamina" ? launcher::Lamina(arguments, context)
-                          : launcher::Mpiexec(arguments, context);
+  return name == "lamina" ? Written("lamina", launcher::Lamina(arguments, context))
+                          : Written("mpiexec", launcher::Mpiexec(arguments, context));
 }

@@ -291,6 +291,16 @@ class Help(unittest.TestCase):
             self.assertTrue(result.stdout.startswith("usage: lamina %s " % tool), result.stdout)
             self.assertIn("  %s " % tool, run("help").stdout)
 
+    def test_full_disk(self):
+        for program, words in ((LAMINA, "info"), (LAMINA, "version"), (MPIEXEC, "--help")):
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([program, words], check=False, stdout=full, text=True,
+                                        stderr=subprocess.PIPE, timeout=TIME_LIMIT_S, env=variables())
+            self.assertEqual(result.returncode, 1)
+            # The reason is that of the last write, if that was the one to fail.
+            self.assertRegex(result.stderr, r"\A%s: cannot write standard output(: No space left on "
+                                            r"device)?\n\Z" % os.path.basename(program))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
