@@ -3,42 +3,59 @@
 
 #include <sys/uio.h>
 
+#include <cerrno>
+#include <cstring>
+
+#include "runtime/base/log.h"
+
 namespace lamina::collective::shared {
 namespace {
 
 using Transfer = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
                              unsigned long);
 
-// One call may do less than was asked.
-bool All(Transfer transfer, std::int32_t pid, std::uint64_t address, std::byte* here,
-         std::int64_t bytes) {
+// 0 or an errno value. One call may do less than was asked.
+int All(Transfer transfer, std::int32_t pid, std::uint64_t address, std::byte* here,
+        std::int64_t bytes) {
   while (bytes > 0) {
     const iovec local{here, static_cast<std::size_t>(bytes)};
     const iovec remote{reinterpret_cast<void*>(address), static_cast<std::size_t>(bytes)};
     const ssize_t moved = transfer(pid, &local, 1, &remote, 1, 0);
-    if (moved <= 0) return false;
+    if (moved <= 0) return moved < 0 ? errno : EFAULT;
     here += moved;
     address += static_cast<std::uint64_t>(moved);
     bytes -= moved;
   }
-  return true;
+  return 0;
+}
+
+// CanReach was true once: what has changed since is worth a line, unless it is that the process is
+// gone, which others tell.
+bool Report(int error, const char* what, std::int32_t pid) {
+  if (error != 0 && error != ESRCH)
+    Log(Level::kError, "shared",
+        "the memory of process %d can no longer be %s: %s; with "
+        "collective.shared.single_copy=never that is not tried",
+        pid, what, strerror(error));
+  return error == 0;
 }
 
 }  // namespace
 
 bool ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes) {
-  return All(process_vm_readv, pid, address, into, bytes);
+  return Report(All(process_vm_readv, pid, address, into, bytes), "read", pid);
 }
 
 bool WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes) {
-  return All(process_vm_writev, pid, address, const_cast<std::byte*>(from), bytes);
+  return Report(All(process_vm_writev, pid, address, const_cast<std::byte*>(from), bytes),
+                "written", pid);
 }
 
 bool CanReach(std::int32_t pid, std::uint64_t address, std::uint64_t expected) {
   std::uint64_t word = 0;
   auto* const bytes = reinterpret_cast<std::byte*>(&word);
-  return ReadFrom(pid, address, bytes, sizeof word) && word == expected &&
-         WriteTo(pid, address, bytes, sizeof word);
+  return All(process_vm_readv, pid, address, bytes, sizeof word) == 0 && word == expected &&
+         All(process_vm_writev, pid, address, bytes, sizeof word) == 0;
 }
 
 }  // namespace lamina::collective::shared

@@ -11,7 +11,7 @@
 
 namespace lamina::collective::shared {
 
-// False: that process is gone, or has no such memory, or forbids it.
+// False: that process is gone, or has no such memory, or forbids it, which an error line says.
 bool ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes);
 bool WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes);
 

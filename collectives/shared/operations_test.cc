@@ -13,9 +13,11 @@
 #include <cstring>
 #include <functional>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "collectives/shared/memory.h"
 #include "runtime/datatype/construct.h"
 
 namespace lamina::collective::shared {
@@ -340,6 +342,21 @@ TEST(Board, IsOpenedByInvitationOnly) {
   EXPECT_FALSE(Board::Open(other).ok());
   (*board)->CloseInvitation();
   EXPECT_FALSE(Board::Open((*board)->invitation()).ok());
+}
+
+TEST(Memory, SaysWhyItCannotBeHad) {
+  if (std::uint64_t word = 7; !CanReach(getpid(), AddressOf(&word), word))
+    GTEST_SKIP() << "the kernel forbids process_vm_readv";
+  std::byte byte{};
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(CanReach(getpid(), 8, 0)) << "a question, no error";
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(ReadFrom(getpid(), 8, &byte, 1));
+  EXPECT_FALSE(WriteTo(getpid(), 8, &byte, 1));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("can no longer be read: Bad address"), std::string::npos) << said;
+  EXPECT_NE(said.find("can no longer be written: Bad address"), std::string::npos) << said;
 }
 
 }  // namespace
