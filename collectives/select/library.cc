@@ -64,6 +64,10 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
 
   if (Status status = library->ReadNearRanks(); !status.ok()) return status;
 
+  for (const std::string_view word : Split(library->params_.include, ','))
+    if (const std::string name(Trim(word)); !name.empty() && registry.Find(name) == nullptr)
+      return Error(Code::kInvalid, "collective.include names \"%s\", which is no collective",
+                   name.c_str());
   const Context context{&settings};
   for (const auto& [component, offer] : registry.Ask(context)) {
     if (offer.priority < 0 || !Listed(library->params_.include, component->info.name)) continue;

@@ -121,6 +121,13 @@ TEST(Library, AWrongNameListsTheRightOnes) {
             "shared");
 }
 
+TEST(Library, AComponentThatIsNotThereIsRefused) {
+  EXPECT_TRUE(Library::Make(BasicOnly(), With({"collective.include= basic,"})).ok());
+  const auto made = Library::Make(BasicOnly(), With({"collective.include=basic,magic"}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.status().message(), "collective.include names \"magic\", which is no collective");
+}
+
 // A component with one algorithm, for commutative reductions only.
 const Algorithm kFast{"fast", Operation::kAllreduce,
                       [](const Call& call, const Shape&) { return call.commutative; },
