@@ -33,7 +33,9 @@ struct RosterEntry {
   std::uint32_t programs;  // that this rank has run so far, one after another: its script may
   std::uint32_t app;       // which of the job's programs it was started as
   std::uint32_t card_bytes;
-  std::byte card[kBytes - 16];
+  std::atomic<std::int32_t> process;  // who is this rank now; 0: nobody
+  std::uint32_t unused[3];
+  std::byte card[kBytes - 32];
 };
 static_assert(sizeof(RosterEntry) == RosterEntry::kBytes);
 

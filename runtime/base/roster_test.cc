@@ -32,7 +32,8 @@ TEST(Roster, LayoutIsPinned) {
   EXPECT_EQ(offsetof(RosterEntry, programs), 4u);
   EXPECT_EQ(offsetof(RosterEntry, app), 8u);
   EXPECT_EQ(offsetof(RosterEntry, card_bytes), 12u);
-  EXPECT_EQ(offsetof(RosterEntry, card), 16u);
+  EXPECT_EQ(offsetof(RosterEntry, process), 16u);
+  EXPECT_EQ(offsetof(RosterEntry, card), 32u);
   EXPECT_EQ(Roster::Bytes(2), 4096u + 2 * 16384u);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -48,7 +49,21 @@ class RosterBootstrap final : public Bootstrap {
     identity_.local_peers.resize(roster->ranks);
     for (std::uint32_t peer = 0; peer < roster->ranks; ++peer) identity_.local_peers[peer] = peer;
     identity_.node = roster->node;
+  }
+
+  // kExists: another process that lives is this rank, our parent for instance.
+  Status Enter() {
+    std::atomic<std::int32_t>& process = Own().process;
+    std::int32_t other = process.load();
+    do {
+      if (other != 0 && other != getpid() && (kill(other, 0) == 0 || errno != ESRCH))
+        return Error(Code::kExists,
+                     "rank %u of this job is process %d already; a program that it starts is none "
+                     "of the job's: start it by mpiexec, or alone by env -u %s -u PMIX_NAMESPACE",
+                     identity_.rank, other, kRosterVariable);
+    } while (!process.compare_exchange_weak(other, getpid()));
     ++Own().programs;
+    return {};
   }
 
   const Identity& identity() const override { return identity_; }
@@ -58,7 +73,7 @@ class RosterBootstrap final : public Bootstrap {
     if (card.size() > sizeof own.card)
       return Error(Code::kResource,
                    "this rank's card of %zu bytes is longer than the roster's %zu; use mpiexec "
-                   "--param launcher.roster=no",
+                   "--param launcher.pmix.roster=no",
                    card.size(), sizeof own.card);
     own.published.store(0, std::memory_order_relaxed);
     std::memcpy(own.card, card.data(), card.size());
@@ -100,10 +115,14 @@ class RosterBootstrap final : public Bootstrap {
   // Another program of this rank's script has a card of its own.
   Status Leave() override {
     Own().published.store(0, std::memory_order_relaxed);
+    Own().process.store(0);
     return pmix_ != nullptr ? pmix_->Leave() : Status();
   }
 
-  Status Return() override { return pmix_ != nullptr ? pmix_->Return() : Status(); }
+  Status Return() override {
+    if (Status status = Enter(); !status.ok()) return status;
+    return pmix_ != nullptr ? pmix_->Return() : Status();
+  }
 
  private:
   RosterEntry& Own() { return roster_->entries()[identity_.rank]; }
@@ -131,13 +150,15 @@ Result<std::unique_ptr<Bootstrap>> ConnectRoster(const Environment& environment)
   if (!roster.ok())
     return std::move(roster).status().Within(
         "the memory that mpiexec shares with its ranks cannot be reached (mpiexec --param "
-        "launcher.roster=no does without)");
+        "launcher.pmix.roster=no does without)");
   const auto rank = ParseInteger(environment.Get("PMIX_RANK").value_or(""));
   if (!rank || *rank < 0 || *rank >= (*roster)->ranks)
     return Error(Code::kInvalid, "PMIX_RANK is \"%s\", but the job has %u ranks",
                  environment.Get("PMIX_RANK").value_or("").c_str(), (*roster)->ranks);
-  return std::unique_ptr<Bootstrap>(
-      std::make_unique<RosterBootstrap>(environment, *roster, static_cast<std::uint32_t>(*rank)));
+  auto bootstrap =
+      std::make_unique<RosterBootstrap>(environment, *roster, static_cast<std::uint32_t>(*rank));
+  if (Status status = bootstrap->Enter(); !status.ok()) return status;
+  return std::unique_ptr<Bootstrap>(std::move(bootstrap));
 }
 
 }  // namespace lamina::bootstrap

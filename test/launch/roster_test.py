@@ -12,6 +12,7 @@ import harness
 from harness import LaunchCase
 
 LAZY = os.path.join(harness.ROOT, "test/launch/lazy")
+LIBRARY = os.path.join(harness.ROOT, "runtime/libmpi_abi.so.1")
 INIT = os.path.join(harness.ROOT, "test/launch/init")
 WITHOUT = ["--param", "launcher.pmix.roster=no"]
 # Without its address a PMIx client does not find its server.
@@ -19,6 +20,19 @@ NO_PMIX = ["env"] + ["--unset=PMIX_SERVER_URI" + number for number in ("2", "21"
 # Closes all descriptors but the first three, as subprocess does.
 CLOSED = [sys.executable, "-c",
           "import subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode)"]
+
+
+# A rank that starts a program with MPI in the middle of its own.
+PARENT = """
+import ctypes, os, subprocess, sys
+mpi = ctypes.CDLL(os.environ["LIBRARY"], ctypes.RTLD_GLOBAL)
+world = ctypes.c_void_p(0x101)
+assert mpi.MPI_Init(None, None) == 0
+assert subprocess.run(sys.argv[1:]).returncode != 0
+assert mpi.MPI_Barrier(world) == 0
+print("met")
+assert mpi.MPI_Finalize() == 0
+"""
 
 
 class Roster(LaunchCase):
@@ -44,11 +58,21 @@ class Roster(LaunchCase):
         """As a script that asks a program for its version on rank 0 alone."""
         self.good("sh", "-ec", '[ $PMIX_RANK != 0 ] || "$1"; "$0" 0', LAZY, INIT)
 
+    def test_a_rank_has_one_process_at_a_time(self):
+        """What a rank starts does not take its place: the rank goes on, the other is told why not."""
+        parent = [sys.executable, "-c", PARENT, INIT]
+        job = self.run_job(*parent, ranks=2, extra={"LIBRARY": LIBRARY})
+        self.assertEqual(job.returncode, 0, job.stderr)
+        self.assertRegex(job.stderr, r"rank 1 of this job is process \d+ already; a program that it "
+                         "starts is none of the job's")
+        self.assertEqual(job.stdout.count("met"), 2)
+
     def test_a_roster_out_of_reach_is_named(self):
         job = self.run_job("sh", "-c", 'LAMINA_ROSTER=1:99 exec "$0" 0', LAZY, ranks=1)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(
-            job.stderr, "the memory that mpiexec shares with its ranks .*roster=no.*/proc/1/fd/99")
+            job.stderr, "the memory that mpiexec shares with its ranks cannot be reached "
+            ".*launcher.pmix.roster=no.*: /proc/1/fd/99")
 
 
 if __name__ == "__main__":
