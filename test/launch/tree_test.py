@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 import hosts_test as hosts  # noqa: E402
 
-hosts.NAME, hosts.PREFIX, hosts.SUBNET = "lamtre", "tr", "10.126.0"
+hosts.NAME, hosts.PREFIX, hosts.SUBNET = "lamtre", "tr", "10.123.0"
 hosts.HOSTS = HOSTS = ["tr%d" % i for i in range(1, 8)]
 hosts.SSH[:] = ["--param", "spawner.ssh.options=-F %s/%s/ssh_config" % (hosts.STATE, hosts.NAME)]
 hosts.AGENT[:] = ["--agent", "ip netns exec %s-{host}" % hosts.NAME,
