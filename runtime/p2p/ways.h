@@ -27,8 +27,8 @@ class Ways {
   Way Choose(std::uint64_t bytes) {
     Size& size = SizeOf(bytes);
     const std::uint32_t turn = size.messages++ % kTrialEvery;
-    const bool push_known = size.messages > kFetchedFirst + kTrials;
-    const bool push = push_known && size.Time(Way::kPush) < size.Time(Way::kFetch);
+    const std::uint64_t pushed = size.Time(Way::kPush);
+    const bool push = pushed != 0 && pushed < size.Time(Way::kFetch);
     const bool trial = turn >= kFetchedFirst && turn < kFetchedFirst + kTrials;
     return push != trial ? Way::kPush : Way::kFetch;
   }

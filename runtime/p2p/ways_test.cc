@@ -67,6 +67,14 @@ TEST(Ways, AWayThatGetsSlowerIsLeft) {
   EXPECT_LE(Pushed(&ways, 1 << 20, 100, 50'000, 90'000), 20);
 }
 
+TEST(Ways, WhatIsNotKnownYetIsNotPreferred) {
+  Ways ways;
+  Pushed(&ways, 64 << 10, 8, 5'000, 0);
+  int pushed = 0;  // a window of messages, of which none has come yet
+  for (int i = 0; i < 64; ++i) pushed += ways.Choose(64 << 10) == Way::kPush ? 1 : 0;
+  EXPECT_EQ(pushed, 3);
+}
+
 TEST(Ways, AnySizeHasAPlace) {
   Ways ways;
   for (int n = 0; n < 63; ++n) {
