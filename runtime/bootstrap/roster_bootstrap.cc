@@ -62,7 +62,6 @@ class RosterBootstrap final : public Bootstrap {
                      "of the job's: start it by mpiexec, or alone by env -u %s -u PMIX_NAMESPACE",
                      identity_.rank, other, kRosterVariable);
     } while (!process.compare_exchange_weak(other, getpid()));
-    ++Own().programs;
     return {};
   }
 
@@ -158,6 +157,7 @@ Result<std::unique_ptr<Bootstrap>> ConnectRoster(const Environment& environment)
   auto bootstrap =
       std::make_unique<RosterBootstrap>(environment, *roster, static_cast<std::uint32_t>(*rank));
   if (Status status = bootstrap->Enter(); !status.ok()) return status;
+  ++(*roster)->entries()[*rank].programs;
   return std::unique_ptr<Bootstrap>(std::move(bootstrap));
 }
 
