@@ -13,7 +13,7 @@
 namespace lamina::p2p {
 namespace {
 
-constexpr std::uint32_t kLanesWithWaysMax = 8;  // a ring that is pushed through takes 256 KiB
+constexpr std::uint32_t kLanesWithWaysMax = 8;  // a ring that is pushed through takes 512 KiB
 
 std::uint64_t NowNs() {
   timespec now;

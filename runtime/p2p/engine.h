@@ -50,7 +50,7 @@ inline constexpr std::tuple kFields{
         "p2p.engine.push", &Params::push, "auto|never",
         "Whether the sender of a long message on this node may copy it through the ring, "
         "where that is found to be faster than reading its memory (auto: for the first 8 "
-        "peers, whose rings then grow to 256 KiB, if every rank has a CPU of its own)."),
+        "peers, whose rings then grow to 512 KiB, if every rank has a CPU of its own)."),
 };
 
 // The endpoint chosen for a peer, and what waits to go through it.

@@ -21,6 +21,7 @@ constexpr std::uint32_t kRefusalsPerLook = 4096;
 constexpr std::uint32_t kLooksBeforeYield = 2000;
 constexpr int kReadsTimed = 16;                 // at most, where all are slow
 constexpr std::uint32_t kEagerBytesMax = 4096;  // where reading the peer's memory is cheap
+constexpr std::uint32_t kEagerBytesMaxElse = 16u * 1024;
 
 }  // namespace
 
@@ -38,7 +39,7 @@ Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote
       joint_bytes_min_(options.joint_bytes_min) {
   can_get_ = options.single_copy && CanRead();
   if (eager_bytes_max_ == 0)
-    eager_bytes_max_ = can_get_ && ReadsSlowly() ? UINT32_MAX : kEagerBytesMax;
+    eager_bytes_max_ = can_get_ && !ReadsSlowly() ? kEagerBytesMax : kEagerBytesMaxElse;
 }
 
 Endpoint::~Endpoint() {
@@ -79,8 +80,7 @@ bool Endpoint::ReadsSlowly() const {
 transport::EndpointCaps Endpoint::caps() const {
   transport::EndpointCaps caps;
   caps.short_bytes_max = frame_bytes_max_;
-  // Without single copy nothing beats sending at once what fits.
-  caps.eager_bytes_max = can_get_ ? std::min(eager_bytes_max_, frame_bytes_max_) : frame_bytes_max_;
+  caps.eager_bytes_max = std::min(eager_bytes_max_, frame_bytes_max_);
   caps.get_bytes_max = can_get_ && !lost_ ? UINT64_MAX : 0;
   caps.latency_ns = 200;
   caps.bandwidth_bytes_s = 10'000'000'000;

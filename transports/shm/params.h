@@ -12,8 +12,8 @@ namespace lamina::shm {
 
 struct Params {
   std::uint32_t ring_cells = 128;
-  std::uint32_t area_bytes = 256u * 1024;
-  std::uint32_t frame_bytes_max = 16u * 1024;
+  std::uint32_t area_bytes = 512u * 1024;
+  std::uint32_t frame_bytes_max = 64u * 1024;
   std::uint32_t eager_bytes_max = 0;
   std::uint32_t rings_spare = 64;
   std::string single_copy = "auto";
@@ -29,20 +29,22 @@ inline constexpr std::tuple kFields{
         "transport.shm.area_bytes", &Params::area_bytes, Unit::kBytes, 512u, 16u * 1024 * 1024,
         "Room per ordered pair of peers for payloads above 40 bytes, a multiple of 64. "
         "More than 32 KiB of it is memory only where the reader has been behind. 4 KiB in "
-        "windows of 64 went at 7.6 GB/s with 32 KiB, 9.8 with 128, 13.7 with 256; 1 MiB "
-        "copied twice took 136, 97, 84 us, and 90 with 1 MiB."),
+        "windows of 64 went at 7.6 GB/s with 32 KiB, 9.8 with 128, 13.7 with 256, and with 256 "
+        "and 512 alike; 1 MiB copied twice took, on two machines, with 128, 256, 512 KiB and 1 "
+        "MiB: 97 84 - 90 us, - 34 27 26."),
     param::Describe(
         "transport.shm.frame_bytes_max", &Params::frame_bytes_max, Unit::kBytes, 256u,
         8u * 1024 * 1024,
-        "Largest frame, at most half of area_bytes. What is longer, and cannot be read "
-        "out of the sender's memory, is copied twice in frames. 1 MiB took, us, with 8, "
-        "16, 32 KiB: 94 86 88."),
+        "Largest frame, at most half of area_bytes. What is longer, and is not read out of the "
+        "sender's memory, is copied twice in frames. 1 MiB took, us, with 8, 16, 32, 64 KiB on "
+        "two machines: 94 86 88 -, 41 32 28 27; in windows of 64, GB/s: 27 33 41 45."),
     param::Describe(
         "transport.shm.eager_bytes_max", &Params::eager_bytes_max, Unit::kBytes, 0u,
         8u * 1024 * 1024,
-        "Up to here copying twice beats a rendezvous with one copy. 0: 4 KiB, or what fits a frame "
-        "where the kernel takes more than 1 us to read a word of the peer's. There (1.8 us) half a "
-        "round trip took, once and twice copied, us: 8 KiB 2.7 0.57; 16 KiB 3.4 1.04."),
+        "Up to here, if it fits a frame, copying twice at once beats asking first. 0: 4 KiB, or 16 "
+        "where the kernel forbids to read the peer's memory or takes more than 1 us for a word. "
+        "There (1.8 us) half a round trip took, once and twice copied, us: 8 KiB 2.7 0.57; 16 KiB "
+        "3.4 1.04."),
     param::Describe("transport.shm.rings_spare", &Params::rings_spare, Unit::kCount, 0u, 65536u,
                     "Rings beyond the node's ranks, for processes that join later. They cost "
                     "address space, no memory."),

@@ -55,7 +55,7 @@ static_assert(sizeof(Invitation) <= kNearBytesMax);
 
 struct Geometry {
   std::uint32_t cells = 128;               // a power of two
-  std::uint32_t area_bytes = 256u * 1024;  // a multiple of kLineBytes
+  std::uint32_t area_bytes = 512u * 1024;  // a multiple of kLineBytes
 
   std::size_t JointOffset() const { return sizeof(Credit); }
   std::size_t CellsOffset() const { return JointOffset() + sizeof(Joint); }
