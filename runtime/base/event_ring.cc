@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,17 +11,12 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "runtime/base/clock.h"
+
 namespace lamina {
 namespace {
 
 constinit EventRing private_ring{};
-
-std::uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 // Of memory alone (only such files have seals), without a name, of the right size.
 bool IsRing(int fd) {
@@ -50,7 +44,7 @@ void RecordEvent(const char* format, ...) {
   EventRing* ring = CurrentEventRing();
   const std::uint64_t slot = ring->next.fetch_add(1, std::memory_order_relaxed);
   Event& event = ring->events[slot % EventRing::kEvents];
-  event.time_ns = NowNs();
+  event.time_ns = MonotonicNs();
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(event.text, sizeof event.text, format, arguments);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/p2p/engine.h"
 
@@ -14,13 +14,6 @@ namespace lamina::p2p {
 namespace {
 
 constexpr std::uint32_t kLanesWithWaysMax = 8;  // a ring that is pushed through takes 512 KiB
-
-std::uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -124,7 +117,7 @@ void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag
     SendAnswer(lane, {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
     return core::Finish(request, request->error);
   }
-  if (lane.pushes++ == 0 && lane.ways != nullptr) lane.push_mark_ns = NowNs();
+  if (lane.pushes++ == 0 && lane.ways != nullptr) lane.push_mark_ns = MonotonicNs();
   request->remote_request = tokens_.Add(request);
   SendAnswer(lane, {PackToken(FrameKind::kClearToSend, offer.token),
                     Grant{request->remote_request, wanted}, true});
@@ -187,7 +180,7 @@ Way Engine::ChooseWay(Lane& lane, const Offer& offer, std::uint64_t bytes) {
 // Fetches the whole message out of the sender's memory; false: it cannot be done here.
 bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   if (lane.lost || lane.caps.get_bytes_max == 0) return false;
-  const std::uint64_t began_ns = lane.ways != nullptr ? NowNs() : 0;
+  const std::uint64_t began_ns = lane.ways != nullptr ? MonotonicNs() : 0;
   const transport::Region region{offer.address, offer.bytes, 0};
   transport::Completion ignored{[](transport::Completion*, Code) {}};
   const std::uint64_t wanted = static_cast<std::uint64_t>(request->bytes);
@@ -214,7 +207,7 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   }
   trace::Count(trace::Counter::kZeroCopyReceived);
   trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
-  if (lane.ways != nullptr) lane.ways->Note(Way::kFetch, wanted, NowNs() - began_ns);
+  if (lane.ways != nullptr) lane.ways->Note(Way::kFetch, wanted, MonotonicNs() - began_ns);
   return true;
 }
 
@@ -237,7 +230,7 @@ void Engine::FinishReceive(Request* request) {
   Lane& lane = LaneTo(request->from);
   --lane.pushes;
   if (lane.ways != nullptr) {
-    const std::uint64_t now_ns = NowNs();
+    const std::uint64_t now_ns = MonotonicNs();
     lane.ways->Note(Way::kPush, static_cast<std::uint64_t>(request->bytes),
                     now_ns - std::exchange(lane.push_mark_ns, now_ns));
   }

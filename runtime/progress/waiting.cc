@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "runtime/base/clock.h"
+
 namespace lamina::progress {
 
 WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
@@ -21,10 +23,7 @@ WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
 }
 
 bool Waiter::StillAwake() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::uint64_t now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-                               static_cast<std::uint64_t>(now.tv_nsec);
+  const std::uint64_t now_ns = MonotonicNs();
   if (tired_at_ns_ == 0) tired_at_ns_ = now_ns + std::uint64_t{policy_.awake_us} * 1000;
   return now_ns < tired_at_ns_;
 }

@@ -21,7 +21,7 @@ constexpr std::uint32_t kRefusalsPerLook = 4096;
 constexpr std::uint32_t kLooksBeforeYield = 2000;
 constexpr int kReadsTimed = 16;                 // at most, where all are slow
 constexpr std::uint32_t kEagerBytesMax = 4096;  // where reading the peer's memory is cheap
-constexpr std::uint32_t kEagerBytesMaxElse = 16u * 1024;
+constexpr std::uint32_t kEagerBytesMaxElse = 16u * 1024;  // where it is not, or is forbidden
 
 }  // namespace
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one clock that intervals are measured by: CLOCK_MONOTONIC.
+#pragma once
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace lamina {
+
+inline std::uint64_t MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace lamina
