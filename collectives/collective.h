@@ -112,11 +112,16 @@ enum class Verb : std::uint8_t {
   kReceive,  // `to` from `peer`
   kCopy,     // `from` to `to`; the layouts may differ (send type to receive type)
   kReduce,   // to[i] = from[i] op to[i]: `from` stands left of `to` in rank order
+  // At the board that the ranks of a node share (Call::board); all of them take the same such steps
+  // in the same order. Slices are equally long on all, and may be empty: then they only wait.
+  kTell,  // `peer` tells the others: what is in its `to` goes to theirs
+  kFold,  // the vectors `from` of all in rank order, folded, to `to` of `peer`, which may be `from`
 };
+constexpr bool AtBoard(Verb verb) { return verb >= Verb::kTell; }
 
 struct Step {
   Verb verb;
-  Rank peer;  // of kSend and kReceive
+  Rank peer;  // of all but kCopy and kReduce
   Slice from;
   Slice to;
 };
@@ -142,6 +147,10 @@ struct Schedule {
   void Reduce(const Slice& from, const Slice& to) {
     steps.push_back({Verb::kReduce, -1, from, to});
   }
+  void Tell(Rank teller, const Slice& data) { steps.push_back({Verb::kTell, teller, {}, data}); }
+  void Fold(Rank folder, const Slice& from, const Slice& to) {
+    steps.push_back({Verb::kFold, folder, from, to});
+  }
   // Closes the round; an empty one leaves no trace.
   void EndRound() {
     const auto end = static_cast<std::uint32_t>(steps.size());
@@ -163,6 +172,9 @@ struct Call {
   Operation operation{};
   bool commutative = true;    // of the reduction operation
   bool all_in_place = false;  // of operations where all ranks must say so alike; 0 with a root
+  // The ranks of each node have a board to meet at: the groups of the topology's first level are
+  // those of the nodes, and the call is blocking.
+  bool board = false;
   // On an intercommunicator each rank sees its own: itself at the root; in the other group the root
   // as a peer; kNobody where the call does nothing.
   Rank root = 0;
@@ -244,6 +256,8 @@ struct Algorithm {
   Function<void(const Call& call, const Shape& shape, Schedule* schedule)> plan;
   // It is for intercommunicators, and only for them.
   bool inter = false;
+  // Its plans make use of a board.
+  bool meets = false;
 };
 
 // A collective component offers algorithms, for any subset of the operations.

@@ -97,6 +97,7 @@ struct Level {
 struct Topology {
   std::vector<Level> levels;
   LinkModel outermost;  // between ranks of different groups of the last level
+  int node_level = -1;  // the one whose groups are the ranks of a node each; -1: there is none
 
   // The link of level `i`; behind the last level, the outermost one.
   const LinkModel& Link(std::size_t i) const {

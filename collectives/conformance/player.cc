@@ -24,8 +24,12 @@ bool Communicates(const Step& step) {
 }  // namespace
 
 Player::Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory,
-               const Partition* nodes)
-    : schedules_(schedules), memory_(*memory), states_(schedules.size()), nodes_(nodes) {
+               const Partition* nodes, const Partition* boards)
+    : schedules_(schedules),
+      memory_(*memory),
+      states_(schedules.size()),
+      nodes_(nodes),
+      boards_(boards) {
   for (std::size_t rank = 0; rank < schedules.size(); ++rank)
     states_[rank].scratch.assign(static_cast<std::size_t>(schedules[rank].scratch_elements),
                                  kUnwritten);
@@ -74,7 +78,8 @@ std::string Player::Play() {
     const RankState& state = states_[static_cast<std::size_t>(rank)];
     for (const StrandState& strand : state.strands) {
       round_ = strand.round;
-      if (strand.round < strand.end) Fail(rank, "waits for ever for %u messages", strand.pending);
+      if (strand.round < strand.end)
+        Fail(rank, "waits for ever for %u messages, or at a board", strand.pending);
     }
     traffic_.rounds_max = std::max(traffic_.rounds_max, state.rounds_communicating);
   }
@@ -93,6 +98,7 @@ void Player::BeginRound(const Place& place) {
   round_ = state.round;
   const std::uint32_t begin = state.round == 0 ? 0 : schedule.round_ends[state.round - 1];
   const std::uint32_t end = schedule.round_ends[state.round];
+  state.local = begin;
   CheckHazards(rank, begin, end);
   for (std::uint32_t i = begin; i < end; ++i)
     if (Communicates(schedule.steps[i])) ++state.pending;
@@ -185,11 +191,63 @@ void Player::EndRound(const Place& place) {
   const Schedule& schedule = schedules_[static_cast<std::size_t>(place.rank)];
   StrandState& state = StateOf(place);
   round_ = state.round;
-  const std::uint32_t begin = state.round == 0 ? 0 : schedule.round_ends[state.round - 1];
-  for (std::uint32_t i = begin; i < schedule.round_ends[state.round]; ++i)
-    if (!Communicates(schedule.steps[i])) Perform(place.rank, schedule.steps[i]);
+  for (; state.local < schedule.round_ends[state.round]; ++state.local) {
+    const Step& step = schedule.steps[state.local];
+    if (AtBoard(step.verb)) return Meet(place);
+    if (!Communicates(step)) Perform(place.rank, step);
+  }
   ++state.round;
   BeginRound(place);
+}
+
+void Player::Meet(const Place& place) {
+  if (boards_ == nullptr || states_[static_cast<std::size_t>(place.rank)].strands.size() > 1)
+    return Fail(place.rank, "has no board, or waits at one in one of several strands");
+  const Rank node = boards_->GroupOf(place.rank);
+  std::vector<Place>& members = waiting_[node];
+  members.push_back(place);
+  if (static_cast<Rank>(members.size()) < boards_->SizeOf(node)) return;
+  std::sort(members.begin(), members.end(),
+            [](const Place& a, const Place& b) { return a.rank < b.rank; });
+  PerformAtBoard(members);
+  for (const Place& member : members) {
+    ++StateOf(member).local;
+    ready_.push_back(member);
+  }
+  members.clear();
+}
+
+void Player::PerformAtBoard(const std::vector<Place>& members) {
+  const Step& first = StepOf(members.front());
+  const bool folds = first.verb == Verb::kFold;
+  const auto length = [&](const Step& step) { return folds ? step.from.count : step.to.count; };
+  const auto root = std::find_if(members.begin(), members.end(),
+                                 [&](const Place& one) { return one.rank == first.peer; });
+  if (root == members.end()) return Fail(members.front().rank, "meets without rank %d", first.peer);
+  for (const Place& member : members) {
+    const Step& step = StepOf(member);
+    if (step.verb != first.verb || step.peer != first.peer || length(step) != length(first))
+      return Fail(member.rank, "does another step at the board than rank %d", members.front().rank);
+  }
+  if (!folds) {
+    const std::span<std::string> said = Find(root->rank, StepOf(*root).to, false);
+    for (const Place& member : members) {
+      if (member.rank == root->rank) continue;
+      const std::span<std::string> into = Find(member.rank, StepOf(member).to, true);
+      if (!failure_.empty()) return;
+      for (std::size_t i = 0; i < into.size(); ++i) into[i] = *Written(root->rank, &said[i]);
+    }
+    return;
+  }
+  Cells folded(static_cast<std::size_t>(length(first)));
+  for (const Place& member : members) {
+    const std::span<std::string> from = Find(member.rank, StepOf(member).from, false);
+    if (!failure_.empty()) return;
+    for (std::size_t i = 0; i < folded.size(); ++i) folded[i] += *Written(member.rank, &from[i]);
+  }
+  const std::span<std::string> into = Find(root->rank, StepOf(*root).to, true);
+  if (into.size() != folded.size()) return Fail(root->rank, "folds to a slice of another length");
+  std::move(folded.begin(), folded.end(), into.begin());
 }
 
 void Player::Perform(Rank rank, const Step& step) {

@@ -2,8 +2,9 @@
 // Runs the schedules of all ranks of a communicator without a network.
 //
 // A cell is one element, and holds a text. A message between two ranks has no buffer anywhere: a
-// send ends only when its receive is there too, so a plan that deadlocks in the strictest of
-// transports deadlocks here. Reducing joins texts, so the order of operands shows.
+// send ends only when its receive is there too, and nobody leaves a board before all have come, so
+// a plan that deadlocks in the strictest of transports deadlocks here. Reducing joins texts, so the
+// order of operands shows.
 //
 // What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
 // steps of one round that touch the same memory (unless both only read), a strand that touches what
@@ -46,9 +47,11 @@ struct Traffic {
 
 class Player {
  public:
-  // `schedules` and `memory`: one per rank; kept while the player lives, like `nodes`, if given.
+  // `schedules` and `memory`: one per rank; kept while the player lives, like `nodes` and `boards`,
+  // if given. `nodes`: between whose groups traffic is counted apart; `boards`: each of whose
+  // groups has a board.
   Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory,
-         const Partition* nodes = nullptr);
+         const Partition* nodes = nullptr, const Partition* boards = nullptr);
 
   // Runs to the end. Empty, or what went wrong first.
   std::string Play();
@@ -59,6 +62,7 @@ class Player {
     std::size_t round = 0;
     std::size_t end = 0;        // behind its last round
     std::uint32_t pending = 0;  // transfers of this round that have not met
+    std::uint32_t local = 0;    // steps of this round that are done, or are not local
   };
   struct RankState {
     Cells scratch;
@@ -82,6 +86,12 @@ class Player {
   void Match(Rank from, Rank to, std::uint32_t strand);
   void EndRound(const Place& place);
   void Perform(Rank rank, const Step& step);
+  // `place` has come to a step at its node's board; the last to come does it for all.
+  void Meet(const Place& place);
+  void PerformAtBoard(const std::vector<Place>& members);
+  const Step& StepOf(const Place& place) {
+    return schedules_[static_cast<std::size_t>(place.rank)].steps[StateOf(place).local];
+  }
   std::span<std::string> Find(Rank rank, const Slice& slice, bool writes);
   void CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end);
   void CheckStrands(Rank rank);
@@ -92,7 +102,9 @@ class Player {
   std::vector<Memory>& memory_;
   std::vector<RankState> states_;
   const Partition* const nodes_;
+  const Partition* const boards_;
   std::map<std::tuple<Rank, Rank, std::uint32_t>, Channel> channels_;  // by strand, too
+  std::map<Rank, std::vector<Place>> waiting_;                         // at the boards, by node
   std::deque<Place> ready_;  // those whose round has communicated
   std::size_t round_ = 0;    // the one that is looked at, for messages
   std::string failure_;

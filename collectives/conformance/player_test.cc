@@ -114,5 +114,48 @@ TEST_F(PlayerTest, SeesStrandsInEachOthersWay) {
   EXPECT_NE(Play().find("touches what strand"), std::string::npos);
 }
 
+class BoardTest : public PlayerTest {
+ protected:
+  std::string Play() {
+    for (Schedule& schedule : schedules_) schedule.EndRound();
+    return Player(schedules_, &memory_, nullptr, &one_node_).Play();
+  }
+  const Partition one_node_ = Partition::Blocks(2, 2);
+};
+
+TEST_F(BoardTest, TellsAndFolds) {
+  memory_[1].input = {"c", "d"};
+  for (Schedule& schedule : schedules_) schedule.Fold(1, Input(0, 2), Output(0, 2));
+  for (Schedule& schedule : schedules_) schedule.Tell(1, Output(0, 2));
+  EXPECT_EQ(Play(), "");
+  EXPECT_EQ(memory_[0].output, (Cells{"ac", "bd"}));
+  EXPECT_EQ(memory_[1].output, (Cells{"ac", "bd"}));
+}
+
+TEST_F(BoardTest, SeesOneThatDoesNotCome) {
+  schedules_[0].Tell(0, Output(0, 0));
+  EXPECT_NE(Play().find("waits for ever"), std::string::npos);
+}
+
+TEST_F(BoardTest, SeesStepsThatDiffer) {
+  schedules_[0].Tell(0, Output(0, 0));
+  schedules_[1].Fold(0, Input(0, 0), Output(0, 0));
+  EXPECT_NE(Play().find("another step at the board"), std::string::npos);
+}
+
+TEST_F(BoardTest, SeesUnequalLengths) {
+  for (Rank rank : {0, 1})
+    schedules_[static_cast<std::size_t>(rank)].Fold(0, Input(0, 1 + rank), Output(0, 1));
+  EXPECT_NE(Play().find("another step at the board"), std::string::npos);
+}
+
+TEST_F(BoardTest, SeesThatThereIsNone) {
+  for (Schedule& schedule : schedules_) {
+    schedule.Tell(0, Output(0, 0));
+    schedule.EndRound();
+  }
+  EXPECT_NE(Player(schedules_, &memory_).Play().find("has no board"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace lamina::collective

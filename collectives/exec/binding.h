@@ -27,7 +27,9 @@ class Binding {
     return {place.base + slice.first * place.stride, slice.count * place.per_element, place.type};
   }
 
-  // One step of the local verbs.
+  const datatype::Op* op() const { return op_; }
+
+  // One step that concerns this rank alone.
   void Perform(const Step& step) const;
 
  private:

@@ -66,6 +66,7 @@ Call MakeCall(const Invocation& it, CountStore* store) {
   call.operation = it.operation;
   call.commutative = it.op == nullptr || it.op->commutative;
   call.all_in_place = it.in_place && !Rooted(it.operation);
+  call.board = it.board;
   call.root = it.root;
   call.bytes = BytesOf(it, it.comm->rank == it.root);
   call.in_place = it.in_place;

@@ -26,6 +26,7 @@ struct Invocation {
   core::Comm* comm = nullptr;
   Rank root = 0;          // on an intercommunicator as in Call
   bool in_place = false;  // MPI_IN_PLACE was given on this rank
+  bool board = false;     // as in Call
 
   const void* input = nullptr;
   std::int64_t input_count = 0;  // of one block where there are several

@@ -25,12 +25,16 @@ constexpr auto kStandard = Request::Mode::kStandard;
 class Runner {
  public:
   Runner(core::Comm* comm, const Plan& plan, const Binding& binding, Request* transfers)
-      : plan_(plan), binding_(binding), transfers_(transfers), route_(Route::Next(comm)) {}
+      : comm_(*comm),
+        plan_(plan),
+        binding_(binding),
+        transfers_(transfers),
+        route_(Route::Next(comm)) {}
 
   int RunAll() {
     for (const Plan::Round& round : plan_.rounds) {
       Communicate(round);
-      for (std::uint32_t i = round.locals; i < round.end; ++i) binding_.Perform(plan_.steps[i]);
+      for (std::uint32_t i = round.locals; i < round.end; ++i) Perform(plan_.steps[i]);
     }
     return error_;
   }
@@ -38,6 +42,14 @@ class Runner {
  private:
   void Note(int error) {
     if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = error;
+  }
+
+  void Perform(const Step& step) {
+    if (AtBoard(step.verb))
+      Note(shared::Meet(*comm_.collectives, step, binding_.At(step.from), binding_.At(step.to),
+                        binding_.op()));
+    else
+      binding_.Perform(step);
   }
 
   void Post(Request* request, const Step& step) {
@@ -73,6 +85,7 @@ class Runner {
     for (std::uint32_t i = 0; i < posted; ++i) Wait(&transfers_[i]);
   }
 
+  core::Comm& comm_;
   const Plan& plan_;
   const Binding& binding_;
   Request* const transfers_;

@@ -52,7 +52,7 @@ void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes,
   if (stages.size() > levels) Exchange(transfer(levels), schedule);
   const std::int64_t all = offsets.Begin(shape.ranks);
   for (std::size_t i = inner_stages; all > 0 && i > 0; --i)
-    AppendBcast(stages[i - 1], part(0, all), shape.ranks * block_bytes, schedule);
+    AppendBcast(Call{}, stages[i - 1], part(0, all), shape.ranks * block_bytes, schedule);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -18,20 +18,19 @@ namespace {
 
 bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
 
-double CostUs(const Call&, const Shape& shape, const LinkModel&) {
+double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const std::vector<Span> spans = Spans(shape);
   double cost_us = CheapestUs(Operation::kBarrier, 0, spans.back().ranks, spans.back().link);
   for (std::size_t i = 0; i + 1 < spans.size(); ++i)
-    cost_us += CheapestUs(Operation::kGather, 0, spans[i].ranks, spans[i].link) +
-               CheapestUs(Operation::kBcast, 0, spans[i].ranks, spans[i].link);
+    cost_us += TimeIn(spans, i, Inner(call, Operation::kGather, 0)).all_us +
+               TimeIn(spans, i, Inner(call, Operation::kBcast, 0)).all_us;
   return cost_us;
 }
 
-void Plan(const Call&, const Shape& shape, Schedule* schedule) {
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
   const auto append = [&](Operation operation, std::size_t i) {
-    Call inner;
-    inner.operation = operation;
+    Call inner = Inner(call, operation, 0);
     inner.root = stages[i].leader;
     Append(inner, stages[i], {Scratch(0, 0), Scratch(0, 0)}, schedule);
   };
@@ -44,6 +43,7 @@ void Plan(const Call&, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBarrier{"hierarchical", Operation::kBarrier, Fits, CostUs, Plan};
+constinit const Algorithm kBarrier =
+    Meeting({"hierarchical", Operation::kBarrier, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

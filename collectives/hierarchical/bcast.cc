@@ -3,20 +3,22 @@
 // that stand for the groups within, and so on to every rank.
 //
 // The root stands for all its groups, so it starts at once. The members of a stage form a star, a
-// binomial tree or a chain, and the trees of all stages make one tree of all ranks. Long data go
-// down it in segments: in every round a rank hears one from above and passes the one before on, to
-// other nodes first, so that all links of the tree are busy at once and a short segment is still in
-// the cache when it is passed on.
+// binomial tree or a chain, and the trees of all stages make one tree of all ranks. Where the ranks
+// of a node have a board, leaders tell each segment there instead. Long data go down it in
+// segments: in every round a rank hears one from above and passes the one before on, to other nodes
+// first, so that all links of the tree are busy at once and a short segment is still in the cache
+// when it is passed on.
 //
 // Shape:  output n bytes on every rank, cut into s segments.
 // Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank that is in all
-//         stages takes for its children. (P - 1) s messages, (P - 1) n bytes; across the G
-//         outermost groups (G - 1) n bytes.
+//         stages takes for its children. (P - 1) s messages, (P - 1) n bytes, or with boards in N
+//         nodes (N - 1) s and (N - 1) n; across the G outermost groups (G - 1) n bytes.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe); Träff, Ripke,
 //         Parallel Process. Lett. 18 (2008) 139-153 (pipelined trees).
 #include <algorithm>
 
 #include "collectives/hierarchical/hierarchical.h"
+#include "collectives/hierarchical/inner.h"
 #include "collectives/hierarchical/segments.h"
 #include "collectives/hierarchical/stages.h"
 #include "collectives/plan/cost.h"
@@ -30,6 +32,9 @@ bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
 // Longer messages across a network wait for their receiver before they move, and nothing moves
 // meanwhile: 4 MiB over links of 1 Gbit/s took 37 ms in segments of 64 KiB, 49 of 128, 68 of 256.
 constexpr std::int64_t kSegmentBytesMax = 64 << 10;
+// With a board leaders do nothing else meanwhile, and a root that waits for nobody fills queues on
+// the way: 65 to 69 ms in segments of 64 KiB, 39 to 51 of 128, 39 to 46 of 256 and 512.
+constexpr std::int64_t kBoardSegmentBytesMax = 128 << 10;
 constexpr int kSegmentsMax = 1024;
 
 // How the members of a stage hang together.
@@ -90,10 +95,13 @@ Cut CutOf(const Call& call, const std::vector<Span>& spans) {
     const std::vector<Form> forms = FormsFor(spans, call.bytes, bytes);
     // A rank that stands for its groups works for all stages in every round.
     StageTime all = Whole(0);
-    for (std::size_t i = 0; i < spans.size(); ++i) all = all + TimeOf(forms[i], spans[i], bytes);
+    for (std::size_t i = 0; i < spans.size(); ++i)
+      all = all + (call.board && i == 0 ? BoardTime(Inner(call, Operation::kBcast, bytes), spans[i])
+                                        : TimeOf(forms[i], spans[i], bytes));
     return std::vector<StageTime>{all};
   };
-  return CutFor(call.bytes, {kSegmentsMax, kSegmentBytesMax}, stages);
+  const CutLimits limits{kSegmentsMax, call.board ? kBoardSegmentBytesMax : kSegmentBytesMax};
+  return CutFor(call.bytes, limits, stages);
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
@@ -131,7 +139,8 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
       FormsFor(spans, call.bytes, (call.bytes + segments - 1) / segments);
   const std::vector<Stage> stages = Climb(shape, call.root);
   Place place;
-  for (std::size_t i = stages.size(); i > 0; --i) Join(stages[i - 1], forms[i - 1], &place);
+  const std::size_t last = call.board ? 1 : 0;  // within the node no messages go
+  for (std::size_t i = stages.size(); i > last; --i) Join(stages[i - 1], forms[i - 1], &place);
 
   const Blocks blocks(call.output_count, segments);
   std::vector<Slice> parts;
@@ -139,17 +148,21 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     if (const std::int64_t count = blocks.Count(index, index + 1); count > 0)
       parts.push_back(Output(blocks.Begin(index), count));
   // Hears one segment in each round, and passes the one before on.
+  const Stage& node = stages.front();
   for (std::size_t round = 0; round <= parts.size(); ++round) {
     if (place.parent != kNobody && round < parts.size())
       schedule->Receive(place.parent, parts[round]);
-    if (round > 0)
+    if (round > 0) {
       for (const Rank child : place.children) schedule->Send(child, parts[round - 1]);
+      if (call.board && !node.alone())
+        schedule->Tell(node.members[static_cast<std::size_t>(node.leader)].rank, parts[round - 1]);
+    }
     schedule->EndRound();
   }
 }
 
 }  // namespace
 
-constinit const Algorithm kBcast{"hierarchical", Operation::kBcast, Fits, CostUs, Plan};
+constinit const Algorithm kBcast = Meeting({"hierarchical", Operation::kBcast, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

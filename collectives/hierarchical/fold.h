@@ -37,6 +37,7 @@ class Fold {
     Call inner;
     inner.operation = operation;
     inner.commutative = call_.commutative;
+    inner.board = call_.board;
     inner.root = stage.leader;
     inner.bytes = call_.bytes / call_.input_count * home_.count;
     inner.in_place = at_home_ && (operation == Operation::kAllreduce || stage.leads());

@@ -94,6 +94,12 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
   // False if it does not fit.
   bool Try(const Case& one, const Layout& layout, const Topology& topology,
            std::int64_t element_bytes) {
+    const bool fits = Try(one, layout, topology, element_bytes, false);
+    return fits && GetParam()->meets ? Try(one, layout, topology, element_bytes, true) : fits;
+  }
+
+  bool Try(const Case& one, const Layout& layout, const Topology& topology,
+           std::int64_t element_bytes, bool board) {
     const Algorithm& algorithm = *GetParam();
     Scenario scenario(one);
     std::vector<Schedule> schedules(static_cast<std::size_t>(one.ranks));
@@ -102,6 +108,7 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
       if (!topology.levels.empty()) shape.topology = &topology;
       Call call = scenario.call(rank);
       call.bytes *= element_bytes;
+      call.board = board;
       const bool fits = algorithm.fits(call, shape);
       if (!fits && rank == 0) return false;
       EXPECT_TRUE(fits) << CaseText(one, layout, element_bytes) << ": rank " << rank;
@@ -109,10 +116,14 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
       algorithm.plan(call, shape, &schedules[static_cast<std::size_t>(rank)]);
     }
     const Partition& outermost = topology.levels.back().groups;
-    Player player(schedules, &scenario.memory(), &outermost);
+    Player player(schedules, &scenario.memory(), &outermost,
+                  board ? &topology.levels.front().groups : nullptr);
     EXPECT_EQ(player.Play(), "") << CaseText(one, layout, element_bytes);
     EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one, layout, element_bytes);
-    if (element_bytes == 1 && std::string(algorithm.name) == "hierarchical")
+    if (board && topology.levels.size() == 1 && element_bytes == 1)
+      EXPECT_EQ(player.traffic().messages, player.traffic().messages_across)
+          << CaseText(one, layout, element_bytes);
+    else if (element_bytes == 1 && !board && std::string(algorithm.name) == "hierarchical")
       CheckTraffic(one, outermost.groups(), player.traffic(), CaseText(one, layout, 1));
     if (std::string(algorithm.name) == "sliced")
       CheckSlices(one, outermost.groups(), player.traffic(), CaseText(one, layout, element_bytes));

@@ -4,10 +4,18 @@
 #include <algorithm>
 
 #include "collectives/basic/basic.h"
+#include "collectives/plan/cost.h"
 #include "runtime/base/check.h"
 
 namespace lamina::collective::hierarchical {
 namespace {
+
+// Is it done at the board? A gather is where it has nothing to gather: somebody waits for all.
+bool AtBoard(const Call& call, std::size_t level) {
+  if (!call.board || level > 0) return false;
+  return call.operation == Operation::kBcast || call.operation == Operation::kReduce ||
+         (call.operation == Operation::kGather && call.bytes == 0);
+}
 
 struct Choice {
   const Algorithm* algorithm = nullptr;
@@ -51,6 +59,22 @@ StageTime CheapestTime(const Call& call, Rank ranks, const LinkModel& link) {
   return {CheapestUs(call, ranks, link), CheapestUs(call, ranks, at_once)};
 }
 
+StageTime TimeIn(const std::vector<Span>& spans, std::size_t i, const Call& call) {
+  const Span& span = spans[i];
+  return AtBoard(call, i) ? BoardTime(call, span) : CheapestTime(call, span.ranks, span.link);
+}
+
+// One copies in and the others out; or all but one copy in, and that one folds all.
+StageTime BoardTime(const Call& call, const Span& span) {
+  if (span.ranks < 2) return Whole(0);
+  const double bytes = static_cast<double>(call.bytes);
+  double busy_us = Move(span.link, 0, bytes);
+  if (call.operation != Operation::kBcast)
+    busy_us =
+        (span.ranks - 1) * span.link.overhead_us / 2 + Combine(span.link, (span.ranks - 1) * bytes);
+  return {Move(span.link, 1, bytes) + busy_us + Turns(span.link, 1), busy_us};
+}
+
 double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link) {
   return CheapestUs(Inner(Call{}, operation, bytes), ranks, link);
 }
@@ -59,12 +83,22 @@ Call Inner(const Call& call, Operation operation, std::int64_t bytes) {
   Call inner;
   inner.operation = operation;
   inner.commutative = call.commutative;
+  inner.board = call.board;
   inner.bytes = bytes;
   return inner;
 }
 
 void Append(const Call& call, const Stage& stage, const Places& places, Schedule* schedule) {
   if (stage.alone()) return;
+  if (AtBoard(call, stage.level)) {
+    const Rank root = stage.members[static_cast<std::size_t>(call.root)].rank;
+    const Slice into = Moved(Output(0, call.output_count), places);
+    if (call.operation == Operation::kBcast)
+      schedule->Tell(root, into);
+    else
+      schedule->Fold(root, Moved(Input(0, call.input_count), places), into);
+    return schedule->EndRound();
+  }
   const Shape shape{stage.size(), stage.own};
   Schedule inner;
   Choose(call, stage.size(), stage.link).algorithm->plan(call, shape, &inner);
@@ -85,13 +119,12 @@ void Append(const Call& call, const Stage& stage, const Places& places, Schedule
       std::max(schedule->scratch_elements, places.scratch + inner.scratch_elements);
 }
 
-void AppendBcast(const Stage& stage, const Slice& data, std::int64_t bytes, Schedule* schedule) {
-  Call call;
-  call.operation = Operation::kBcast;
-  call.root = stage.leader;
-  call.bytes = bytes;
-  call.output_count = data.count;
-  Append(call, stage, {{}, data}, schedule);
+void AppendBcast(const Call& call, const Stage& stage, const Slice& data, std::int64_t bytes,
+                 Schedule* schedule) {
+  Call inner = Inner(call, Operation::kBcast, bytes);
+  inner.root = stage.leader;
+  inner.output_count = data.count;
+  Append(inner, stage, {{}, data}, schedule);
 }
 
 }  // namespace lamina::collective::hierarchical

@@ -24,12 +24,12 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
   return CutFor(call.bytes, kFoldLimits, [&](std::int64_t bytes) {
-    const auto time = [&](const Span& span) {
-      return CheapestTime(Inner(call, Operation::kReduce, bytes), span.ranks, span.link);
+    const auto time = [&](std::size_t i) {
+      return TimeIn(spans, i, Inner(call, Operation::kReduce, bytes));
     };
     StageTime within = Whole(0);
-    for (std::size_t i = 0; i + 1 < spans.size(); ++i) within = within + time(spans[i]);
-    return std::vector<StageTime>{within, time(spans.back())};
+    for (std::size_t i = 0; i + 1 < spans.size(); ++i) within = within + time(i);
+    return std::vector<StageTime>{within, time(spans.size() - 1)};
   });
 }
 
@@ -50,12 +50,14 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   };
   // A leader's partial results take scratch even where no inner algorithm does.
   if (!at_root && stages.front().leads())
-    schedule->scratch_elements = std::min(segments, kStrandsMax) * (1 + kInnerVectors) * largest;
-  EachSegment(call.input_count, segments, schedule, plan);
+    schedule->scratch_elements =
+        std::min(segments, StrandsOf(call)) * (1 + kInnerVectors) * largest;
+  EachSegment(call.input_count, segments, StrandsOf(call), schedule, plan);
 }
 
 }  // namespace
 
-constinit const Algorithm kReduce{"hierarchical", Operation::kReduce, Fits, CostUs, Plan};
+constinit const Algorithm kReduce =
+    Meeting({"hierarchical", Operation::kReduce, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

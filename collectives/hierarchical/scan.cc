@@ -100,7 +100,7 @@ class Scanner {
     const Stage& stage = stages_[i];
     if (stage.first() > 0 && !stage.alone()) {
       if (!stage.leads()) offset_ = Received();
-      AppendBcast(stage, offset_, call_.bytes, schedule_);
+      AppendBcast(call_, stage, offset_, call_.bytes, schedule_);
     }
     if (i == 0 || stage.own == 0) return;
     if (stage.first() > 0) schedule_->Reduce(offset_, Before(i));

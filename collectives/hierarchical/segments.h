@@ -16,6 +16,9 @@ namespace lamina::collective::hierarchical {
 // ranks on 2 CPUs an allreduce of 4 MiB in 4 segments took 33 ms on 4 strands, 27 on 1 or 2.
 inline constexpr int kStrandsMax = 2;
 
+// Whoever waits at a board does nothing else meanwhile.
+inline int StrandsOf(const Call& call) { return call.board ? 1 : kStrandsMax; }
+
 struct CutLimits {
   int segments_max = 64;
   std::int64_t segment_bytes_max = INT64_MAX;  // of data that are cut at all
@@ -44,8 +47,9 @@ Cut CutFor(std::int64_t bytes, const CutLimits& limits,
 
 // Calls `plan(first, count, strand)` for each segment of `elements`, strand by strand.
 template <class PlanSegment>
-void EachSegment(std::int64_t elements, int segments, Schedule* schedule, PlanSegment plan) {
-  const int strands = segments < kStrandsMax ? segments : kStrandsMax;
+void EachSegment(std::int64_t elements, int segments, int strands_max, Schedule* schedule,
+                 PlanSegment plan) {
+  const int strands = segments < strands_max ? segments : strands_max;
   const Blocks blocks(elements, segments);
   for (int strand = 0; strand < strands; ++strand) {
     for (int segment = strand; segment < segments; segment += strands)

@@ -40,6 +40,7 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
   std::vector<Stage> stages;
   for (int level = 0; level <= levels; ++level) {
     Stage stage;
+    stage.level = static_cast<std::size_t>(level);
     stage.link = LinkOf(topology, static_cast<std::size_t>(level));
     Rank leader =
         kNobody;  // rank of the one that goes on; at the end, of whoever has the last word

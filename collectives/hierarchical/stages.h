@@ -21,6 +21,7 @@ struct Member {
 };
 
 struct Stage {
+  std::size_t level = 0;        // stage 0 is within the groups of level 0
   std::vector<Member> members;  // by `first`
   LinkModel link;               // between any two of them
   Rank own = 0;                 // index of this rank

@@ -31,17 +31,11 @@ bool Sized(Operation operation) {
          operation != Operation::kAlltoallw;
 }
 
-Call CallOf(Operation operation, std::int64_t bytes) {
-  Call call;
-  call.operation = operation;
-  call.bytes = Sized(operation) ? bytes : 0;
-  return call;
-}
-
+// What is chosen for blocking calls, among ranks that lie as `placement` says.
 class Table {
  public:
-  Table(const Library& library, const Shape& shape, const LinkModel& link)
-      : library_(library), shape_(shape), link_(link) {}
+  Table(const Library& library, const Placement& placement, Rank ranks)
+      : library_(library), placement_(placement), ranks_(ranks) {}
 
   // One row for each range of sizes that one algorithm serves.
   void Add(Operation operation, std::string* text) const {
@@ -54,7 +48,7 @@ class Table {
       std::string sizes = "any";
       if (Sized(operation)) sizes = SizeText(first) + (end > first ? ".." + SizeText(end) : "");
       const auto cost = [&](std::int64_t bytes) {
-        return algorithm->cost_us(CallOf(operation, bytes), shape_, link_);
+        return CostUs(*algorithm, CallOf(operation, bytes));
       };
       std::string us = Format("%.3g", cost(first));
       if (end > first) us += Format("..%.3g", cost(end));
@@ -65,8 +59,28 @@ class Table {
   }
 
  private:
+  Call CallOf(Operation operation, std::int64_t bytes) const {
+    Call call;
+    call.operation = operation;
+    call.bytes = Sized(operation) ? bytes : 0;
+    call.board = placement_.Nodes() != nullptr && library_.MayMeet(operation);
+    return call;
+  }
+
+  Shape ShapeOf(const Call& call) const {
+    Shape shape{ranks_, 0};
+    shape.nodes = placement_.nodes;
+    shape.topology = placement_.Seen(call);
+    return shape;
+  }
+
+  double CostUs(const Algorithm& algorithm, const Call& call) const {
+    return algorithm.cost_us(call, ShapeOf(call), placement_.link);
+  }
+
   const Algorithm* Chosen(Operation operation, std::int64_t bytes) const {
-    return library_.Choose(CallOf(operation, bytes), shape_, link_);
+    const Call call = CallOf(operation, bytes);
+    return library_.Choose(call, ShapeOf(call), placement_.link);
   }
 
   std::string Why(Operation operation, std::int64_t bytes, const Algorithm* chosen) const {
@@ -75,33 +89,31 @@ class Table {
     const Algorithm* next = nullptr;
     double next_us = 0;
     for (const Algorithm* other : library_.Offered(operation)) {
-      if (other == chosen || other->inter || !other->fits(call, shape_)) continue;
-      const double us = other->cost_us(call, shape_, link_);
+      if (other == chosen || other->inter || !other->fits(call, ShapeOf(call))) continue;
+      const double us = CostUs(*other, call);
       if (next != nullptr && us >= next_us) continue;
       next = other;
       next_us = us;
     }
     if (next == nullptr) return "nothing else fits";
-    const double factor = next_us / chosen->cost_us(call, shape_, link_);
+    const double factor = next_us / CostUs(*chosen, call);
     if (!std::isfinite(factor) || factor < 1.005) return Format("as good as %s", next->name);
     return Format("%s takes %.2f times as long", next->name, factor);
   }
 
   const Library& library_;
-  const Shape& shape_;
-  const LinkModel& link_;
+  const Placement& placement_;
+  const Rank ranks_;
 };
 
-// What goes past the table on one node.
-std::string SharedText(const Library& library) {
+// The operations of which `may` is true, under a heading; nothing without any.
+std::string ListText(const Library& library, bool (Library::*may)(Operation) const,
+                     const char* heading) {
   std::string names;
   for (std::size_t i = 0; i < kOperations; ++i)
-    if (const auto operation = static_cast<Operation>(i); library.MayShare(operation))
+    if (const auto operation = static_cast<Operation>(i); (library.*may)(operation))
       names += std::string(names.empty() ? "" : ", ") + Name(operation);
-  return names.empty() ? ""
-                       : "\nBlocking calls of these go through shared memory where it is faster "
-                         "(collective.shared.*):\n" +
-                             names + "\n";
+  return names.empty() ? "" : Format("\n%s (collective.shared.*):\n%s\n", heading, names.c_str());
 }
 
 }  // namespace
@@ -112,24 +124,27 @@ Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
   const Placement placement =
       library.Place(ranks, Partition::Blocks(ranks, std::min(ranks, per_node)),
                     [](Rank rank) { return static_cast<std::uint32_t>(rank); });
-  Shape shape{ranks, 0};
-  shape.nodes = placement.nodes;
-  shape.topology = placement.topology.get();
 
   std::string text =
       Format("%d ranks on %d node%s\n", ranks, placement.nodes, placement.nodes == 1 ? "" : "s");
-  if (shape.topology != nullptr)
-    for (const Level& level : shape.topology->levels)
+  if (placement.topology != nullptr)
+    for (const Level& level : placement.topology->levels)
       text += Format("  %-7s %d groups of up to %d, within them %s\n", level.name,
                      level.groups.groups(), level.groups.largest(), LinkText(level.link).c_str());
-  text += Format("  %-7s %s\n\n", shape.topology != nullptr ? "between" : "all",
+  text += Format("  %-7s %s\n\n", placement.topology != nullptr ? "between" : "all",
                  LinkText(placement.link).c_str());
   text += Format("%-21s %-10s %-18s %-16s %s\n", "operation", "bytes", "algorithm", "predicted us",
                  "why");
-  const Table table(library, shape, placement.link);
+  const Table table(library, placement, ranks);
   for (std::size_t i = 0; i < kOperations; ++i)
     if (!Neighbourly(static_cast<Operation>(i))) table.Add(static_cast<Operation>(i), &text);
-  if (placement.nodes == 1) text += SharedText(library);
+  if (placement.nodes == 1)
+    text += ListText(library, &Library::MayShare,
+                     "Blocking calls of these go through shared memory where it is faster");
+  if (placement.Nodes() != nullptr)
+    text += ListText(library, &Library::MayMeet,
+                     "Blocking calls of these, as predicted here, have the ranks of each node meet "
+                     "in shared memory");
   return text;
 }
 

@@ -88,6 +88,21 @@ TEST(Explain, SaysWhatGoesThroughSharedMemory) {
   EXPECT_NE(sharing.find("allreduce"), std::string::npos) << sharing;
 }
 
+TEST(Explain, SaysWhatMeetsWithinTheNodes) {
+  constexpr const char* kMeeting = "meet in shared memory (collective.shared.*):\n";
+  const std::string text = Text(16, 4);
+  EXPECT_NE(text.find(std::string(kMeeting) + "barrier, bcast, reduce, allreduce\n"),
+            std::string::npos);
+  EXPECT_EQ(Text(16, 16).find(kMeeting), std::string::npos);
+  EXPECT_EQ(Text(16, 1).find(kMeeting), std::string::npos);
+  EXPECT_EQ(Text(16, 4, "collective.shared.enable=never").find(kMeeting), std::string::npos);
+  EXPECT_EQ(Text(16, 4, "collective.include=basic,shared").find(kMeeting), std::string::npos);
+  // Predicted costs are those of what is done.
+  const std::string without = Text(16, 4, "collective.shared.enable=never");
+  EXPECT_NE(LinesOf(text, "barrier"), LinesOf(without, "barrier"));
+  EXPECT_EQ(LinesOf(text, "gather"), LinesOf(without, "gather"));
+}
+
 TEST(Explain, RefusesShapesThereAreNot) {
   Registry registry;
   ASSERT_TRUE(registry.Add(basic::Describe()).ok());

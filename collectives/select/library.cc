@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/select/library.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -155,6 +156,13 @@ bool Library::MayShare(Operation operation) const {
   return named == Forced::kShared || (named == Forced::kNothing && !above_shared(operation));
 }
 
+bool Library::MayMeet(Operation operation) const {
+  if (!has_shared_ || shared_params_.enable == "never") return false;
+  if (const Algorithm* named = Named(operation); named != nullptr) return named->meets;
+  const std::vector<const Algorithm*> all = Offered(operation);
+  return std::any_of(all.begin(), all.end(), [](const Algorithm* one) { return one->meets; });
+}
+
 std::vector<const Algorithm*> Library::Offered(Operation operation) const {
   std::vector<const Algorithm*> all;
   for (const Group& group : groups_[Index(operation)])
@@ -209,15 +217,28 @@ Placement Library::Place(Rank ranks, const Partition& job,
   Placement placement;
   placement.nodes = by_node.groups();
   placement.link = placement.nodes > 1 ? network : node;
+  const bool has_nodes = by_node.groups() > 1 && by_node.largest() > 1;
   topology->Add("node", std::move(by_node), node);
+  if (has_nodes) topology->node_level = static_cast<int>(topology->levels.size()) - 1;
   if (params_.switch_nodes > 0) {
     Partition by_switch = cut([&](Rank peer) { return node_of(peer) / params_.switch_nodes; });
     if (by_switch.groups() > 1) placement.link = far;
     topology->Add("switch", std::move(by_switch), network);
   }
   topology->outermost = placement.link;
+  if (topology->node_level > 0) {
+    auto by_node = std::make_unique<Topology>(*topology);
+    by_node->levels.erase(by_node->levels.begin(), by_node->levels.begin() + topology->node_level);
+    by_node->node_level = 0;
+    placement.by_node = std::move(by_node);
+  }
   if (!topology->levels.empty()) placement.topology = std::move(topology);
   return placement;
+}
+
+const Partition* Placement::Nodes() const {
+  if (topology == nullptr || topology->node_level < 0) return nullptr;
+  return &topology->levels[static_cast<std::size_t>(topology->node_level)].groups;
 }
 
 const Algorithm* Library::Choose(const Call& call, const Shape& shape,

@@ -90,6 +90,13 @@ TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
   EXPECT_EQ(world.topology->levels[2].groups.groups(), 2);
   EXPECT_EQ(world.topology->levels[2].link.alpha_us, 33);
   EXPECT_EQ(world.link.alpha_us, library->params().far_alpha_us);
+  ASSERT_NE(world.Nodes(), nullptr);
+  EXPECT_EQ(world.Nodes()->groups(), 4);
+  Call call;
+  EXPECT_EQ(world.Seen(call), world.topology.get());
+  call.board = true;
+  EXPECT_STREQ(world.Seen(call)->levels[0].name, "node");
+  EXPECT_EQ(world.Seen(call)->levels.size(), 2u);
 
   // One of each node, and two of one: what is near is counted in the job.
   const Placement few = library->Place(4, Partition::Blocks(16, 4), [](Rank rank) {
@@ -100,10 +107,18 @@ TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
   ASSERT_EQ(few.topology->levels.size(), 2u);
   EXPECT_STREQ(few.topology->levels[0].name, "node");
   EXPECT_EQ(few.topology->levels[0].groups.SizeOf(2), 2);
+  EXPECT_EQ(few.Seen(call), few.topology.get());
+
+  // What is near is as much as a node.
+  const Placement pairs = library->Place(4, Partition::Blocks(4, 2), itself);
+  ASSERT_NE(pairs.Nodes(), nullptr);
+  EXPECT_EQ(pairs.Nodes()->SizeOf(1), 2);
 
   const Placement one = library->Place(2, Partition::Blocks(16, 4), itself);
   EXPECT_EQ(one.topology, nullptr);
   EXPECT_EQ(one.nodes, 1);
+  EXPECT_EQ(one.Nodes(), nullptr);
+  EXPECT_EQ(library->Place(4, Partition::Blocks(4, 1), itself).Nodes(), nullptr);
 }
 
 TEST(Library, WhatIsNearIsRefusedWhereItDoesNotNest) {

@@ -36,7 +36,7 @@ Plan* MakePlan(const Algorithm* algorithm, const Schedule& schedule) {
     round.receives = begin;
     round.sends = take([](Verb verb) { return verb == Verb::kReceive; });
     round.locals = take([](Verb verb) { return verb == Verb::kSend; });
-    round.end = take([](Verb verb) { return verb == Verb::kCopy || verb == Verb::kReduce; });
+    round.end = take([](Verb verb) { return verb != Verb::kSend && verb != Verb::kReceive; });
     plan->transfers_max = std::max(plan->transfers_max, round.locals - round.receives);
     plan->rounds.push_back(round);
     begin = end;
@@ -58,7 +58,7 @@ PlanCache::~PlanCache() {
 PlanCache::Key PlanCache::KeyOf(const Call& call) {
   std::uint64_t kind = static_cast<std::uint64_t>(call.operation);
   int bit = 8;
-  for (const bool flag : {call.commutative, call.all_in_place, call.in_place,
+  for (const bool flag : {call.commutative, call.all_in_place, call.board, call.in_place,
                           !call.input_counts.empty(), !call.input_displacements.empty(),
                           !call.output_counts.empty(), !call.output_displacements.empty()})
     kind |= static_cast<std::uint64_t>(flag) << bit++;

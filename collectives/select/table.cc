@@ -86,21 +86,23 @@ void Table::Settle() {
   const PeerId* peers = comm.peers;
   for (Rank rank = 0; rank < shape.ranks; ++rank)
     if (Index(peers[rank]) >= static_cast<std::uint32_t>(job->ranks())) return;
-  Placement placement =
-      library.Place(shape.ranks, *job, [&](Rank rank) { return Index(peers[rank]); });
-  topology_ = std::move(placement.topology);
-  shape.topology = topology_.get();
-  shape.nodes = placement.nodes;
-  link = placement.link;
+  placement_ = library.Place(shape.ranks, *job, [&](Rank rank) { return Index(peers[rank]); });
+  shape.topology = placement_.topology.get();
+  shape.nodes = placement_.nodes;
+  link = placement_.link;
 }
 
-const Algorithm* Table::Choose(const Call& call) {
+const Partition* Table::Nodes() {
   if (!settled_) Settle();
-  if (Neighbourly(call.operation))
-    ListNeighbours();
-  else if (shape.ranks == 1 && !shape.inter())
-    return &kAlone;
-  return library.Choose(call, shape, link);
+  return placement_.Nodes();
+}
+
+Shape Table::ShapeOf(const Call& call) {
+  if (!settled_) Settle();
+  if (Neighbourly(call.operation)) ListNeighbours();
+  Shape seen = shape;
+  seen.topology = placement_.Seen(call);
+  return seen;
 }
 
 Plan* Table::Find(const Call& call) {
@@ -110,10 +112,12 @@ Plan* Table::Find(const Call& call) {
     return plan;
   }
   trace::Count(trace::Counter::kPlanMisses);
-  const Algorithm* algorithm = Choose(call);
+  const Shape seen = ShapeOf(call);
+  const bool alone = seen.ranks == 1 && !seen.inter() && !Neighbourly(call.operation);
+  const Algorithm* algorithm = alone ? &kAlone : library.Choose(call, seen, link);
   if (algorithm == nullptr) return nullptr;
   schedule.Clear();
-  algorithm->plan(call, shape, &schedule);
+  algorithm->plan(call, seen, &schedule);
   Plan* plan = MakePlan(algorithm, schedule);
   plans.Add(call, plan);
   if (schedule.steps.capacity() > library.params().plan_steps_max) schedule = {};

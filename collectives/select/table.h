@@ -38,6 +38,8 @@ struct Table {
 
   // The plan for `call`, made if it is new. The caller gets a reference. Null: nobody can do it.
   Plan* Find(const Call& call);
+  // Placement::Nodes; also null where nobody knows.
+  const Partition* Nodes();
   // At least `bytes`, aligned to 64, until the next Scratch or Trim of this communicator; null if
   // there is no such memory.
   std::byte* Scratch(std::size_t bytes);
@@ -55,7 +57,8 @@ struct Table {
   std::unique_ptr<Beside> beside;       // null until the first blocking collective
 
  private:
-  const Algorithm* Choose(const Call& call);
+  // Where `call` takes place, as its plan is to see it.
+  Shape ShapeOf(const Call& call);
   void ListNeighbours();
   // Fills in where the ranks are, as far as all of them know it. Once; no communication.
   void Settle();
@@ -66,8 +69,8 @@ struct Table {
   std::unique_ptr<std::byte, Unmap> scratch_;
   std::size_t scratch_bytes_ = 0;
   bool settled_ = false;
-  std::unique_ptr<const Topology> topology_;  // what `shape` refers to
-  std::vector<Rank> sources_;                 // what `shape` refers to
+  Placement placement_;        // what `shape` refers to
+  std::vector<Rank> sources_;  // likewise
   std::vector<Rank> destinations_;
 };
 

@@ -87,6 +87,8 @@ void EnginePatience::Wait(const Expectation& expectation) {
   p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->Over(); }, &wait);
 }
 
-void EnginePatience::Wake(Rank rank) { p2p::TheEngine().Nudge(comm_.peers[rank]); }
+void EnginePatience::Wake(Rank rank) {
+  p2p::TheEngine().Nudge(comm_.peers[members_[static_cast<std::size_t>(rank)]]);
+}
 
 }  // namespace lamina::collective::shared

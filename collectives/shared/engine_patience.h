@@ -3,6 +3,8 @@
 // runtime/p2p. A process that sleeps is woken by a frame that says nothing.
 #pragma once
 
+#include <vector>
+
 #include "collectives/shared/participant.h"
 #include "runtime/core/comm.h"
 
@@ -10,12 +12,15 @@ namespace lamina::collective::shared {
 
 class EnginePatience final : public Patience {
  public:
-  explicit EnginePatience(const core::Comm& comm) : comm_(comm) {}
+  // `members`: their ranks in `comm`, filled in later.
+  EnginePatience(const core::Comm& comm, const std::vector<Rank>& members)
+      : comm_(comm), members_(members) {}
   void Wait(const Expectation& expectation) override;
   void Wake(Rank rank) override;
 
  private:
   const core::Comm& comm_;
+  const std::vector<Rank>& members_;
 };
 
 }  // namespace lamina::collective::shared

@@ -67,7 +67,8 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t room = Piece(self, bytes, 1);
   const std::int64_t piece = std::min(room, BcastPiece(self, bytes));
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
-  for (std::int64_t done = 0; done < bytes; done += piece) {
+  std::int64_t done = 0;
+  do {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
     std::byte* const place = is_inline ? self.post(root).data : self.slot();
@@ -79,7 +80,8 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
       Give(place, now, data, done);
     }
     self.Finish();
-  }
+    done += piece;
+  } while (done < bytes);
   return true;
 }
 

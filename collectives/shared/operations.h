@@ -33,6 +33,7 @@ struct Blocks {
 };
 
 bool Barrier(Participant& self);
+// Of no bytes: the others wait for the root.
 bool Bcast(Participant& self, Rank root, const Buffer& data);
 
 // Reductions are for elements without holes, one of which for each member fits into a slot. The
@@ -48,6 +49,7 @@ struct Reduction {
   std::int64_t bytes() const { return count * type->size; }
 };
 bool Allreduce(Participant& self, const Reduction& it);
+// Of no elements: the root waits for the others.
 bool Reduce(Participant& self, Rank root, const Reduction& it);
 
 // `own`: this member's block, which may be its place in `all`.

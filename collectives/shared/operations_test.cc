@@ -303,6 +303,26 @@ TEST_P(Operations, NobodyLeavesABarrierBeforeAllHaveEntered) {
   EXPECT_EQ(entered.load(), 500 * scene.ranks);
 }
 
+// A reduce and a bcast of nothing: what leaders of nodes make barriers of.
+TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
+  const Scene scene = GetParam();
+  const datatype::Datatype* const bytes = FindDatatype(MPI_BYTE);
+  std::atomic<int> entered{0}, released{0};
+  Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+    for (int round = 1; round <= 50; ++round) {
+      const Rank leader = round % scene.ranks;
+      entered.fetch_add(1);
+      ASSERT_TRUE(Reduce(self, leader, {nullptr, nullptr, 0, bytes, nullptr}));
+      if (self.rank() == leader) {
+        ASSERT_EQ(entered.load(), round * scene.ranks);
+        released.store(round);
+      }
+      ASSERT_TRUE(Bcast(self, leader, {nullptr, 0, bytes}));
+      ASSERT_EQ(released.load(), round);
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Scenes, Operations,
                          testing::Values(Scene{2, false, 1 << 20}, Scene{2, true, 16384},
                                          Scene{3, false, 16384}, Scene{4, true, 1 << 20},

@@ -39,7 +39,8 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.shared.enable", &Params::enable, "auto|never",
                     "auto: blocking collectives of a communicator whose members are all on one "
                     "node go through memory they share where that was measured to be faster than "
-                    "messages, or where collective.<operation>.algorithm=shared says so."),
+                    "messages, or where collective.<operation>.algorithm=shared says so; across "
+                    "nodes the members on each meet there. never: all go by messages."),
     param::Describe("collective.shared.area_bytes", &Params::area_bytes, Unit::kBytes,
                     std::uint64_t{64} << 10, std::uint64_t{1} << 30,
                     "Memory for data that the members of a communicator share, beside one page "

@@ -224,7 +224,8 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
   RootFold fold(self.ranks(), root, it);
   if (is_root && !fold.has_memory()) self.Break();
-  for (std::int64_t first = 0; first < it.count; first += piece) {
+  std::int64_t first = 0;
+  do {
     const std::int64_t count = std::min(piece, it.count - first);
     if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
     std::byte* const rows = is_inline ? self.post(0).data : self.slot();
@@ -241,7 +242,8 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
       if (!is_inline) self.FetchNext(own_row, count * size);
     }
     self.Finish();
-  }
+    first += piece;
+  } while (first < it.count);
   return true;
 }
 

@@ -8,7 +8,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "collectives/exec/route.h"
 #include "collectives/shared/board.h"
 #include "collectives/shared/engine_patience.h"
 #include "collectives/shared/memory.h"
@@ -70,18 +72,25 @@ int MagnitudeOf(std::int64_t bytes) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
 
-// What hangs on a communicator. It opens the board when it is first worth it.
+// What hangs on a communicator: the board of its members on this node, opened when it is first
+// worth it. All members are on this node, and calls are carried out there; or they are on several,
+// each of which has a board, and plans have steps there.
 class Circle final : public Beside {
  public:
-  Circle(core::Comm* comm, const Library& library, ByMessages by_messages)
+  Circle(core::Comm* comm, Table* table, ByMessages by_messages)
       : comm_(*comm),
-        params_(library.shared_params()),
+        params_(table->library.shared_params()),
         by_messages_(by_messages),
-        patience_(*comm) {
-    if (comm->is_inter() || comm->size < 2 || !OnOneNode(*comm)) return;
+        patience_(*comm, members_) {
+    if (comm->is_inter() || comm->size < 2) return;
+    across_ = !OnOneNode(*comm);
+    const Partition* nodes = across_ ? table->Nodes() : nullptr;
+    if (across_ && nodes == nullptr) return;
+    List(across_ ? *nodes : Partition::Blocks(comm->size, comm->size));
     for (std::uint32_t i = 0; i < collective::kOperations; ++i) {
       const auto operation = static_cast<Operation>(i);
-      if (!library.MayShare(operation)) continue;
+      const Library& library = table->library;
+      if (!(across_ ? library.MayMeet(operation) : library.MayShare(operation))) continue;
       operations |= Bit(operation);
       if (library.forced(operation) == Forced::kShared) always_ |= Bit(operation);
     }
@@ -90,12 +99,13 @@ class Circle final : public Beside {
   int Run(const Invocation& it) {
     const std::int64_t bytes = BytesOf(it);
     if (!Possible(it, bytes)) return by_messages_(it);
-    if (self_ == nullptr) {
+    if (!opened_) {
       if (!Always(it.operation) && !Reduces(it.operation) && calls_++ < params_.calls_before)
         return by_messages_(it);
       if (const int error = Open(); error != MPI_SUCCESS) return error;
-      if (self_ == nullptr) return by_messages_(it);
+      if (!opened_) return by_messages_(it);
     }
+    if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
     const Way other = OtherWay(it, bytes);
     if (other == Way::kBoard) return Go(it, Way::kBoard);
@@ -106,16 +116,43 @@ class Circle final : public Beside {
     return Go(it, way);
   }
 
+  int Meet(const Step& step, const Buffer& from, const Buffer& to, const datatype::Op* op) {
+    const auto found = std::lower_bound(members_.begin(), members_.end(), step.peer);
+    const auto peer = static_cast<Rank>(found - members_.begin());
+    static const Buffer nothing{nullptr, 0, FindDatatype(MPI_BYTE)};
+    if (step.verb == Verb::kTell) return Said(Bcast(*self_, peer, to.count > 0 ? to : nothing));
+    const Buffer& own = from.count > 0 ? from : nothing;
+    return Said(collective::shared::Reduce(
+        *self_, peer, {own.address, peer == own_ ? to.address : nullptr, own.count, own.type, op}));
+  }
+
  private:
+  static int Said(bool done) { return done ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED; }
+
+  void List(const Partition& nodes) {
+    const Rank node = nodes.GroupOf(comm_.rank);
+    own_ = nodes.IndexOf(comm_.rank);
+    largest_ = nodes.largest();
+    for (Rank index = 0; index < nodes.SizeOf(node); ++index)
+      members_.push_back(nodes.Member(node, index));
+  }
+  Rank size() const { return static_cast<Rank>(members_.size()); }
+
+  int RunAcross(const Invocation& it) {
+    Invocation with_board = it;
+    with_board.board = true;
+    return by_messages_(with_board);
+  }
+
   std::uint64_t SlotBytes() const { return params_.area_bytes / kSlots; }
 
   bool Always(Operation operation) const { return (always_ & Bit(operation)) != 0; }
 
   // The answers are the same on all members.
   bool Possible(const Invocation& it, std::int64_t bytes) const {
-    const std::int64_t ranks = comm_.size;
+    const std::int64_t ranks = largest_;
     if (bytes == 0 && it.operation != Operation::kBarrier) return false;  // nothing to do
-    if (Reduces(it.operation) && !Fits(*it.output_type, comm_.size, SlotBytes())) return false;
+    if (Reduces(it.operation) && !Fits(*it.output_type, largest_, SlotBytes())) return false;
     return ranks * ranks <= static_cast<std::int64_t>(SlotBytes());
   }
   bool MayMeet(Operation operation) const {
@@ -145,7 +182,7 @@ class Circle final : public Beside {
     Outcome outcome = Outcome::kElsewhere;
     if (way == Way::kDirect) outcome = PerformDirect(it);
     if (outcome == Outcome::kElsewhere) outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
-    return outcome == Outcome::kDone ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    return Said(outcome == Outcome::kDone);
   }
 
   // Members meet before and after. Whoever was the first to begin knows how long it took, which is
@@ -181,35 +218,36 @@ class Circle final : public Beside {
   int Open() {
     Invitation invitation;
     std::unique_ptr<Board> board;
-    if (comm_.rank == 0) {
-      Result<std::unique_ptr<Board>> made = Board::Create(comm_.size, params_.area_bytes);
+    if (own_ == 0 && size() > 1) {
+      Result<std::unique_ptr<Board>> made = Board::Create(size(), params_.area_bytes);
       board = Keep(std::move(made));
       if (board != nullptr) invitation = board->invitation();
       invitation.crowded = p2p::TheEngine().policy().spin_polls == 0;
     }
     if (const int error = Tell(&invitation); error != MPI_SUCCESS) return error;
-    if (comm_.rank != 0 && invitation.token != 0) board = Keep(Board::Open(invitation));
+    if (own_ != 0 && invitation.token != 0) board = Keep(Board::Open(invitation));
     if (board != nullptr) {
       token_ = invitation.token;
-      board->member(comm_.rank).pid.store(getpid());
-      board->member(comm_.rank).probe.store(AddressOf(&token_));
+      board->member(own_).pid.store(getpid());
+      board->member(own_).probe.store(AddressOf(&token_));
     }
-    int all = board != nullptr;
+    int all = board != nullptr || size() == 1;
     if (const int error = Agree(&all); error != MPI_SUCCESS) return error;
     if (all == 0) {
       operations = 0;
       return MPI_SUCCESS;
     }
+    opened_ = true;
+    if (board == nullptr) return MPI_SUCCESS;
     board->CloseInvitation();
     board_ = std::move(board);
-    self_ = std::make_unique<Participant>(board_.get(), comm_.rank, invitation.crowded != 0,
-                                          &patience_);
-    return LookAround() ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
+    self_ = std::make_unique<Participant>(board_.get(), own_, invitation.crowded != 0, &patience_);
+    return across_ ? MPI_SUCCESS : Said(LookAround());
   }
 
   // Can everybody reach the memory of everybody? Each tries its neighbour.
   bool LookAround() {
-    const Rank next = (comm_.rank + 1) % comm_.size;
+    const Rank next = (own_ + 1) % size();
     const Member& neighbour = board_->member(next);
     int mine = params_.single_copy != "never" &&
                CanReach(neighbour.pid.load(), neighbour.probe.load(), board_->invitation().token);
@@ -227,14 +265,18 @@ class Circle final : public Beside {
     return nullptr;
   }
 
+  // The first member's to the others.
   int Tell(Invitation* invitation) {
-    Invocation it;
-    it.operation = Operation::kBcast;
-    it.comm = &comm_;
-    it.output = invitation;
-    it.output_count = sizeof *invitation;
-    it.output_type = FindDatatype(MPI_BYTE);
-    return by_messages_(it);
+    const Route route = Route::Next(&comm_);
+    const Buffer data{invitation, sizeof *invitation, FindDatatype(MPI_BYTE)};
+    if (own_ != 0) return p2p::Receive(route.To(members_.front()), data, MPI_STATUS_IGNORE);
+    int first_error = MPI_SUCCESS;
+    for (Rank member = 1; member < size(); ++member) {
+      const int error = p2p::Send(route.To(members_[static_cast<std::size_t>(member)]), data,
+                                  core::Request::Mode::kStandard);
+      if (first_error == MPI_SUCCESS) first_error = error;
+    }
+    return first_error;
   }
 
   int Agree(int* all) {
@@ -307,14 +349,19 @@ class Circle final : public Beside {
   core::Comm& comm_;
   const Params& params_;
   const ByMessages by_messages_;
-  std::uint32_t always_ = 0;  // operations that are forced here, as bits
+  bool across_ = false;        // the communicator has members on other nodes
+  std::vector<Rank> members_;  // those on this node
+  Rank own_ = 0;               // index of this rank among them
+  Rank largest_ = 0;           // number of members on any node, at most
+  std::uint32_t always_ = 0;   // operations that are forced here, as bits
   std::uint32_t calls_ = 0;
   EnginePatience patience_;
   std::uint64_t token_ = 0;  // what others read of this member's memory, to try
   bool reaches_ = false;     // all members can reach each other's memory
   std::deque<std::pair<Kind, Trial>> trials_;
-  std::unique_ptr<Board> board_;
-  std::unique_ptr<Participant> self_;  // null until the board is open
+  bool opened_ = false;                // all that need a board have one
+  std::unique_ptr<Board> board_;       // null where no other member is on this node
+  std::unique_ptr<Participant> self_;  // likewise
 };
 
 class Nothing final : public Collective {
@@ -339,11 +386,16 @@ std::vector<param::Row> Rows(const param::Settings& settings) {
 }  // namespace
 
 void Consider(Table* table, core::Comm* comm, ByMessages by_messages) {
-  table->beside = std::make_unique<Circle>(comm, table->library, by_messages);
+  table->beside = std::make_unique<Circle>(comm, table, by_messages);
 }
 
 int Run(Table& table, const Invocation& invocation) {
   return static_cast<Circle&>(*table.beside).Run(invocation);
+}
+
+int Meet(Table& table, const Step& step, const Buffer& from, const Buffer& to,
+         const datatype::Op* op) {
+  return static_cast<Circle&>(*table.beside).Meet(step, from, to, op);
 }
 
 Component Describe() { return {{kName, kVersion, "built in"}, Query, Make, Rows}; }

@@ -21,6 +21,11 @@ void Consider(Table* table, core::Comm* comm, ByMessages by_messages);
 // messages where those serve this call better. Returns an MPI error class.
 int Run(Table& table, const Invocation& invocation);
 
+// A step at the board of this rank's node, of a plan for a call that has one. Returns an MPI error
+// class.
+int Meet(Table& table, const Step& step, const datatype::Buffer& from, const datatype::Buffer& to,
+         const datatype::Op* op);
+
 // The component that lamina info lists. It offers no plan.
 Component Describe();
 
