@@ -334,6 +334,7 @@ void Flock::Fail(Node* node, const std::string& why) {
 void Flock::Cancel(Node* node) {
   const bool started = node->state == Node::State::kHerding;
   node->state = Node::State::kLost;
+  node->ready = false;
   node->held.clear();
   if (node->agent != nullptr) node->agent->Kill(started ? SIGTERM : SIGKILL);
   Detach(node);
@@ -351,6 +352,10 @@ void Flock::Sweep() {
 
 bool Flock::over() const {
   return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->over(); });
+}
+
+bool Flock::ready() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->ready; });
 }
 
 void Flock::Tick() {

@@ -78,6 +78,8 @@ class Flock {
   // Nobody further is started.
   void StopStarting() { failed_ = true; }
   bool over() const;
+  // Can all start their ranks? Never once one is lost.
+  bool ready() const;
   bool sweeping() const { return sweeping_; }
 
  private:

@@ -5,12 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <utility>
 
-#include "launcher/plan/machine.h"
 #include "launcher/pmix/hint.h"
+#include "launcher/shepherd/flock.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "runtime/base/event_ring.h"
 
@@ -19,12 +20,22 @@ namespace {
 
 constexpr std::size_t kEventsTold = 32;
 
+// What mpiexec tells a rank where it knows of no crowd, and what a crowd makes of it.
+constexpr std::string_view kExclusive = "LAMINA_PROGRESS_WAIT_MODE=exclusive";
+constexpr std::string_view kOversubscribed = "LAMINA_PROGRESS_WAIT_MODE=oversubscribed";
+constexpr std::string_view kNoCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=1";
+constexpr std::string_view kCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=4";
+
 }  // namespace
 
 Herd::Sheep::~Sheep() {
   if (ring >= 0) close(ring);
-  for (const int fd : fds)
-    if (fd >= 0) close(fd);
+  CloseFds();
+}
+
+void Herd::Sheep::CloseFds() {
+  for (int& fd : fds)
+    if (fd >= 0) close(std::exchange(fd, -1));
 }
 
 Herd::Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* poller,
@@ -82,14 +93,15 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
 }
 
 // The launcher knows how many slots this host was said to have, but not how many CPUs there are.
-std::vector<RankStart> Herd::Starts() {
-  const Machine machine = ThisMachine(false);
-  const bool shared = orders_.ranks.size() > machine.cpus;
-  bool news = false;
+bool Herd::RanksShareCpus() const { return orders_.ranks.size() > machine_.cpus; }
+
+std::vector<RankStart> Herd::Starts(bool job_crowded) const {
+  const bool shared = RanksShareCpus();
   std::vector<RankStart> starts;
   for (const wire::RankOrder& order : orders_.ranks) {
     const std::uint32_t app = orders_.plan.ranks[order.rank].app;
-    const Sheep& sheep = sheep_[order.rank];
+    const Sheep& sheep = sheep_.at(order.rank);
+    if (sheep.cancelled) continue;
     RankStart start;
     start.rank = order.rank;
     start.host = orders_.plan.hosts[orders_.host].name;
@@ -99,11 +111,10 @@ std::vector<RankStart> Herd::Starts() {
     start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
-    for (std::string& assignment : start.own_environment)
-      if (shared && assignment == "LAMINA_PROGRESS_WAIT_MODE=exclusive") {
-        assignment = "LAMINA_PROGRESS_WAIT_MODE=oversubscribed";
-        news = true;
-      }
+    for (std::string& assignment : start.own_environment) {
+      if (shared && assignment == kExclusive) assignment = kOversubscribed;
+      if (job_crowded && assignment == kNoCrowd) assignment = kCrowd;
+    }
     start.wdir = directories_[app];
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
     start.stdio = sheep.fds;
@@ -112,7 +123,6 @@ std::vector<RankStart> Herd::Starts() {
     start.open_files_max = orders_.open_files_max;
     starts.push_back(std::move(start));
   }
-  if (news) outlets_.send(wire::Kind::kCrowd, Encode(wire::Crowd{orders_.host, machine.cpus_why}));
   return starts;
 }
 
@@ -133,23 +143,38 @@ Status Herd::MakeServer(const param::Settings& settings) {
   return {};
 }
 
-Status Herd::Start() {
+Status Herd::Prepare() {
+  machine_ = ThisMachine(false);
   const Environment variables(orders_.plan.apps.front().environment);
   const param::Settings settings = param::Settings::FromEnvironment(variables);
   if (Status status = MakeServer(settings); !status.ok()) return status;
   for (const wire::RankOrder& rank : orders_.ranks)
     if (Status status = MakeRank(rank); !status.ok()) return status;
+  const bool news =
+      RanksShareCpus() &&
+      std::any_of(orders_.ranks.begin(), orders_.ranks.end(), [](const auto& rank) {
+        return std::count(rank.own_environment.begin(), rank.own_environment.end(), kExclusive) > 0;
+      });
+  outlets_.send(wire::Kind::kReady,
+                Encode(news ? wire::Ready{orders_.host, machine_.cpus_why} : wire::Ready{}));
+  return {};
+}
 
+Status Herd::StartRanks(bool job_crowded) {
+  if (job_ != nullptr) return Error(Code::kInvalid, "the ranks were started twice");
+  const std::vector<RankStart> starts = Starts(job_crowded);
+  if (starts.empty()) return {};
+  const Environment variables(orders_.plan.apps.front().environment);
+  const param::Settings settings = param::Settings::FromEnvironment(variables);
   auto spawner = context_.spawners.Find(context_.local_spawner)
                      ->make(SpawnContext{context_.environment, settings});
   if (!spawner.ok()) return std::move(spawner).status();
   Plan here = orders_.plan;
   std::erase_if(here.ranks, [this](const RankPlan& rank) { return rank.host != orders_.host; });
-  Result<std::unique_ptr<Job>> job = (*spawner)->Start(here, Starts());
+  Result<std::unique_ptr<Job>> job = (*spawner)->Start(here, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
-  for (auto& [rank, sheep] : sheep_)
-    for (int& fd : sheep.fds) close(std::exchange(fd, -1));
+  for (auto& [rank, sheep] : sheep_) sheep.CloseFds();
   poller_->Add(job_->ReadyFd(), Poller::kRead, [this] { OnJob(); });
   OnJob();
   outlets_.flush();
@@ -185,6 +210,11 @@ Status Herd::Obey(const wire::Frame& frame) {
     case wire::Kind::kPing:
       outlets_.send(frame.kind, frame.payload);
       return {};
+    case wire::Kind::kStart: {
+      const Result<wire::Start> start = wire::DecodeStart(frame.payload);
+      return start.ok() ? StartRanks(start->crowded)
+                        : Status(start.status().code(), std::string(start.status().message()));
+    }
     case wire::Kind::kSweep:
       Sweep();
       return {};
@@ -195,7 +225,8 @@ Status Herd::Obey(const wire::Frame& frame) {
 }
 
 void Herd::OnJob() {
-  while (std::optional<RankEvent> event = job_->Next()) TellEnd(*event);
+  while (std::optional<RankEvent> event = job_ != nullptr ? job_->Next() : std::nullopt)
+    TellEnd(*event);
   if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
 }
 
@@ -234,14 +265,32 @@ void Herd::Credit(const wire::Credit& credit) {
 
 void Herd::Signal(const wire::SignalOrder& order) {
   const int signal = static_cast<int>(order.signal);
-  for (const std::uint32_t rank : order.ranks) job_->Signal(rank, signal);
+  for (const std::uint32_t rank : order.ranks)
+    if (job_ != nullptr)
+      job_->Signal(rank, signal);
+    else if (EndsProcesses(signal))
+      Cancel(rank, signal);
+  if (job_ == nullptr) OnJob();
+}
+
+// The job ends before the rank is started.
+void Herd::Cancel(std::uint32_t rank, int signal) {
+  const auto found = sheep_.find(rank);
+  if (found == sheep_.end() || std::exchange(found->second.cancelled, true)) return;
+  found->second.CloseFds();
+  RankEvent event;
+  event.kind = RankEvent::Kind::kKilled;
+  event.rank = rank;
+  event.signal = signal;
+  TellEnd(event);
 }
 
 void Herd::Sweep() {
-  job_->Sweep();
+  if (job_ != nullptr) job_->Sweep();
   OnJob();
   swept_ = true;
   for (auto& [rank, sheep] : sheep_) {
+    sheep.CloseFds();  // of ranks that were never started
     if (sheep.input != nullptr) sheep.input->Close();
     for (auto& source : sheep.output) source->LastCall();
   }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/plan/machine.h"
 #include "launcher/pmix/server.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/poller.h"
@@ -42,7 +43,8 @@ class Herd {
   Herd(const Herd&) = delete;
   Herd& operator=(const Herd&) = delete;
 
-  Status Start();
+  // Everything but the ranks, which wait for the frame Start: all hosts of the job are ready then.
+  Status Prepare();
   // A frame from above.
   Status Obey(const wire::Frame& frame);
   // Heads of event rings that have changed are added to `beat`.
@@ -55,18 +57,23 @@ class Herd {
     std::unique_ptr<Sink> input;
     std::array<std::unique_ptr<Source>, 2> output;
     std::array<int, 3> fds = {-1, -1, -1};  // its own ends, until it has started
+    bool cancelled = false;                 // before it has started
+    void CloseFds();
     ~Sheep();
   };
 
   Status MakeRank(const wire::RankOrder& order);
   Status MakeServer(const param::Settings& settings);
-  std::vector<RankStart> Starts();
+  bool RanksShareCpus() const;
+  std::vector<RankStart> Starts(bool job_crowded) const;
+  Status StartRanks(bool job_crowded);
   void StartServerIfNeeded();
   void OnJob();
   void TellEnd(const RankEvent& event);
   void Deliver(const wire::Piece& piece);
   void Credit(const wire::Credit& credit);
   void Signal(const wire::SignalOrder& order);
+  void Cancel(std::uint32_t rank, int signal);
   void Sweep();
   void EndIfDone();
 
@@ -78,7 +85,8 @@ class Herd {
   std::map<std::uint32_t, Sheep> sheep_;  // by rank
   std::vector<std::string> directories_;  // by app
   std::unique_ptr<pmix::Server> server_;
-  std::unique_ptr<Job> job_;
+  Machine machine_;
+  std::unique_ptr<Job> job_;       // once the ranks are started
   std::vector<wire::Ended> ends_;  // to be told
   bool swept_ = false;
   bool done_ = false;

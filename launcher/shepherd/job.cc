@@ -43,7 +43,7 @@ ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, Shepherd
     : plan_(plan),
       starter_(std::move(starter)),
       params_(std::move(params)),
-      said_crowd_(std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [](const RankPlan& rank) {
+      crowded_(std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [](const RankPlan& rank) {
         return rank.wait_mode == WaitMode::kOversubscribed;
       })) {}
 
@@ -103,9 +103,12 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         });
         HearGone(gone);
       });
-    case wire::Kind::kCrowd:
-      return wire::With(wire::DecodeCrowd(frame.payload), [&](const wire::Crowd& crowd) {
-        if (crowd.host < by_host_.size() && by_host_[crowd.host] == node) HearCrowd(crowd);
+    case wire::Kind::kReady:
+      return wire::With(wire::DecodeReady(frame.payload), [&](const wire::Ready& ready) {
+        const std::uint32_t host = ready.crowded_host;
+        if (host < by_host_.size() && by_host_[host] == node) HearCrowd(ready);
+        if (!std::exchange(node->ready, true) && flock_->ready())
+          flock_->SendAll(wire::Kind::kStart, Encode(wire::Start{crowded_}));
       });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
@@ -146,12 +149,12 @@ void ShepherdedJob::OutputGone(std::uint32_t rank, std::uint8_t which) {
 }
 
 // Said once a job: of the first host, and not where the plan foresaw it on any.
-void ShepherdedJob::HearCrowd(const wire::Crowd& crowd) {
-  if (std::exchange(said_crowd_, true)) return;
+void ShepherdedJob::HearCrowd(const wire::Ready& ready) {
+  if (std::exchange(crowded_, true)) return;
   RankEvent event;
   event.kind = RankEvent::Kind::kCrowded;
-  event.rank = ranks_.at(crowd.host).front();
-  event.why = crowd.why;
+  event.rank = ranks_.at(ready.crowded_host).front();
+  event.why = ready.why;
   events_.push_back(std::move(event));
 }
 

@@ -76,7 +76,7 @@ class ShepherdedJob final : public Job {
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   void Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes);
   void OutputGone(std::uint32_t rank, std::uint8_t which);
-  void HearCrowd(const wire::Crowd& crowd);
+  void HearCrowd(const wire::Ready& ready);
   void HearEnd(const wire::Ended& ended);
   void HearGone(const wire::Gone& gone);
   void TakeBack(const wire::Gone& gone);
@@ -103,7 +103,7 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
   bool said_taken_back_ = false;
   bool said_wait_ = false;
-  bool said_crowd_;
+  bool crowded_;  // some host has fewer CPUs than ranks: said
   struct Ping {
     std::uint64_t sent_us = 0;
     std::optional<std::uint64_t> round_trip_us;

@@ -28,6 +28,7 @@ struct Node {
   std::vector<std::string> command;  // what starts it; none: it calls
   std::vector<wire::Below> below;    // what it shall start in turn
   State state = State::kWaiting;
+  bool ready = false;            // it, and what is below it, can start its ranks
   std::unique_ptr<Agent> agent;  // none where shepherds dial back
   std::unique_ptr<wire::Stream> stream;
   std::vector<std::pair<wire::Kind, std::string>> held;  // for it, before it was up

@@ -86,6 +86,9 @@ Status Relay::Obey(const wire::Frame& frame) {
         else if (Node* node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr)
           flock_.Send(node, frame.kind, frame.payload);
       });
+    case wire::Kind::kStart:
+      flock_.SendAll(frame.kind, frame.payload);
+      return {};
     case wire::Kind::kSweep:
       flock_.Sweep();
       EndIfDone();
@@ -118,9 +121,9 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kGone:
       return wire::With(wire::DecodeGone(frame.payload),
                         [&](auto& m) { HearGone(node, std::move(m)); });
-    case wire::Kind::kCrowd:  // one is enough: the job is told of the first
-      if (!std::exchange(told_crowd_, true)) outlets_.send(frame.kind, frame.payload);
-      return {};
+    case wire::Kind::kReady:
+      return wire::With(wire::DecodeReady(frame.payload),
+                        [&](const auto& m) { HearReady(node, m); });
     case wire::Kind::kPing:
       outlets_.send(frame.kind, frame.payload);
       return {};
@@ -151,6 +154,19 @@ void Relay::NoteEnd(wire::Ended ended) {
 
 void Relay::TellEnds() {
   if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
+}
+
+void Relay::HearReady(Node* node, const wire::Ready& ready) {
+  const std::uint32_t host = ready.crowded_host;
+  if (host < by_host_.size() && by_host_[host] == node && ready_.crowded_host == ready_.kNone)
+    ready_ = ready;
+  node->ready = true;
+  TellIfReady();
+}
+
+void Relay::TellIfReady() {
+  if (flock_.ready() && !std::exchange(told_ready_, true))
+    outlets_.send(wire::Kind::kReady, Encode(ready_));
 }
 
 // By somebody further down: these hosts are not behind `node` any more.
@@ -186,6 +202,8 @@ void Relay::Failed(Node* node, bool started, const std::string& why) {
       Encode(wire::Gone{!give_back, hosts,
                         give_back ? orders_.plan.hosts[orders_.host].name + " " + why : why}));
   Forget(hosts, give_back);
+  node->ready = give_back;  // nobody here waits for what another reaches
+  TellIfReady();
   EndIfDone();
 }
 

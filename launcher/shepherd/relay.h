@@ -44,6 +44,8 @@ class Relay {
   Status Hear(Node* node, const wire::Frame& frame);
   void HearEnds(const Node* node, std::vector<wire::Ended> ends);
   void HearGone(Node* node, wire::Gone gone);
+  void HearReady(Node* node, const wire::Ready& ready);
+  void TellIfReady();
   void Forget(const std::vector<std::uint32_t>& hosts, bool given_back);
   void Failed(Node* node, bool started, const std::string& why);
   void Signal(const wire::SignalOrder& order);
@@ -64,7 +66,8 @@ class Relay {
   std::vector<wire::Ended> ends_;    // to be told
   std::uint64_t ends_due_ms_ = 0;
   std::map<std::uint32_t, std::string> heads_;  // of rings, by rank: to be told
-  bool told_crowd_ = false;
+  wire::Ready ready_;                           // with the first crowded host that was heard of
+  bool told_ready_ = false;
   bool done_ = false;
 };
 

@@ -214,7 +214,7 @@ Status Shepherd::StartHerd() {
             if (Status status = Carry(); !status.ok()) Fail(std::move(status));
           },
           [this] { SayGoodbye(); }, [this](Status status) { Fail(std::move(status)); }});
-  return herd_->Start();
+  return herd_->Prepare();
 }
 
 void Shepherd::SayGoodbye() {

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 5;
+inline constexpr std::uint16_t kVersion = 6;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -33,13 +33,14 @@ enum class Kind : std::uint16_t {
   kTaken = 4,  // of the input
   kBye = 5,
   kGone = 6,
-  kCrowd = 7,
+  kReady = 7,
   // From the launcher.
   kOrders = 32,
   kInput = 33,
   kWritten = 34,  // of the output
   kSignal = 35,
   kSweep = 36,
+  kStart = 37,
   // Both.
   kLetter = 64,
   kBeat = 65,

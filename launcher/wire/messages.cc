@@ -317,15 +317,27 @@ Result<Gone> DecodeGone(std::string_view payload) {
   return gone;
 }
 
-std::string Encode(const Crowd& crowd) { return Writer().U32(crowd.host).Text(crowd.why).Take(); }
+std::string Encode(const Ready& ready) {
+  return Writer().U32(ready.crowded_host).Text(ready.why).Take();
+}
 
-Result<Crowd> DecodeCrowd(std::string_view payload) {
+Result<Ready> DecodeReady(std::string_view payload) {
   Reader reader(payload);
-  Crowd crowd;
-  crowd.host = reader.U32();
-  crowd.why = std::string(reader.Text());
-  if (!reader.complete()) return Malformed("a crowd");
-  return crowd;
+  Ready ready;
+  ready.crowded_host = reader.U32();
+  ready.why = std::string(reader.Text());
+  if (!reader.complete()) return Malformed("readiness");
+  return ready;
+}
+
+std::string Encode(const Start& start) { return Writer().U8(start.crowded ? 1 : 0).Take(); }
+
+Result<Start> DecodeStart(std::string_view payload) {
+  Reader reader(payload);
+  Start start;
+  start.crowded = reader.U8() != 0;
+  if (!reader.complete()) return Malformed("a start");
+  return start;
 }
 
 std::string Encode(const Piece& piece) {

@@ -95,13 +95,22 @@ struct Gone {
 std::string Encode(const Gone& gone);
 Result<Gone> DecodeGone(std::string_view payload);
 
-// A host has fewer CPUs than ranks, which nobody knew before its shepherd looked.
-struct Crowd {
-  std::uint32_t host = 0;
+// The sender and all below it can start their ranks. If one of these hosts has fewer CPUs than
+// ranks, which nobody knew before its shepherd looked: which one.
+struct Ready {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  std::uint32_t crowded_host = kNone;
   std::string why;  // the CPUs there: "2 allowed of 2"
 };
-std::string Encode(const Crowd& crowd);
-Result<Crowd> DecodeCrowd(std::string_view payload);
+std::string Encode(const Ready& ready);
+Result<Ready> DecodeReady(std::string_view payload);
+
+// All are ready: start the ranks, and tell them whether any host of the job is crowded.
+struct Start {
+  bool crowded = false;
+};
+std::string Encode(const Start& start);
+Result<Start> DecodeStart(std::string_view payload);
 
 // A piece of a rank's input (stream 0) or output (1, 2). Empty: its end.
 struct Piece {

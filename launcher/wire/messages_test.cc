@@ -87,7 +87,8 @@ std::vector<Case> Cases() {
       {Encode(Credit{3, 1, 77}), [](std::string_view b) { return DecodeCredit(b).ok(); }},
       {Encode(SignalOrder{15, {3, 4}}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
       {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
-      {Encode(Crowd{7, "2 allowed of 2"}), [](std::string_view b) { return DecodeCrowd(b).ok(); }},
+      {Encode(Ready{7, "2 allowed of 2"}), [](std::string_view b) { return DecodeReady(b).ok(); }},
+      {Encode(Start{true}), [](std::string_view b) { return DecodeStart(b).ok(); }},
       {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
   };
 }
@@ -137,16 +138,21 @@ TEST(MessagesTest, EndComesBack) {
   EXPECT_EQ(back->events, ended.events);
 }
 
-TEST(MessagesTest, LossCrowdAndSignalComeBack) {
+TEST(MessagesTest, LossReadinessStartAndSignalComeBack) {
   const Result<Gone> gone = DecodeGone(Encode(SomeLoss()));
   ASSERT_TRUE(gone.ok());
   EXPECT_TRUE(gone->lost);
   EXPECT_EQ(gone->hosts, SomeLoss().hosts);
   EXPECT_EQ(gone->why, SomeLoss().why);
-  const Result<Crowd> crowd = DecodeCrowd(Encode(Crowd{2, "1 allowed of 8"}));
-  ASSERT_TRUE(crowd.ok());
-  EXPECT_EQ(crowd->host, 2u);
-  EXPECT_EQ(crowd->why, "1 allowed of 8");
+  const Result<Ready> ready = DecodeReady(Encode(Ready{2, "1 allowed of 8"}));
+  ASSERT_TRUE(ready.ok());
+  EXPECT_EQ(ready->crowded_host, 2u);
+  EXPECT_EQ(ready->why, "1 allowed of 8");
+  for (const bool crowded : {false, true}) {
+    const Result<Start> start = DecodeStart(Encode(Start{crowded}));
+    ASSERT_TRUE(start.ok());
+    EXPECT_EQ(start->crowded, crowded);
+  }
   const Result<SignalOrder> order = DecodeSignal(Encode(SignalOrder{15, {3, 4}}));
   ASSERT_TRUE(order.ok());
   EXPECT_EQ(order->signal, 15u);

@@ -113,6 +113,11 @@ class HostsCase(harness.LaunchCase):
         self.assertLess(time.monotonic() - began, seconds)
         return process.returncode, out, err
 
+    def ping(self, process):
+        return subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
+                              executable=program("mpiexec"), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S)
+
     def shepherds(self):
         """{host name: process id} of the shepherds there are; of their guards, where these alone are."""
         found = {}
@@ -139,7 +144,8 @@ class HostsCase(harness.LaunchCase):
     def crowded(self, *options, stderr=subprocess.PIPE):
         """A job with a rank more than there are CPUs on all hosts but the last, which has one."""
         slots = len(os.sched_getaffinity(0)) + 1
-        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE", options=options)
+        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE,"
+                         "$LAMINA_COLLECTIVE_SELECT_CROWD", options=options)
         line[line.index("-H") + 1] = ",".join(
             ["%s:%d" % (host, slots) for host in HOSTS[:-1]] + [HOSTS[-1] + ":1"])
         done = subprocess.run(line, check=False, cwd=PLACE, stdin=subprocess.DEVNULL, text=True,
@@ -147,7 +153,7 @@ class HostsCase(harness.LaunchCase):
                               timeout=harness.TIME_LIMIT_S, env=self.variables())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(done.stdout.split()),
-                         ["exclusive"] + ["oversubscribed"] * slots * (len(HOSTS) - 1))
+                         ["exclusive,4"] + ["oversubscribed,4"] * slots * (len(HOSTS) - 1))
         return done.stderr
 
     def check_that_a_shy_sshd_is_asked_again(self):
@@ -182,8 +188,9 @@ class WellTest(HostsCase):
         self.assertEqual(sorted(done.stdout.split()), sorted([HOSTS[0], here] * 2))
 
     def test_hosts_with_too_few_cpus(self):
-        """Slots are what was said, CPUs what the host has: its shepherd knows who has to share. The job
-        is told once, however many hosts are crowded: whoever asks, and a person at a terminal."""
+        """Slots are what was said, CPUs what the host has: its shepherd knows who has to share. All
+        ranks choose algorithms alike, also those that have a CPU each. The job is told once, however
+        many hosts are crowded: whoever asks, and a person at a terminal."""
         self.assertEqual(self.crowded(), "")
         told = r"(?m)mpiexec: %smore ranks than CPUs on \w+ \(\d+ .*\): waiting ranks sleep\r?$"
         self.assertEqual(len(re.findall(told % "", self.crowded("-v"))), 1)
@@ -456,6 +463,19 @@ class GuestsTest(HostsCase):
                                          "launcher.shepherd.passing_signs=not there|is not ready"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(os.path.exists(count + "." + HOSTS[2]))
+
+    def test_interrupted_before_all_hosts_are_there(self):
+        """No rank has run by then, on any host, since all wait for the last one."""
+        script = program("deaf")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nhost=$1; shift\n[ $host = %s ] && exec cat > /dev/null\n"
+                       "exec ip netns exec %s-$host \"$@\"\n" % (HOSTS[-1], NAME))
+        os.chmod(script, 0o755)
+        process = self.start("./actor", "say=up", "wait", options=["--agent", script + " {host}"])
+        self.assertTrue(harness.wait_until(
+            lambda: self.ping(process).stdout.count(" answered in ") == len(HOSTS) - 1, 20))
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(self.ends(process, 8), (-signal.SIGINT, "", ""))
 
     def test_a_master_connection_is_used(self):
         """ssh's ControlMaster, where there is one: no second login, and it stays."""

@@ -86,11 +86,6 @@ class WellTest(TreeCase):
     def test_a_crowd_is_told_once(self):
         self.assertEqual(self.crowded("-v").count(": more ranks than CPUs on "), 1)
 
-    def ping(self, process):
-        return subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
-                              executable=hosts.program("mpiexec"), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S)
-
     def test_every_host_answers_a_ping_for_itself(self):
         process = self.start_and_wait("wait", ranks=RANKS)
         done = self.ping(process)
