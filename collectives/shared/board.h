@@ -47,6 +47,10 @@ struct alignas(kLineBytes) Member {
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::int32_t> pid;
   std::atomic<std::uint64_t> probe;  // where its memory holds the board's token, to try reaching it
+  // Of the reduction that goes straight between the buffers: how much of its slice is where it
+  // belongs, and how much more is folded into its own result only. Elements.
+  std::int64_t settled;
+  std::int64_t folded;
 };
 
 struct alignas(kLineBytes) BoardHeader {
@@ -56,6 +60,9 @@ struct alignas(kLineBytes) BoardHeader {
   std::uint32_t ranks;
   std::atomic<std::uint32_t> broken;    // a member died; nothing here can be waited for any more
   std::atomic<std::uint32_t> sleepers;  // members that are asleep
+  // The operation in which some member could not reach another's memory any more; it is the last
+  // that tries to. 0: none.
+  std::atomic<Number> denied;
 };
 
 // What the others need to open a board. Plain bytes.

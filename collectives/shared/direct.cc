@@ -13,6 +13,11 @@
 // piece stays in the cache, and writes the result to the root or to all. Slice s of any buffer is
 // read and written by member s alone, so the result may lie where the input does.
 //
+// Where a member cannot reach another's memory any more, it says so when they meet before they
+// leave. What only moves is then moved another way by all. Of a reduction the slices remain that
+// are not where they belong: they are reduced at the board, where their input lies untouched in all
+// members' buffers.
+//
 // Cost:  two meetings; a system call, 1 to 2 us, for each block or piece of each of the others.
 //        Every byte that goes to another is copied once; folded, once more for each who gets it.
 #include <algorithm>
@@ -75,21 +80,23 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return true;
 }
 
-// Everybody has had what it wants of the others. `done`: this member has. `meanwhile` is done while
-// it waits for the others.
+// Everybody has had what it wants of the others. `access`: how this member fared. `meanwhile` is
+// done while it waits for the others.
 template <class Meanwhile>
-[[nodiscard]] Outcome Leave(Participant& self, bool done, const Meanwhile& meanwhile) {
-  if (!done) self.Break();
-  if (!done || !self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost))
+[[nodiscard]] Outcome Leave(Participant& self, Access access, const Meanwhile& meanwhile) {
+  if (access == Access::kGone) self.Break();
+  if (access == Access::kGone || !self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost))
     return Outcome::kDied;
+  if (access == Access::kDenied) self.Deny();
   self.Arrive();
   meanwhile();
   if (!self.AwaitAll()) return Outcome::kDied;
+  self.LearnOfDenial();
   self.Finish();
-  return Outcome::kDone;
+  return self.denied() ? Outcome::kElsewhere : Outcome::kDone;
 }
-[[nodiscard]] Outcome Leave(Participant& self, bool done) {
-  return Leave(self, done, [] {});
+[[nodiscard]] Outcome Leave(Participant& self, Access access) {
+  return Leave(self, access, [] {});
 }
 
 // Another member for each step from 1 on; not all turn to the same one at a time.
@@ -100,19 +107,50 @@ constexpr std::uint64_t Offset(std::int64_t bytes) { return static_cast<std::uin
 // One member's slice of the reduction.
 class Slice {
  public:
-  // `root`: the only one who gets the result, or -1.
+  // `root`: the only one who gets the result, or -1. `work`: two pieces; null: there was no memory.
   Slice(Participant& self, Rank root, const Reduction& it, std::byte* work)
-      : self_(self), root_(root), it_(it), work_(work), row_(work + kPieceBytes) {}
+      : self_(self), root_(root), it_(it), work_(work) {}
 
-  bool FoldAndWrite() {
+  Access FoldAndWrite() {
+    Member& own = self_.member(self_.rank());
+    own.settled = own.folded = 0;
+    if (work_ == nullptr) return Access::kDenied;
     const std::int64_t end = Begin(self_.rank() + 1);
     const std::int64_t step = std::max<std::int64_t>(1, kPieceBytes / it_.type->size);
-    for (std::int64_t first = Begin(self_.rank()); first < end; first += step)
-      if (!Piece(first, std::min(step, end - first))) return false;
+    for (std::int64_t first = Begin(self_.rank()); first < end; first += step) {
+      const std::int64_t count = std::min(step, end - first);
+      if (const Access access = Piece(first, count); access != Access::kDone) return access;
+      own.settled += count;
+    }
+    return Access::kDone;
+  }
+
+  // At the board: what is not where it belongs of all slices.
+  [[nodiscard]] bool SettleAll() {
+    for (Rank rank = 0; rank < self_.ranks(); ++rank) {
+      const Member& its = self_.member(rank);
+      const std::int64_t folded = Begin(rank) + its.settled;
+      const std::int64_t rest = folded + its.folded;
+      if (its.folded > 0 && !Bcast(self_, rank, {Output(folded), its.folded, it_.type}))
+        return false;
+      const std::int64_t count = Begin(rank + 1) - rest;
+      const Reduction part{Input(rest), Output(rest), count, it_.type, it_.op};
+      if (count > 0 && !(root_ < 0 ? Allreduce(self_, part) : Reduce(self_, root_, part)))
+        return false;
+    }
     return true;
   }
 
  private:
+  const std::byte* Input(std::int64_t first) const {
+    return static_cast<const std::byte*>(it_.input) + first * it_.type->size;
+  }
+  // Null where there is no result.
+  std::byte* Output(std::int64_t first) const {
+    return it_.output != nullptr ? static_cast<std::byte*>(it_.output) + first * it_.type->size
+                                 : nullptr;
+  }
+
   // Where the slice of `rank` begins. To write a byte takes about as long as to read and fold it.
   // The root need not write to others: P - 1 such units to their P, so its slice is larger.
   std::int64_t Begin(Rank rank) const {
@@ -122,40 +160,39 @@ class Slice {
     return it_.count * ((ranks - 1) * rank + (rank > root_ ? 1 : 0)) / all;
   }
 
-  bool Piece(std::int64_t first, std::int64_t count) {
+  Access Piece(std::int64_t first, std::int64_t count) {
     const std::int64_t offset = first * it_.type->size;
     const std::int64_t bytes = count * it_.type->size;
-    std::byte* const output =
-        it_.output != nullptr ? static_cast<std::byte*>(it_.output) + offset : nullptr;
-    const auto row = [&](Rank rank) {
-      return Fetch(rank, offset, bytes, rank == self_.ranks() - 1 ? work_ : row_);
+    std::byte* const output = Output(first);
+    Access access = Access::kDone;
+    const auto row = [&](Rank rank) -> const std::byte* {
+      if (rank == self_.rank()) return Input(first);
+      std::byte* const into = rank == self_.ranks() - 1 ? work_ : work_ + kPieceBytes;
+      const std::uint64_t from = AddressesOf(self_, rank).input + Offset(offset);
+      access = ReadFrom(self_.PidOf(rank), from, into, bytes);
+      return access == Access::kDone ? into : nullptr;
     };
     const std::byte* const folded = FoldBlock(it_, self_.ranks(), count, row, work_, output);
-    if (folded == nullptr) return false;
-    for (Rank step = 1; step < self_.ranks(); ++step)
-      if (!Store(Other(self_, step), offset, folded, bytes)) return false;
+    if (folded == nullptr) return access;
+    for (Rank step = 1; step < self_.ranks() && access == Access::kDone; ++step)
+      access = Store(Other(self_, step), offset, folded, bytes);
     if (output != nullptr && folded != output)
       std::memcpy(output, folded, static_cast<std::size_t>(bytes));
-    return true;
+    // Some others may have it, in place of their input; of a reduce the root alone would.
+    if (access == Access::kDenied && root_ < 0) self_.member(self_.rank()).folded = count;
+    return access;
   }
 
-  // Where the piece of `rank` can be read; null if it cannot.
-  const std::byte* Fetch(Rank rank, std::int64_t offset, std::int64_t bytes, std::byte* into) {
-    if (rank == self_.rank()) return static_cast<const std::byte*>(it_.input) + offset;
-    const std::uint64_t from = AddressesOf(self_, rank).input + Offset(offset);
-    return ReadFrom(self_.PidOf(rank), from, into, bytes) ? into : nullptr;
-  }
-
-  bool Store(Rank rank, std::int64_t offset, const std::byte* from, std::int64_t bytes) {
+  Access Store(Rank rank, std::int64_t offset, const std::byte* from, std::int64_t bytes) {
     const std::uint64_t output = AddressesOf(self_, rank).output;
-    return output == 0 || WriteTo(self_.PidOf(rank), output + Offset(offset), from, bytes);
+    if (output == 0) return Access::kDone;
+    return WriteTo(self_.PidOf(rank), output + Offset(offset), from, bytes);
   }
 
   Participant& self_;
   const Rank root_;
   const Reduction& it_;
   std::byte* const work_;
-  std::byte* const row_;
 };
 
 // Writes block `rank` of `out` to every other `rank`, where it expects what this member has. The
@@ -174,13 +211,13 @@ Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, co
   copy(0, half);
   if (!self.AwaitAll()) return Outcome::kDied;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
-  bool done = true;
-  for (Rank step = 1; done && step < self.ranks(); ++step) {
+  Access access = Access::kDone;
+  for (Rank step = 1; access == Access::kDone && step < self.ranks(); ++step) {
     const Rank rank = Other(self, step);
     const std::uint64_t into = AddressesOf(self, rank).output + Offset(self.rank() * data.bytes);
-    done = WriteTo(self.PidOf(rank), into, out(rank), data.bytes);
+    access = WriteTo(self.PidOf(rank), into, out(rank), data.bytes);
   }
-  return Leave(self, done, [&] { copy(half, data.bytes); });
+  return Leave(self, access, [&] { copy(half, data.bytes); });
 }
 
 }  // namespace
@@ -192,7 +229,10 @@ Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it) {
   if (!Exchange(self, {AddressOf(it.input), AddressOf(it.output), it.bytes()}))
     return Outcome::kDied;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
-  return Leave(self, work != nullptr && Slice(self, root, it, work.get()).FoldAndWrite());
+  Slice slice(self, root, it, work.get());
+  const Outcome outcome = Leave(self, slice.FoldAndWrite());
+  if (outcome != Outcome::kElsewhere) return outcome;
+  return slice.SettleAll() ? Outcome::kDone : Outcome::kDied;
 }
 
 Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
@@ -201,20 +241,21 @@ Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
   const std::int64_t begin = bytes * root / self.ranks();
   const std::int64_t end = bytes * (root + 1) / self.ranks();
-  bool done = true;
+  Access access = Access::kDone;
   if (self.rank() != root) {
     const std::uint64_t from = AddressesOf(self, root).input;
     const std::int32_t pid = self.PidOf(root);
-    done = ReadFrom(pid, from, data.data(), begin) &&
-           ReadFrom(pid, from + Offset(end), data.data() + end, bytes - end);
+    access = ReadFrom(pid, from, data.data(), begin);
+    if (access == Access::kDone)
+      access = ReadFrom(pid, from + Offset(end), data.data() + end, bytes - end);
   } else {
-    for (Rank step = 1; done && step < self.ranks(); ++step) {
+    for (Rank step = 1; access == Access::kDone && step < self.ranks(); ++step) {
       const Rank rank = Other(self, step);
-      done = WriteTo(self.PidOf(rank), AddressesOf(self, rank).output + Offset(begin),
-                     data.data() + begin, end - begin);
+      access = WriteTo(self.PidOf(rank), AddressesOf(self, rank).output + Offset(begin),
+                       data.data() + begin, end - begin);
     }
   }
-  return Leave(self, done);
+  return Leave(self, access);
 }
 
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all) {

@@ -31,22 +31,23 @@ int All(Transfer transfer, std::int32_t pid, std::uint64_t address, std::byte* h
 
 // CanReach was true once: what has changed since is worth a line, unless it is that the process is
 // gone, which others tell.
-bool Report(int error, const char* what, std::int32_t pid) {
-  if (error != 0 && error != ESRCH)
-    Log(Level::kError, "shared",
-        "the memory of process %d can no longer be %s: %s; with "
-        "collective.shared.single_copy=never that is not tried",
-        pid, what, strerror(error));
-  return error == 0;
+Access Report(int error, const char* what, std::int32_t pid) {
+  if (error == 0) return Access::kDone;
+  if (error == ESRCH) return Access::kGone;
+  Log(Level::kInfo, "shared",
+      "the memory of process %d can no longer be %s: %s; long collectives of a communicator with "
+      "it go the other way from now on",
+      pid, what, strerror(error));
+  return Access::kDenied;
 }
 
 }  // namespace
 
-bool ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes) {
+Access ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes) {
   return Report(All(process_vm_readv, pid, address, into, bytes), "read", pid);
 }
 
-bool WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes) {
+Access WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes) {
   return Report(All(process_vm_writev, pid, address, const_cast<std::byte*>(from), bytes),
                 "written", pid);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of the other members, read and written without their help (process_vm_readv and
-// process_vm_writev). A kernel may forbid it: CanReach asks once.
+// process_vm_writev). A kernel may forbid it: CanReach asks once. It may forbid it later as well,
+// when a process has given up rights of its own.
 //
 // Who publishes an address must not touch what lies there, nor return it to the application, before
 // all others have had what they want of it.
@@ -11,9 +12,13 @@
 
 namespace lamina::collective::shared {
 
-// False: that process is gone, or has no such memory, or forbids it, which an error line says.
-bool ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes);
-bool WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes);
+enum class Access {
+  kDone,
+  kDenied,  // it is forbidden by now, or there is no such memory; nothing was moved
+  kGone,    // the process is
+};
+Access ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes);
+Access WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes);
 
 // Can the word at `address` of `pid` be read, and is it `expected`? And can it be written?
 bool CanReach(std::int32_t pid, std::uint64_t address, std::uint64_t expected);

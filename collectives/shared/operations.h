@@ -65,13 +65,14 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in);
 enum class Outcome {
   kDone,
   kDied,       // a member did; the output is undefined
-  kElsewhere,  // the data of some member is not in one piece, or not as much: all go another way
+  kElsewhere,  // the data of some member is not in one piece, or not as much, or cannot be reached
+               // any more (Participant::denied): all go another way, with the inputs as they were
 };
 Outcome BcastDirect(Participant& self, Rank root, const Buffer& data);
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all);
 // `out` is not `in`.
 Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in);
-// Allreduce if `root` is -1.
+// Allreduce if `root` is -1. What cannot be reached any more is done at the board: kDone.
 Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it);
 bool FitsDirect(const datatype::Datatype& type);
 

@@ -7,17 +7,25 @@
 #include "collectives/shared/operations.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "collectives/shared/memory.h"
+#include "runtime/base/log.h"
 #include "runtime/datatype/construct.h"
 
 namespace lamina::collective::shared {
@@ -127,7 +135,7 @@ class Script {
     count_ = Length();
     spread_ = Draw(2) != 0;
     in_place_ = Draw(2) != 0;
-    direct_ = Draw(2) != 0;  // all threads are one process
+    direct_ = Draw(2) != 0 && !self.denied();  // all threads are one process
     if (Draw(static_cast<std::uint32_t>(ranks_)) == static_cast<std::uint32_t>(self.rank()))
       for (int i = 0; i < 20; ++i) std::this_thread::yield();  // dawdles
     switch (kind) {
@@ -168,7 +176,7 @@ class Script {
     Field data(count_, spread_ && self.rank() % 2 == 0);  // ranks describe it differently
     if (self.rank() == root_)
       for (std::size_t i = 0; i < count_; ++i) data[i] = Word(serial_, root_, 0, i);
-    const bool done = direct_ && WentDirect(BcastDirect(self, root_, data.At(0, count_)));
+    const bool done = direct_ && WentDirect(self, BcastDirect(self, root_, data.At(0, count_)));
     ASSERT_TRUE(done || Bcast(self, root_, data.At(0, count_)));
     for (std::size_t i = 0; i < count_; ++i) ASSERT_EQ(data[i], Word(serial_, root_, 0, i));
     ASSERT_TRUE(data.HolesUntouched());
@@ -191,9 +199,10 @@ class Script {
   }
   // A field of blocks can be spread only if each block has whole elements.
   bool Spreads() const { return spread_ && count_ % 2 == 0; }
-  // One member whose data has holes sends all another way.
-  bool WentDirect(Outcome outcome) const {
-    EXPECT_EQ(outcome, Spreads() ? Outcome::kElsewhere : Outcome::kDone);
+  // One member whose data has holes sends all another way; so does one that is not allowed to reach
+  // the others any more.
+  bool WentDirect(const Participant& self, Outcome outcome) const {
+    EXPECT_EQ(outcome, Spreads() || self.denied() ? Outcome::kElsewhere : Outcome::kDone);
     return outcome == Outcome::kDone;
   }
 
@@ -202,7 +211,7 @@ class Script {
     Fill(own, 0, self.rank(), 0);
     Fill(all, self.rank(), self.rank(), 0);
     const Buffer mine = in_place_ ? Block(all, self.rank()) : own.At(0, count_);
-    const bool done = direct_ && WentDirect(AllgatherDirect(self, mine, {Block(all, 0)}));
+    const bool done = direct_ && WentDirect(self, AllgatherDirect(self, mine, {Block(all, 0)}));
     ASSERT_TRUE(done || Allgather(self, mine, {Block(all, 0)}));
     for (Rank rank = 0; rank < ranks_; ++rank) Expect(all, rank, rank, 0);
   }
@@ -229,8 +238,8 @@ class Script {
   void TryAlltoall(Participant& self) {
     Field out(All(), Spreads()), in(All(), Spreads());
     for (Rank rank = 0; rank < ranks_; ++rank) Fill(in_place_ ? in : out, rank, self.rank(), rank);
-    const bool done =
-        direct_ && !in_place_ && WentDirect(AlltoallDirect(self, {Block(out, 0)}, {Block(in, 0)}));
+    const bool done = direct_ && !in_place_ &&
+                      WentDirect(self, AlltoallDirect(self, {Block(out, 0)}, {Block(in, 0)}));
     ASSERT_TRUE(done || Alltoall(self, {Block(in_place_ ? in : out, 0)}, {Block(in, 0)}));
     for (Rank rank = 0; rank < ranks_; ++rank) Expect(in, rank, rank, self.rank());
   }
@@ -288,6 +297,37 @@ TEST_P(Operations, RandomOnesDoWhatTheyShould) {
     for (std::uint32_t step = 0; step < kSteps && !testing::Test::HasFatalFailure(); ++step)
       script.Step(self, step);
   });
+}
+
+// The thread may not read and write other processes' memory any more, or not write it.
+void GiveUp(unsigned reading) {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, reading, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(code), code};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+// Whichever operation is the first to notice, and whoever is not allowed any more.
+TEST_P(Operations, GoOnWhereRightsWereGivenUp) {
+  const Scene scene = GetParam();
+  for (const std::uint32_t after : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 20u})
+    for (const unsigned reading : {SYS_process_vm_readv, SYS_process_vm_writev})
+      Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+        Script script(1234 + after, scene.ranks);
+        const bool all = after % 2 != 0;
+        for (std::uint32_t step = 0; step < after + 30 && !testing::Test::HasFatalFailure();
+             ++step) {
+          if (step == after && (all || self.rank() == scene.ranks / 2)) GiveUp(reading);
+          script.Step(self, step);
+        }
+        EXPECT_TRUE(self.denied());
+      });
 }
 
 TEST_P(Operations, NobodyLeavesABarrierBeforeAllHaveEntered) {
@@ -371,10 +411,12 @@ TEST(Memory, SaysWhyItCannotBeHad) {
   testing::internal::CaptureStderr();
   EXPECT_FALSE(CanReach(getpid(), 8, 0)) << "a question, no error";
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  SetLogLevel(lamina::Level::kInfo);
   testing::internal::CaptureStderr();
-  EXPECT_FALSE(ReadFrom(getpid(), 8, &byte, 1));
-  EXPECT_FALSE(WriteTo(getpid(), 8, &byte, 1));
+  EXPECT_EQ(ReadFrom(getpid(), 8, &byte, 1), Access::kDenied);
+  EXPECT_EQ(WriteTo(getpid(), 8, &byte, 1), Access::kDenied);
   const std::string said = testing::internal::GetCapturedStderr();
+  SetLogLevel(lamina::Level::kWarn);
   EXPECT_NE(said.find("can no longer be read: Bad address"), std::string::npos) << said;
   EXPECT_NE(said.find("can no longer be written: Bad address"), std::string::npos) << said;
 }

@@ -113,6 +113,14 @@ class Participant {
   void Finish() { Finish(number_); }
   // This member cannot go on: ends the waiting of all.
   void Break() { board_.header().broken.store(1, std::memory_order_relaxed); }
+  // Said before a meeting: this member could not reach what it had to. After it, all know: `denied`
+  // is the same on all members, and stays; none of them tries again.
+  void Deny() { board_.header().denied.store(number_, std::memory_order_relaxed); }
+  void LearnOfDenial() {
+    denied_ |= board_.header().denied.load(std::memory_order_relaxed) == number_;
+  }
+  bool denied() const { return denied_; }
+  Member& member(Rank rank) { return board_.member(rank); }
   std::int32_t PidOf(Rank rank) { return board_.member(rank).pid.load(std::memory_order_relaxed); }
 
  private:
@@ -163,6 +171,7 @@ class Participant {
   Patience& patience_;
   const Rank rank_;
   const bool crowded_;
+  bool denied_ = false;
   Number number_ = 0;
   Number finished_by_all_ = 0;
 };

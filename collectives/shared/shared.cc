@@ -180,7 +180,10 @@ class Circle final : public Beside {
   int Go(const Invocation& it, Way way) {
     if (way == Way::kMessages) return by_messages_(it);
     Outcome outcome = Outcome::kElsewhere;
-    if (way == Way::kDirect) outcome = PerformDirect(it);
+    if (way == Way::kDirect) {
+      outcome = PerformDirect(it);
+      if (self_->denied()) reaches_ = false;
+    }
     if (outcome == Outcome::kElsewhere) outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
     return Said(outcome == Outcome::kDone);
   }

@@ -153,8 +153,10 @@ Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
     if (error == ENOENT || error == ESRCH)
       return Error(Code::kPeerLost, "process %d is gone", remote.pid);
     const bool ours = error == EMFILE || error == ENFILE || error == ENOMEM;
-    return SystemError(ours ? Code::kResource : Code::kUnsupported, error,
-                       "open(%s) of a process of user %u", path.c_str(), remote.uid);
+    return SystemError(
+        ours ? Code::kResource : Code::kUnsupported, error, "open(%s) of a process of user %u%s",
+        path.c_str(), remote.uid,
+        error == EACCES ? " (who gives up rights has to have spoken to it before)" : "");
   }
   const Layout layout = LayoutOf(remote);
   struct stat info;
