@@ -2,7 +2,6 @@
 #include "launcher/shepherd/flow.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,16 +67,13 @@ void Source::LastCall() {
 
 Sink::Sink(Poller* poller, int fd, std::function<void(std::uint32_t)> granted)
     : poller_(poller), fd_(fd), granted_(std::move(granted)) {
-  struct stat status {};
-  file_ = fstat(fd_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
-  if (file_) return;
   MakeNonBlocking(fd_);
   poller_->Add(fd_, 0, [this] { Write(); });
 }
 
 void Sink::Close() {
   if (fd_ < 0) return;
-  if (!file_) poller_->Remove(fd_);
+  poller_->Remove(fd_);
   close(fd_);
   fd_ = -1;
   held_.clear();
@@ -97,7 +93,6 @@ void Sink::Write() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) break;
     if (count < 0) {
-      if (file_) error_ = errno;
       Close();
       return granted_(wire::Credit::kGone);
     }
@@ -111,7 +106,7 @@ void Sink::Write() {
   }
   if (written_ > 0 && (empty || written_ >= kGrantBytesMin)) granted_(std::exchange(written_, 0));
   if (empty && ending_) return Close();
-  if (!file_) poller_->Watch(fd_, empty ? 0u : std::uint32_t{Poller::kWrite});
+  poller_->Watch(fd_, empty ? 0u : std::uint32_t{Poller::kWrite});
 }
 
 }  // namespace lamina::launcher

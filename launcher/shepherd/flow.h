@@ -58,8 +58,6 @@ class Sink {
   // Gives up what is not written yet.
   void Close();
   bool ended() const { return fd_ < 0; }
-  // errno of a file that could not be written to; 0: none, and for pipes always.
-  int error() const { return error_; }
 
  private:
   void Write();
@@ -70,9 +68,7 @@ class Sink {
   std::string held_;
   std::size_t done_ = 0;       // of held_
   std::uint32_t written_ = 0;  // and not yet granted
-  bool file_ = false;          // always ready, and unknown to epoll
   bool ending_ = false;
-  int error_ = 0;
 };
 
 }  // namespace lamina::launcher

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -14,8 +13,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::array<std::size_t, 2> kStreams = {0, 1};
 
 std::uint64_t NowUs() {
   timespec now;
@@ -124,7 +121,6 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
 
 void ShepherdedJob::Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
   Remote& remote = remotes_.at(rank);
-  if (remote.files[stream - 1u] != nullptr) return remote.files[stream - 1u]->Take(bytes);
   if (bytes.empty()) remote.ended[stream - 1u] = true;
   output_->Take(rank, stream, bytes);
 }
@@ -135,17 +131,6 @@ void ShepherdedJob::Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t
   Node* node = NodeOfRank(rank);
   flock_->Send(node, wire::Kind::kWritten, Encode(wire::Credit{rank, stream, bytes}));
   flock_->Carry(node);  // our reader's doing, so nobody else is about to
-}
-
-// A reader may leave as he likes; a file that takes no more is a failure.
-void ShepherdedJob::OutputGone(std::uint32_t rank, std::uint8_t which) {
-  const int error = remotes_.at(rank).files[which - 1u]->error();
-  if (error == 0) return;
-  RankEvent event;
-  event.kind = RankEvent::Kind::kTrouble;
-  event.rank = rank;
-  event.why = Format("cannot write the output of rank %u: %s", rank, strerror(error));
-  events_.push_back(std::move(event));
 }
 
 // Said once a job: of the first host, and not where the plan foresaw it on any.
@@ -247,11 +232,7 @@ void ShepherdedJob::Sweep() { flock_->Sweep(); }
 
 bool ShepherdedJob::Settled() const {
   return flock_->over() && std::all_of(remotes_.begin(), remotes_.end(), [](const auto& entry) {
-           const Remote& remote = entry.second;
-           return std::all_of(kStreams.begin(), kStreams.end(), [&remote](std::size_t stream) {
-             return remote.files[stream] != nullptr ? remote.files[stream]->ended()
-                                                    : remote.ended[stream];
-           });
+           return entry.second.ended[0] && entry.second.ended[1];
          });
 }
 

@@ -46,8 +46,7 @@ class ShepherdedJob final : public Job {
     bool running = true;
     RankTrace trace;
     std::unique_ptr<Source> input;
-    std::array<std::unique_ptr<Sink>, 2> files;  // for its output; none: the port takes it
-    std::array<bool, 2> ended = {};              // its output, where the port takes it
+    std::array<bool, 2> ended = {};  // its output
     wire::RankOrder order;
   };
 
@@ -75,7 +74,6 @@ class ShepherdedJob final : public Job {
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   void Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes);
-  void OutputGone(std::uint32_t rank, std::uint8_t which);
   void HearCrowd(const wire::Ready& ready);
   void HearEnd(const wire::Ended& ended);
   void HearGone(const wire::Gone& gone);

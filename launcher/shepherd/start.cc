@@ -122,17 +122,6 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
           flock_->Send(NodeOfRank(rank), wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
         });
   }
-  for (const std::uint8_t which : {std::uint8_t{1}, std::uint8_t{2}}) {
-    if (start.stdio[which] < 0) continue;
-    const int fd = fcntl(start.stdio[which], F_DUPFD_CLOEXEC, 3);
-    if (fd < 0)
-      return SystemError(Code::kResource, errno, "cannot keep the output of rank %u", rank);
-    remote->files[which - 1u] =
-        std::make_unique<Sink>(poller_.get(), fd, [this, rank, which](std::uint32_t bytes) {
-          if (bytes == wire::Credit::kGone) OutputGone(rank, which);
-          Grant(rank, which, bytes);
-        });
-  }
   return {};
 }
 

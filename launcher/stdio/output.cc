@@ -93,14 +93,14 @@ void Output::AddRank(std::uint32_t rank, int fd) {
   ++open_;
 }
 
-void Output::AddFed(std::uint32_t ranks, Written written) {
+void Output::AddFed(std::uint32_t first, std::uint32_t ranks, Written written) {
   written_ = std::move(written);
   sources_.reserve(ranks);
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) AddRank(rank, -1);
+  for (std::uint32_t rank = first; rank < first + ranks; ++rank) AddRank(rank, -1);
 }
 
 void Output::Feed(std::uint32_t rank, std::string_view bytes) {
-  Source* source = sources_[rank].get();
+  Source* source = sources_[rank - sources_.front()->rank].get();
   if (!source->open) return;
   source->silent_looks = 0;
   if (bytes.empty()) {

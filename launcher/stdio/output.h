@@ -43,8 +43,9 @@ class Output {
   // So much of what `rank` was fed has gone on its way; kGone: it is fed in vain from now on.
   using Written = std::function<void(std::uint32_t rank, std::uint32_t bytes)>;
   static constexpr std::uint32_t kGone = 0xffffffff;
-  // Ranks without pipes: they are fed. Whoever feeds them is to wait for `written`.
-  void AddFed(std::uint32_t ranks, Written written);
+  // `ranks` ranks from `first` on without pipes: they are fed, and are all there are. Whoever feeds
+  // them is to wait for `written`.
+  void AddFed(std::uint32_t first, std::uint32_t ranks, Written written);
   // Empty: the end.
   void Feed(std::uint32_t rank, std::string_view bytes);
   // A line of the launcher's own, without "\n".

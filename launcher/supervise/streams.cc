@@ -70,18 +70,15 @@ Status Streams::OpenOutput(bool hand_over) {
       return SystemError(Code::kDenied, errno, "cannot make the output directory %s",
                          plan_.options.output_directory.c_str());
     for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank)
-      if (Status status = OpenFiles(rank); !status.ok()) return status;
+      if (Status status = OpenFiles(rank, hand_over); !status.ok()) return status;
     return {};
   }
   if (rank_fds_.size() == 1 && !marked && hand_over) return {};
   out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
   err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
   if (!hand_over) {
-    for (const std::uint8_t stream : {std::uint8_t{1}, std::uint8_t{2}})
-      OutputOf(stream)->AddFed(static_cast<std::uint32_t>(rank_fds_.size()),
-                               [this, stream](std::uint32_t rank, std::uint32_t bytes) {
-                                 if (granted_ != nullptr) granted_(rank, stream, bytes);
-                               });
+    AddFed(0, rank_fds_.size(), 1);
+    AddFed(0, rank_fds_.size(), 2);
     return {};
   }
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
@@ -94,7 +91,15 @@ Status Streams::OpenOutput(bool hand_over) {
 void Streams::Tell(Granted granted) { granted_ = std::move(granted); }
 
 void Streams::Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
-  OutputOf(stream)->Feed(rank, bytes);
+  OutputOf(rank, stream)->Feed(rank, bytes);
+}
+
+void Streams::AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream) {
+  OutputOf(first, stream)
+      ->AddFed(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(ranks),
+               [this, stream](std::uint32_t rank, std::uint32_t bytes) {
+                 if (granted_ != nullptr) granted_(rank, stream, bytes);
+               });
 }
 
 Status Streams::OpenPipe(std::size_t rank, int place, stdio::Output* output) {
@@ -111,17 +116,17 @@ std::string Streams::FileOf(std::size_t rank, int place) const {
          (place == 1 ? ".out" : ".err");
 }
 
-Status Streams::OpenFiles(std::size_t rank) {
+Status Streams::OpenFiles(std::size_t rank, bool hand_over) {
   for (const int place : {1, 2}) {
     const std::string path = FileOf(rank, place);
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
-    if (!format_.tag && !format_.timestamp) {
-      rank_fds_[rank][static_cast<std::size_t>(place)] = Keep(fd);
-      continue;
-    }
     file_fds_.push_back(fd);
     files_.push_back(std::make_unique<stdio::Output>(loop_, fd, format_, on_change_));
+    if (!hand_over) {
+      AddFed(rank, 1, static_cast<std::uint8_t>(place));
+      continue;
+    }
     if (Status status = OpenPipe(rank, place, files_.back().get()); !status.ok()) return status;
   }
   return {};
@@ -156,7 +161,7 @@ Status Streams::Written() const {
     return SystemError(Code::kResource, error, "cannot write standard output");
   if (const int error = err_ != nullptr ? err_->error() : 0; error != 0)
     return SystemError(Code::kResource, error, "cannot write standard error");
-  for (std::size_t i = 0; i < files_.size(); ++i)  // two of each rank
+  for (std::size_t i = 0; i < files_.size(); ++i)
     if (const int error = files_[i]->error(); error != 0)
       return SystemError(Code::kResource, error, "cannot write %s",
                          FileOf(i / 2, i % 2 == 0 ? 1 : 2).c_str());

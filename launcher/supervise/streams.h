@@ -5,8 +5,9 @@
 //            every other rank gets /dev/null
 //   output   one rank alone gets ours as it is: nothing to merge, nothing to copy, and it sees a
 //            terminal where there is one; several ranks, or marks at line starts, go through pipes
-//            and a line merger, or straight to it from a Job that carries it; --output DIR gives
-//            each rank its files
+//            and a line merger, or straight to it from a Job that carries it; so do those that
+//            --output DIR gives each rank, since who writes a file itself may miss that its disk is
+//            full
 //
 // Threads: the event loop's.
 #pragma once
@@ -58,11 +59,14 @@ class Streams final : public OutputPort {
  private:
   Status OpenInput(bool hand_over);
   Status OpenOutput(bool hand_over);
-  Status OpenFiles(std::size_t rank);
+  Status OpenFiles(std::size_t rank, bool hand_over);
   std::string FileOf(std::size_t rank, int place) const;
   Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
+  void AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream);
   int Keep(int fd);
-  stdio::Output* OutputOf(std::uint8_t stream) { return (stream == 1 ? out_ : err_).get(); }
+  stdio::Output* OutputOf(std::size_t rank, std::uint8_t stream) {
+    return (!files_.empty() ? files_[rank * 2 + stream - 1] : stream == 1 ? out_ : err_).get();
+  }
 
   event_base* loop_;
   const Plan& plan_;
@@ -75,7 +79,7 @@ class Streams final : public OutputPort {
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;
   std::unique_ptr<stdio::Output> err_;
-  std::vector<std::unique_ptr<stdio::Output>> files_;
+  std::vector<std::unique_ptr<stdio::Output>> files_;  // two of each rank
   std::vector<int> file_fds_;
 };
 

@@ -194,6 +194,17 @@ class Output(LaunchCase):
                         self.assertEqual(file.read(), pattern.format(rank))
                     self.assertEqual(os.path.getsize("%s/rank.%d.err" % (target, rank)), 0)
 
+    def test_directory_on_a_full_disk(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink("/dev/full", os.path.join(folder, "rank.1.out"))
+            for options in ([], ["--tag-output"]):
+                job = self.run_job(ACTOR, "lines=1", ranks=2, options=["--output", folder, *options])
+                self.assertEqual((job.returncode, job.stdout), (1, ""))
+                self.assertRegex(job.stderr, r"\Ampiexec: cannot write %s/rank\.1\.out: No space left "
+                                             r"on device(; the job was ended)?\n\Z" % folder)
+                with open(os.path.join(folder, "rank.0.out"), encoding="ascii") as file:
+                    self.assertIn("line 0 of rank 0\n", file.read())
+
     def test_output_directory_that_cannot_be_made(self):
         job = self.run_job("true", ranks=2, options=["--output", "/proc/nosuch/logs"])
         self.assertEqual(job.returncode, 1)
