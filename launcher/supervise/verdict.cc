@@ -121,6 +121,12 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
   if (decided_) return {};
   const int status = code & 0xff;
   Decide(status == 0 && code != 0 ? 1 : status);
+  // Our library ends a job by the same way, giving the name of the call; it has said what was
+  // wrong.
+  if (message.starts_with("MPI_") && message.find(' ') == std::string::npos)
+    return {Format("%s died of an MPI error in %s; the job was ended", Name(rank).c_str(),
+                   message.c_str()),
+            true};
   const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort";
   return {Format("%s called %s with code %d%s%s; the job was ended", Name(rank).c_str(),
                  by_mpi ? "MPI_Abort" : "PMIx_Abort", code, message.empty() ? "" : ": ",

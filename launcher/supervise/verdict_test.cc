@@ -130,6 +130,14 @@ TEST_F(VerdictTest, Abort) {
   EXPECT_EQ(verdict_.status(), 7);
 }
 
+TEST_F(VerdictTest, FatalErrorIsNoCallOfAbort) {
+  const Reaction reaction = verdict_.Aborted(2, 4, "MPI_Send", in_recv_);
+  EXPECT_EQ(reaction.message,
+            "rank 2 on node07 died of an MPI error in MPI_Send; the job was ended");
+  EXPECT_TRUE(reaction.end_job);
+  EXPECT_EQ(verdict_.status(), 4);
+}
+
 TEST_F(VerdictTest, AbortCodeThatAStatusCannotHoldIsNotSuccess) {
   verdict_.Aborted(2, 256, "", plain_);
   EXPECT_EQ(verdict_.status(), 1);
