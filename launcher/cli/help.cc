@@ -79,7 +79,8 @@ one cache or NUMA domain where the ranks fit like that, and 8 hardware threads
 where there are not enough cores. The number of threads is the program's own
 affair: OMP_NUM_THREADS is compared and never set.
 
-A rank file says where each rank goes; cores are counted as hwloc counts them:
+A rank file says where each rank goes; cores are counted as hwloc counts them,
+all of the machine, whether or not a control group keeps some from the job:
 
   rank 0=node01 slot=0-3      # four cores
   rank 1=node02 slot=1:0-1    # cores 0 and 1 of socket 1

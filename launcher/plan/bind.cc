@@ -301,8 +301,8 @@ Result<CpuSet> Resolve(const std::string& place, hwloc_topology_t topology, cons
   }
   hwloc_bitmap_and(set.get(), set.get(), allowed.get());
   if (hwloc_bitmap_iszero(set.get()) != 0 && !pieces->empty())
-    return Error(Code::kInvalid, "slot=%s: none of these cores is allowed to this process",
-                 place.c_str());
+    return Error(Code::kInvalid, "slot=%s: this process may run on no such core, only on CPUs %s",
+                 place.c_str(), ListOf(allowed).c_str());
   return set;
 }
 

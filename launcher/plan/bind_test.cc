@@ -226,7 +226,26 @@ TEST(BindRanks, ByRankfile) {
   EXPECT_EQ(ByFile({"0", "8"}), "rank 1 on here: slot=8: the machine has no such core");
   EXPECT_EQ(ByFile({"2:0"}), "rank 0 on here: slot=2:0: the machine has no such core");
   EXPECT_EQ(ByFile({"0"}, "2-15"),
-            "rank 0 on here: slot=0: none of these cores is allowed to this process");
+            "rank 0 on here: slot=0: this process may run on no such core, only on CPUs 2-15");
+}
+
+// As in a control group: what it leaves out is counted all the same.
+TEST(BindRanks, CoresOfTheWholeMachineAreCounted) {
+  Result<Topology> topology = SyntheticTopology(kServer);
+  ASSERT_TRUE(topology.ok());
+  ASSERT_EQ(hwloc_topology_allow(topology->get(), CpuSetOf("8-15").get(), nullptr,
+                                 HWLOC_ALLOW_FLAG_CUSTOM),
+            0);
+  const CpuSet allowed = AllowedCpus(topology->get());
+  EXPECT_EQ(ListOf(allowed), "8-15");
+  Plan plan = Ranks(1);
+  plan.mapping.map_by = MapBy::kRankfile;
+  plan.ranks[0].place = "5";
+  const Binding binding = ChooseBinding(plan, 0, Machine{});
+  ASSERT_TRUE(BindRanks(binding, 0, topology->get(), allowed, &plan).ok());
+  EXPECT_EQ(plan.ranks[0].cpuset, "10-11");
+  EXPECT_EQ(CountObjects(topology->get(), allowed, kCore), 4u);
+  EXPECT_EQ(CountObjects(topology->get(), allowed, kSocket), 1u);
 }
 
 TEST(CountObjects, OnlyWhatIsAllowed) {

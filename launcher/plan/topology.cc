@@ -25,6 +25,7 @@ Result<Topology> Load(const char* synthetic) {
   if (synthetic != nullptr && hwloc_topology_set_synthetic(raw, synthetic) != 0)
     return Error(Code::kInvalid, "\"%s\" describes no topology", synthetic);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (synthetic == nullptr && KernelTellsAll())
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
   if (hwloc_topology_load(raw) != 0)

@@ -5,6 +5,7 @@ Method: the built program alone. What was understood is seen in plans (--dry-run
         finds; every mistake is compared word for word with its message and exit status.
 """
 
+import glob
 import os
 import subprocess
 import sys
@@ -252,15 +253,36 @@ class Understood(unittest.TestCase):
         self.assertIn("not bound", self.bindings("--map-by", "ppr:2:node"))
 
     def test_rank_file(self):
-        allowed = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, range(os.cpu_count()))
-        counted = sorted(os.sched_getaffinity(0))  # hwloc knows no others than the control group's
+        cores = self.cores()  # of the machine, whatever of it this process may use
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+        allowed = {max(os.sched_getaffinity(0))}
         os.sched_setaffinity(0, allowed)
-        core = counted.index(min(allowed))
+        core = next(i for i, cpus in enumerate(cores) if cpus & allowed)
         path = write("ranks", "rank 1=localhost slot=*\nrank 0=localhost slot=%d # bound\n" % core)
         text = self.bindings("--rankfile", path)
         self.assertIn("rank 0 ", text)
         self.assertRegex(text, "rank 1 .*not bound")
+        for core, cpus in enumerate(cores):
+            if not cpus & allowed:
+                path = write("ranks", "rank 0=localhost slot=%d\n" % core)
+                refused = run("--display", "bindings", "--dry-run", "--rankfile", path, "true")
+                self.assertIn("slot=%d: this process may run on no such core, only on CPUs " % core,
+                              refused.stderr)
+
+    @staticmethod
+    def cores():
+        """Sets of CPUs, in the order in which cores are counted: by package, then by first CPU."""
+        found = {}
+        for path in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+            cpu = int(path.split("/")[-2][3:])
+            with open(path + "/physical_package_id", encoding="ascii") as file:
+                package = int(file.read())
+            with open(path + "/core_id", encoding="ascii") as file:
+                found.setdefault((package, int(file.read())), set()).add(cpu)
+        first = {}
+        for (package, _), cpus in found.items():
+            first[package] = min(first.get(package, min(cpus)), min(cpus))
+        return [found[key] for key in sorted(found, key=lambda key: (first[key[0]], min(found[key])))]
 
     def test_hosts_in_sequence(self):
         result = run("--dry-run", "--map-by", "seq", "-H", "n1,n2,n1", "true")
