@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t kReasonMs = 1000;  // how long an ended stream's agent may take to say why
 constexpr std::uint64_t kFirstRetryMs = 100;
 constexpr std::uint64_t kRetryMsMax = 5000;
+constexpr std::uint64_t kAtOnceMs = 1000;  // what an agent says that has not waited for anybody
 constexpr int kPartingMs = 1000;
 constexpr std::uint64_t kLookMs = 20;  // where nothing tells of an agent's end
 constexpr std::size_t kHostsNamed = 4;
@@ -308,10 +309,14 @@ void Flock::Settle(Node* node) {
 bool Flock::Retry(Node* node) {
   if (node->here || node->agent == nullptr || failed_ || sweeping_) return false;
   const std::optional<int> status = node->agent->Status();
-  const std::string& heard = node->agent->heard();
+  const auto heard_any = [&heard = node->agent->heard()](const std::vector<std::string>& signs) {
+    return std::any_of(signs.begin(), signs.end(), [&heard](const std::string& sign) {
+      return heard.find(sign) != heard.npos;
+    });
+  };
+  const bool at_once = Heartbeat::NowMs() + rules_.start_ms < node->due_ms + kAtOnceMs;
   if (!status.has_value() || node->attempts >= rules_.attempts ||
-      std::none_of(rules_.passing_signs.begin(), rules_.passing_signs.end(),
-                   [&heard](const std::string& sign) { return heard.find(sign) != heard.npos; }))
+      !(heard_any(rules_.passing_signs) || (at_once && heard_any(rules_.quick_signs))))
     return false;
   Detach(node);
   node->agent.reset();

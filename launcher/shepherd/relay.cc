@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 #include "launcher/shepherd/agent.h"
@@ -40,6 +41,9 @@ Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, O
                                               letter);
                               },
                               nullptr}) {
+  // Of agents that look names up: hosts not found in time are given back to the launcher, which has
+  // the patience that resolv.conf asks for.
+  setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
   flock_.Add(orders_.host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
   flock_.AddTree(orders_.below);
   for (const auto& node : flock_.nodes())

@@ -52,6 +52,8 @@ struct Pipes {
   // One that ended before any greeting and has said one of these on standard error is tried again:
   // the reason passes (an sshd that has too many guests).
   std::vector<std::string> passing_signs;
+  // The same, but not of one that took its time: whom it asked does not answer, and will not.
+  std::vector<std::string> quick_signs;
   // Do the commands work on the hosts themselves, too? Then many are reached through each other.
   bool works_everywhere = false;
 };

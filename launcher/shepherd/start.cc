@@ -159,12 +159,16 @@ void ShepherdedJob::NoteNode(Node* node) {
 
 wire::StartRules ShepherdedJob::Rules() const {
   const auto* pipes = std::get_if<Pipes>(&starter_);
-  if (pipes == nullptr) return {0, params_.window, params_.attempts, params_.start_ms, {}};
+  if (pipes == nullptr) return {0, params_.window, params_.attempts, params_.start_ms, {}, {}};
   std::vector<std::string> passing = pipes->passing_signs;
   for (const std::string_view sign : Split(params_.passing_signs, '|'))
     if (!Trim(sign).empty()) passing.emplace_back(Trim(sign));
-  return {pipes->works_everywhere ? params_.width : 0, params_.window, params_.attempts,
-          params_.start_ms, std::move(passing)};
+  return {pipes->works_everywhere ? params_.width : 0,
+          params_.window,
+          params_.attempts,
+          params_.start_ms,
+          std::move(passing),
+          pipes->quick_signs};
 }
 
 std::vector<std::string> ShepherdedJob::ShepherdCommand(std::uint32_t host) const {

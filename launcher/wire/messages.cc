@@ -178,6 +178,7 @@ namespace {
 void PutRules(const StartRules& rules, Writer* writer) {
   writer->U32(rules.width).U32(rules.window).U32(rules.attempts).U64(rules.start_ms);
   PutTexts(rules.passing_signs, writer);
+  PutTexts(rules.quick_signs, writer);
 }
 
 StartRules GetRules(Reader* reader) {
@@ -187,6 +188,7 @@ StartRules GetRules(Reader* reader) {
   rules.attempts = reader->U32();
   rules.start_ms = reader->U64();
   rules.passing_signs = GetTexts(reader);
+  rules.quick_signs = GetTexts(reader);
   return rules;
 }
 

@@ -43,6 +43,8 @@ struct StartRules {
   std::uint64_t start_ms = 0;  // from the start of an agent to the greeting
   // An agent that ends before any greeting and has said one of these is worth another attempt.
   std::vector<std::string> passing_signs;
+  // The same, if it said so at once.
+  std::vector<std::string> quick_signs;
 
   friend bool operator==(const StartRules&, const StartRules&) = default;
 };

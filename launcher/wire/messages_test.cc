@@ -45,7 +45,7 @@ Orders SomeOrders() {
   orders.plan.mapping.cpus_per_rank = 4;
   orders.plan.ranks[1].place = "1:0-3";
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
-  orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}};
+  orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};
   orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
   return orders;
 }

@@ -243,6 +243,24 @@ class SshTest(TreeCase):
         done = self.job("./actor", "swallow", options=[*reach, "--stdin", "all"], data="x" * 300000)
         self.assertEqual(done.stdout, "300000 bytes\n" * RANKS, done.stderr)
 
+    def test_a_name_server_that_is_not_there(self):
+        """Who has waited for it does not ask again: a shepherd, which waits for a short time, then mpiexec
+        as long as the system says. One that is only busy is asked again."""
+        script, count = hosts.program("names"), hosts.program("asked")
+        for seconds, attempts in (("1.5", 1), ("0", 6)):
+            with open(script, "w", encoding="ascii") as file:
+                file.write("#!/bin/bash\ncase \"$*\" in *' lost '*) echo \"$RES_OPTIONS\" >> %s; sleep %s\n"
+                           "  echo 'ssh: Could not resolve hostname lost: Temporary failure in name "
+                           "resolution' >&2; exit 255;; esac\nexec ssh \"$@\"\n" % (count, seconds))
+            os.chmod(script, 0o755)
+            done = self.job("hostname", hosts=HOSTS[:6] + ["lost"],
+                            options=["--param", "spawner.ssh.command=" + script])
+            self.said_once(done, 1, "^mpiexec: cannot start on lost: ssh: Could not resolve hostname "
+                                    "lost: Temporary failure in name resolution")
+            with open(count, encoding="ascii") as file:
+                self.assertEqual(file.read(), "timeout:2 attempts:1\n" * attempts + "\n" * attempts)
+            os.unlink(count)
+
     def test_an_sshd_with_too_many_guests(self):
         """One that drops a connection is asked again, by whoever starts it."""
         self.check_that_a_shy_sshd_is_asked_again()

@@ -40,7 +40,7 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
     return agent.Fill(host, shepherd);
   };
   // What an agent says where the reason passes, only the user knows (launcher.shepherd.*).
-  return MakeShepherdSpawner(Pipes{command, {}, params.onward == "yes"}, context);
+  return MakeShepherdSpawner(Pipes{command, {}, {}, params.onward == "yes"}, context);
 }
 
 std::vector<param::Row> Parameters(const param::Settings& settings) {
