@@ -51,7 +51,9 @@ bool Included(const std::string& list, const std::string& name) {
 
 // Every transport that can run here, best first. One that fails to start is reported and left out:
 // another may serve.
-Status AddTransports(const Params& params, transport::Context context, p2p::Engine* engine) {
+// `apart`: shared memory probably reaches nobody.
+Status AddTransports(const Params& params, bool apart, transport::Context context,
+                     p2p::Engine* engine) {
   const transport::Registry registry = ShippedTransports();
   for (const std::string_view piece : Split(params.transports, ','))
     if (!Trim(piece).empty() && registry.Find(Trim(piece)) == nullptr)
@@ -64,7 +66,7 @@ Status AddTransports(const Params& params, transport::Context context, p2p::Engi
     if (offer.priority < 0 || !Included(params.transports, name)) continue;
     // A network costs milliseconds and megabytes to start; one node with shared memory needs none.
     const bool network = name == "ucx";
-    if (network && one_node && (shared_memory || context.job_ranks == 1)) continue;
+    if (network && one_node && ((shared_memory && !apart) || context.job_ranks == 1)) continue;
     if (name == "shm" && context.local_ranks == 1) continue;
     Result<std::unique_ptr<transport::Transport>> made = component->make(context);
     if (!made.ok()) {
@@ -164,7 +166,8 @@ Status BringUp(core::Process* process) {
   context.local_ranks = local_ranks;
   context.job_ranks = identity.job_ranks;
   context.inbox = engine.get();
-  if (Status status = AddTransports(params, context, engine.get()); !status.ok()) return status;
+  if (Status status = AddTransports(params, identity.apart, context, engine.get()); !status.ok())
+    return status;
   if (Status status = collective::Install(AllCollectives(), process->settings); !status.ok())
     return status;
   engine->SetComponents(collective::Installed()->outside());

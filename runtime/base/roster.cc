@@ -57,12 +57,18 @@ Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_
   roster->magic = Roster::kMagic;
   roster->ranks = static_cast<std::uint32_t>(apps.size());
   roster->universe_ranks = universe_ranks;
+  roster->pid_namespace = OwnPidNamespace();
   CopyText(job, roster->job);
   CopyText(node, roster->node);
   for (std::size_t rank = 0; rank < apps.size(); ++rank)
     if (apps[rank] != 0) roster->entries()[rank].app = apps[rank];
   munmap(roster, bytes);
   return fd;
+}
+
+std::uint32_t OwnPidNamespace() {
+  struct stat file;
+  return stat("/proc/self/ns/pid", &file) == 0 ? static_cast<std::uint32_t>(file.st_ino) : 0;
 }
 
 std::string RosterAssignment(int fd) {

@@ -46,7 +46,7 @@ struct Roster {
   std::uint32_t magic;
   std::uint32_t ranks;
   std::uint32_t universe_ranks;
-  std::uint32_t unused;
+  std::uint32_t pid_namespace;  // of the launcher; 0: not known
   char job[256];   // terminated, as is
   char node[256];  // the host's name
 
@@ -59,6 +59,8 @@ struct Roster {
 // A new roster, to be closed by the caller. `apps`: by rank.
 Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_t universe_ranks,
                        std::span<const std::uint32_t> apps);
+// The number of this process's pid namespace; 0: not known.
+std::uint32_t OwnPidNamespace();
 // What ranks are told: "LAMINA_ROSTER=...".
 std::string RosterAssignment(int fd);
 // The roster of `job` that `place`, the variable's value, leads to; stays mapped. An inherited

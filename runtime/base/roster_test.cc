@@ -27,6 +27,7 @@ void Unmap(Roster* roster) { munmap(roster, Roster::Bytes(roster->ranks)); }
 TEST(Roster, LayoutIsPinned) {
   EXPECT_EQ(offsetof(Roster, ranks), 4u);
   EXPECT_EQ(offsetof(Roster, universe_ranks), 8u);
+  EXPECT_EQ(offsetof(Roster, pid_namespace), 12u);
   EXPECT_EQ(offsetof(Roster, job), 16u);
   EXPECT_EQ(offsetof(Roster, node), 272u);
   EXPECT_EQ(offsetof(RosterEntry, programs), 4u);
@@ -44,6 +45,7 @@ TEST(Roster, IsInherited) {
   ASSERT_TRUE(roster.ok()) << roster.status().message();
   EXPECT_EQ((*roster)->ranks, 3u);
   EXPECT_EQ((*roster)->universe_ranks, 8u);
+  EXPECT_EQ((*roster)->pid_namespace, OwnPidNamespace());
   EXPECT_STREQ((*roster)->job, "job-1");
   EXPECT_STREQ((*roster)->node, "node07");
   EXPECT_EQ((*roster)->entries()[0].app, 0u);

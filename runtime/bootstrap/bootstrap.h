@@ -33,6 +33,8 @@ struct Identity {
   std::uint32_t local_rank = 0;                  // among the job's ranks on this node
   std::vector<std::uint32_t> local_peers = {0};  // ranks on this node, ascending, self included
   std::string node;                              // host name as the launcher knows it
+  bool apart = false;  // in another pid namespace than the launcher, as a container: the others of
+                       // the node are probably out of sight
 };
 
 // A group of ranks that whoever started the job gave a name.

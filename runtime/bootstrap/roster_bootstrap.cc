@@ -49,6 +49,9 @@ class RosterBootstrap final : public Bootstrap {
     identity_.local_peers.resize(roster->ranks);
     for (std::uint32_t peer = 0; peer < roster->ranks; ++peer) identity_.local_peers[peer] = peer;
     identity_.node = roster->node;
+    const std::uint32_t own_namespace = OwnPidNamespace();
+    identity_.apart =
+        own_namespace != 0 && roster->pid_namespace != 0 && own_namespace != roster->pid_namespace;
   }
 
   // kExists: another process that lives is this rank, our parent for instance.

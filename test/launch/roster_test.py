@@ -5,6 +5,7 @@
 Method: an MPI program behind wrappers that take from it what a wrapper may."""
 
 import os
+import subprocess
 import sys
 import unittest
 
@@ -52,6 +53,21 @@ class Roster(LaunchCase):
         self.assertRegex(job.stderr, r"rank 1 of this job is process \d+ already; a program that it "
                          "starts is none of the job's")
         self.assertEqual(job.stdout.count("went on"), 2)
+
+    def test_each_rank_in_a_pid_namespace(self):
+        """As in a container: they cannot see each other's memory, and take the network."""
+        apart = ["unshare", "--pid", "--fork"]
+        if subprocess.run([*apart, "true"], check=False, stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("no right to make pid namespaces")
+        self.good(*apart, LAZY, 0)
+        self.good(*apart, "--mount-proc", LAZY, 0)
+        job = self.run_job("sh", "-c", 'test $PMIX_RANK = 0 || exec unshare --pid --fork "$0" 0; exec '
+                           '"$0" 0', LAZY, ranks=2)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stderr, "it is in another pid namespace .* mpiexec --param transport.include="
+                                     "self,ucx has all ranks do without")
+        self.good("sh", "-c", 'test $PMIX_RANK = 0 || exec unshare --pid --fork "$0" 0; exec "$0" 0', LAZY,
+                  options=["--param", "transport.include=self,ucx"])
 
     def test_a_roster_out_of_reach_is_named(self):
         job = self.run_job("sh", "-c", 'LAMINA_ROSTER=1:99 exec "$0" 0', LAZY, ranks=1)

@@ -61,7 +61,8 @@ Status CheckReachable(const Address& remote, const Address& own) {
   if (remote.boot_id != own.boot_id) return Error(Code::kUnsupported, "it is on another node");
   if (remote.pid_namespace != own.pid_namespace)
     return Error(Code::kUnsupported,
-                 "it is in another pid namespace (%llu, ours is %llu), as in another container",
+                 "it is in another pid namespace (%llu, ours is %llu), as in another container; "
+                 "mpiexec --param transport.include=self,ucx has all ranks do without",
                  static_cast<unsigned long long>(remote.pid_namespace),
                  static_cast<unsigned long long>(own.pid_namespace));
   return {};
