@@ -98,7 +98,8 @@ stay apart. Standard input goes to rank 0, byte for byte, whatever its size.
      R"(Ranks get the environment of mpiexec, then the parameters (--help params), then
 what -genv and -x say, in this order. Every rank also finds PMIX_NAMESPACE and
 PMIX_RANK. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH
-and LAMINA_PREFIX are used by Lamina itself.
+and LAMINA_PREFIX are used by Lamina itself. A program of Open MPI 4, which looks
+at PMIX_* only under launchers that it knows, needs -x JSM_JSRUN_PORT=none too.
 )"},
     {"params", "parameters", Topic::kParams,
      R"(Thresholds and behaviour are parameters named framework.component.what. A value

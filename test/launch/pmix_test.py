@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -39,6 +40,22 @@ class Server(LaunchCase):
         for rank in range(3):
             self.assertRegex(told[rank], r"rank %d of 3, universe \d+, app %d, local rank %d, "
                              "peers 0,1,2" % (rank, min(rank, 1), rank))
+
+    @unittest.skipUnless(shutil.which("mpicc.openmpi"), "Open MPI 4 is not installed")
+    def test_open_mpi_4(self):
+        """Joins the job if it is told of a launcher that it knows (launcher/pmix/README.md)."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "sum")
+            with open(program + ".c", "w", encoding="ascii") as file:
+                file.write('#include <mpi.h>\n#include <stdio.h>\nint main(int argc, char** argv) {\n'
+                           "  int rank, sum = 0;\n  MPI_Init(&argc, &argv);\n"
+                           "  MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n"
+                           "  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);\n"
+                           '  printf("%d: %d\\n", rank, sum);\n  return MPI_Finalize();\n}\n')
+            subprocess.run(["mpicc.openmpi", "-o", program, program + ".c"], check=True)
+            job = self.run_job(program, ranks=4, options=["-x", "JSM_JSRUN_PORT=none"])
+        self.assertEqual((job.returncode, job.stderr), (0, ""))
+        self.assertEqual(sorted(job.stdout.splitlines()), ["%d: 6" % rank for rank in range(4)])
 
     def test_abort(self):
         job = self.run_job(PMIX_CLIENT, "abort", ranks=3)
