@@ -2,7 +2,7 @@
 /* What the machine itself takes, without any MPI: printed before and after a run, so that a table
  * can be judged. Prints `NAME VALUE` lines: microseconds, but fork in milliseconds.
  *
- * usage: floor [line | hosts NETWORK NETWORK ADDRESS]
+ * usage: floor [hosts NETWORK NETWORK ADDRESS]
  * With `hosts`: a socket between two network namespaces, given by their files and the first one's
  * address. */
 #define _GNU_SOURCE
@@ -12,25 +12,18 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <spawn.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "line.h"
 
 enum { kRounds = 7, kPings = 50000, kForks = 20, kSocketPings = 2000 };
 extern char** environ;
-
-static double Now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -57,23 +50,12 @@ static void Pin(int n) {
   }
 }
 
-static struct {
-  _Alignas(64) atomic_int ping;
-  _Alignas(64) atomic_int pong;
-} line;
-
-static void Await(atomic_int* word, int value) {
-  for (int spins = 0; atomic_load_explicit(word, memory_order_acquire) != value; ++spins) {
-    if (spins > 20000) sched_yield(); /* one processor, or a busy one */
-  }
-}
+static struct Line line;
 
 static void* Answer(void* unused) {
   Pin(1);
-  for (int i = 1; i <= kPings; ++i) {
-    Await(&line.ping, i);
-    atomic_store_explicit(&line.pong, i, memory_order_release);
-  }
+  int played = 0;
+  PlayLine(&line, 1, kPings, &played);
   return unused;
 }
 
@@ -81,21 +63,17 @@ static void* Answer(void* unused) {
 static double LineUs(size_t unused) {
   (void)unused;
   pthread_t thread;
+  int played = 0;
   atomic_store(&line.ping, 0);
   atomic_store(&line.pong, 0);
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
   if (pthread_create(&thread, NULL, Answer, NULL) != 0) return -1;
   Pin(0);
-  const double start = Now();
-  for (int i = 1; i <= kPings; ++i) {
-    atomic_store_explicit(&line.ping, i, memory_order_release);
-    Await(&line.pong, i);
-  }
-  const double took = Now() - start;
+  const double took = PlayLine(&line, 0, kPings, &played);
   pthread_join(thread, NULL);
   sched_setaffinity(0, sizeof before, &before);
-  return took / kPings / 2 * 1e6;
+  return took;
 }
 
 static double CopyUs(size_t bytes) {
@@ -220,7 +198,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   printf("line %.4g\n", Median(LineUs, 0));
-  if (argc == 2 && strcmp(argv[1], "line") == 0) return 0;
   printf("copy:65536 %.4g\n", Median(CopyUs, 65536));
   printf("copy:1048576 %.4g\n", Median(CopyUs, 1 << 20));
   printf("copy:4194304 %.4g\n", Median(CopyUs, 4 << 20));

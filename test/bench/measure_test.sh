@@ -37,6 +37,15 @@ done
 program=$pack measured 1 "${copies[@]}"
 program=$threads measured 2 threads:1 threads:2 threads:4 threads:8
 
+begin "beside each row, how far apart two ranks are"
+# shellcheck disable=SC2086  # several words
+out=$(timeout -k 5 60 $launch -n 2 "$measure" 0.02 memory latency:8 < /dev/null 2>&1)
+if grep -qE '^memory [0-9.]+ 0 0$' <<< "$out" && grep -qE '^latency:8( 0*[0-9.]*[1-9][0-9]*){3}$' <<< "$out"; then
+  pass
+else
+  fail "$out"
+fi
+
 begin "a rank that waits burns no processor, alone on it or not"
 for ranks in 2 8; do
   # shellcheck disable=SC2086  # several words

@@ -67,12 +67,45 @@ class TableTest(unittest.TestCase):
                          ("0.60", "0.70, 1.5 x floor", "ok"))
         self.assertEqual(bench.verdict_on(bare, medians, 0.5, {"line": 0.1})[2], "over")
 
-    def test_values_of_another_distance_are_left_out(self):
-        samples = {"lamina": {"r": [(1.0, 0.1), (3.0, 0.3)], "s": [(5.0, 0.3)], "t": [(7.0, None)]},
-                   "mpich": {"r": [(2.0, 0.11), (9.0, float("inf")), (2.5, 0.09)]}}
-        kept, left_out = bench.alike(samples)
-        self.assertEqual(kept, {"lamina": {"r": [1.0], "s": [5.0], "t": [7.0]}, "mpich": {"r": [2.0, 2.5]}})
-        self.assertEqual(left_out, 2)
+    def test_a_row_is_shown_for_each_distance_where_that_changes(self):
+        rows = [bench.Row("r", 2, "latency:8", "us", 0.7, "line", limit=1.5, of="floor"),
+                bench.Row("s", 2, "rate:8", "M/s", limit=1.0, of="r"), bench.Row("t", 4, "barrier", "us")]
+        near, far = [(0.1, 0.1), (0.12, 0.1), (0.1, 0.1)], [(0.3, 0.3), (0.25, 0.3), (0.3, 0.31)]
+        samples = {mpi: {row: [bench.Sample(value + 10 * (lines in far), *lines)
+                               for lines in near + far + [(0.1, 0.3)]]
+                         for row, value in its.items()}
+                   for mpi, its in {"lamina": {"r": 1, "s": 2}, "mpich": {"r": 2}}.items()}
+        samples["lamina"]["t"] = [bench.Sample(7.0)]
+        samples["mpich"]["r"].pop(0)
+        floors = {"line": 0.2}
+        shown, kept, told, distances, left_out = bench.by_distance(
+            rows, samples, {"lamina": {}, "mpich": {"s": "hung"}}, floors)
+        self.assertEqual([row.name for row in shown],
+                         ["r, line 0.1", "r, line 0.3", "s, line 0.1", "s, line 0.3", "t"])
+        self.assertEqual(kept, {"lamina": {"r, line 0.1": [1, 1, 1], "r, line 0.3": [11, 11, 11],
+                                           "s, line 0.1": [2, 2, 2], "s, line 0.3": [12, 12, 12], "t": [7.0]},
+                                "mpich": {"r, line 0.3": [12, 12, 12]}})
+        self.assertEqual(told["mpich"], {"s": "hung", "r, line 0.1": "only 2", "s, line 0.1": "hung",
+                                         "s, line 0.3": "hung", "t": "only 0"})
+        self.assertEqual((distances, left_out), ([0.1, 0.3], 3))
+        self.assertEqual(floors, {"line": 0.2, "line 0.1": 0.1, "line 0.3": 0.3})
+        medians = {"lamina": {"r, line 0.1": 0.14, "r, line 0.3": 0.5}}
+        self.assertEqual(bench.verdict_on(shown[0], medians, None, floors), ("", "0.70, 1.5 x floor", "ok"))
+        self.assertEqual(bench.verdict_on(shown[1], medians, None, floors)[2], "over")
+        self.assertEqual((shown[2].of, shown[3].of), ("r, line 0.1", "r, line 0.3"))
+
+    def test_a_row_is_one_where_the_distance_does_not_change(self):
+        rows = [bench.Row("r", 2, "latency:8", "us", floor="line")]
+        steady = [bench.Sample(1.0, 0.1, 0.1 + 0.01 * (i % 7)) for i in range(20)]
+        rare = [bench.Sample(3.0, 0.3, 0.3)] * 2
+        for usual, other, value in ((steady, rare, 1.0), (rare * 10, steady[:2], 3.0), (steady, [], 1.0)):
+            shown, kept, _, distances, left_out = bench.by_distance(
+                rows, {"lamina": {"r": usual + other}}, {"lamina": {}}, {})
+            self.assertEqual(shown, rows)
+            self.assertEqual(kept, {"lamina": {"r": [value] * 20}})
+            self.assertEqual((len(distances), left_out), (1, len(other)))
+        unknown = {"lamina": {"r": [bench.Sample(1.0), bench.Sample(2.0)]}}
+        self.assertEqual(bench.by_distance(rows, unknown, {"lamina": {}}, {})[1], {"lamina": {"r": [1.0, 2.0]}})
 
     def test_the_median_counts_and_the_spread_shows(self):
         line, _ = cells(bench.Row("r", 2, "barrier", "us"),
@@ -91,6 +124,8 @@ class TableTest(unittest.TestCase):
         command = bench.Mpi("m", [], ["run"], ["bound"], ["free"], {"tcp": ["by", "tcp"]}).command
         self.assertEqual(command(2, ["p"], "tcp"), ["run", "bound", "by", "tcp", "-n", "2", "p"])
         self.assertEqual(command(4, ["p"]), ["run", "free", "-n", "4", "p"])
+        self.assertEqual({row.way for row in bench.all_rows() if row.bound}, {"", "tcp", "copied", "queue"})
+        self.assertEqual([row.name for row in bench.all_rows() if row.bound and row.ranks != 2], [])
 
     def test_a_command_that_hangs_is_ended(self):
         why, out = bench.call(["sh", "-c", "echo begun; exec cat /dev/zero > /dev/null"], "/nowhere", 0.3)
