@@ -158,6 +158,31 @@ TEST(Pieces, OfEverySize) {
   }
 }
 
+// The loop for grids of wide pieces that no cache holds, packed from either end to the other.
+TEST(Pieces, OfAGridInMemory) {
+  constexpr std::int64_t kPlanes = 700;
+  Datatype* byte = FindDatatype(MPI_BYTE);
+  for (const std::int64_t bytes : {32, 48, 64, 100, 200}) {
+    SCOPED_TRACE(bytes);
+    const std::int64_t row = 2 * bytes, plane = 16 * row;
+    Datatype* box = MakeVector(7, bytes, row, byte);
+    for (const std::int64_t extent : {plane, -plane}) {
+      Datatype* resized = MakeResized(0, extent, box);
+      Datatype* grid = MakeContiguous(kPlanes, resized);
+      std::vector<std::int64_t> offsets;
+      const std::int64_t first = extent < 0 ? (kPlanes - 1) * plane : 0;
+      for (std::int64_t i = 0; i < kPlanes; ++i)
+        for (std::int64_t k = 0; k < 7; ++k)
+          AddBytes(&offsets, first + i * extent + k * row, bytes);
+      Datatype* placed = MakeBlocks({Part{grid, first, 1}});
+      Datatype* whole = MakeResized(0, kPlanes * plane, placed);
+      ExpectCopies(whole, offsets, 1);
+      for (Datatype* type : {resized, grid, placed, whole}) Release(type);
+    }
+    Release(box);
+  }
+}
+
 // The loops for pieces of sizes that change, in every range of sizes.
 TEST(Pieces, OfChangingSizes) {
   Datatype* byte = FindDatatype(MPI_BYTE);

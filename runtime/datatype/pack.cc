@@ -24,6 +24,11 @@ constexpr std::int64_t kColumnsMax = 32;
 constexpr std::int64_t kElementsForColumns = 4;
 // From how many pieces on a strided element is worth a loop of its own.
 constexpr std::int64_t kGridSide = 4;
+// Where a grid lies in memory rather than in a cache, and its elements end before the processor has
+// learned to fetch ahead: wide pieces are loaded by one instruction, which it learns from twice as
+// fast as from the four of Line(), and it is shown where the next elements begin.
+constexpr std::int64_t kFetchedPiece = 32, kPageBytes = 4096, kCacheBytes = 1 << 20;
+constexpr std::int64_t kElementsAhead = 4;
 // What a tile of elements may take in memory and packed, to stay in the first-level cache.
 constexpr std::int64_t kTileBytes = 16384;
 
@@ -206,10 +211,22 @@ class Walk {
   // Strided groups, one every `extent`: two loops after one choice.
   static void Grid(std::byte* memory, const Group& group, std::int64_t extent, Packed packed,
                    std::int64_t count) {
+    const bool fetch = group.bytes >= kFetchedPiece &&
+                       group.pieces * std::abs(group.stride) <= kPageBytes &&
+                       count * std::abs(extent) > kCacheBytes;
     ChooseCopier(group.bytes, [&](auto copier) {
-      for (std::int64_t i = 0; i < count; ++i)
-        Line<decltype(copier)>(At(memory, i * extent), group.stride, packed + i * group.size,
-                               group.bytes, group.bytes, group.pieces);
+      for (std::int64_t i = 0; i < count; ++i) {
+        std::byte* const first = At(memory, i * extent);
+        const Packed to = packed + i * group.size;
+        if (fetch) {
+          __builtin_prefetch(At(first, kElementsAhead * extent));
+          for (std::int64_t k = 0; k < group.pieces; ++k)
+            MovePiece<decltype(copier)>(At(first, k * group.stride), to + k * group.bytes,
+                                        group.bytes);
+        } else {
+          Line<decltype(copier)>(first, group.stride, to, group.bytes, group.bytes, group.pieces);
+        }
+      }
     });
   }
 
