@@ -27,7 +27,7 @@ constexpr std::uint32_t kEagerBytesMaxElse = 16u * 1024;  // where it is not, or
 
 Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
                    std::unique_ptr<PeerSegment> segment, const Options& options)
-    : writer_(segment->ring(), segment->geometry()),
+    : writer_(segment->ring(), segment->geometry(), options.fetch_bytes_max),
       bell_(&segment->header().bell),
       fence_(options.fence),
       transport_(transport),

@@ -19,6 +19,7 @@ class Endpoint final : public transport::Endpoint {
   struct Options {
     std::uint32_t frame_bytes_max;
     std::uint32_t eager_bytes_max;  // 0: by what reading the peer's memory costs
+    std::uint32_t fetch_bytes_max;
     bool single_copy;               // worth trying
     bool fence;                     // we, or the peer, cannot use shared fences
     std::uint64_t joint_bytes_min;  // from here on the peer is asked to copy its part

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/shm/local_transport.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -45,6 +48,16 @@ void PermitReading() {
   const ssize_t got = read(descriptor, &scope, 1);
   close(descriptor);
   if (got == 1 && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+// Who makes the processor decides; see transport.shm.fetch_bytes_max.
+std::uint32_t FetchBytesMax() {
+#if defined(__x86_64__)
+  unsigned level = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(0, &level, &ebx, &ecx, &edx) != 0 && ebx == signature_INTEL_ebx)
+    return 16u * 1024;
+#endif
+  return kFetchBytesMax;
 }
 
 // Somebody writes to it or has written to it.
@@ -115,6 +128,7 @@ Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
   const Endpoint::Options options{
       .frame_bytes_max = params_.frame_bytes_max,
       .eager_bytes_max = params_.eager_bytes_max,
+      .fetch_bytes_max = params_.fetch_bytes_max != 0 ? params_.fetch_bytes_max : FetchBytesMax(),
       .single_copy = single_copy_,
       .fence = !(registered_ && peer_fences),
       .joint_bytes_min = exclusive_ ? params_.joint_bytes_min : UINT64_MAX};

@@ -71,8 +71,8 @@ struct Geometry {
 // a payload in the area keeps the processor busy anyway.
 inline constexpr std::uint32_t kCellsAhead = 6;
 // The same for the next payload in the area, taken to be as long as this one, while the writer
-// waits for an answer or does something else.
-inline constexpr std::uint32_t kBytesAheadMax = 16u * 1024;
+// waits for an answer or does something else; up to so many bytes where nobody knows better.
+inline constexpr std::uint32_t kFetchBytesMax = 2u * 1024;
 // How much of the area is used before its start again, if the reader has caught up: what was used
 // lately is in the caches, and what was never used takes no memory.
 inline constexpr std::uint32_t kAreaStep = 32u * 1024;
@@ -80,12 +80,14 @@ inline constexpr std::uint32_t kAreaStep = 32u * 1024;
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(std::byte* ring, const Geometry& geometry)
+  RingWriter(std::byte* ring, const Geometry& geometry,
+             std::uint32_t fetch_bytes_max = kFetchBytesMax)
       : cells_(reinterpret_cast<Cell*>(ring + geometry.CellsOffset())),
         mask_(geometry.cells - 1),
         limit_(geometry.cells),
         cells_count_(geometry.cells),
         area_bytes_(geometry.area_bytes),
+        fetch_bytes_max_(fetch_bytes_max),
         area_(ring + geometry.AreaOffset()),
         credit_(reinterpret_cast<Credit*>(ring)) {}
 
@@ -111,7 +113,8 @@ class RingWriter {
     cell.header = frame.header;
     ++next_;
     cell.word.store(next_ << 32 | bytes, std::memory_order_release);
-    if (bytes > kNearBytesMax) FetchArea(static_cast<std::uint32_t>(bytes));
+    if (bytes > kNearBytesMax && bytes <= fetch_bytes_max_)
+      FetchArea(static_cast<std::uint32_t>(bytes));
     return true;
   }
 
@@ -158,8 +161,7 @@ class RingWriter {
   }
 
   void FetchArea(std::uint32_t bytes) const {
-    const std::byte* const end =
-        area_ + std::min(area_at_ + std::min(bytes, kBytesAheadMax), area_bytes_);
+    const std::byte* const end = area_ + std::min(area_at_ + bytes, area_bytes_);
     for (const std::byte* line = area_ + area_at_; line < end; line += kLineBytes) WillWrite(line);
   }
 
@@ -178,6 +180,7 @@ class RingWriter {
   std::uint32_t area_bytes_ = 0;
   std::uint32_t area_at_ = 0;                // where the next payload would begin
   std::uint32_t area_step_end_ = kAreaStep;  // behind it is asked what the reader has given back
+  std::uint32_t fetch_bytes_max_ = 0;
   std::byte* area_ = nullptr;
   std::uint64_t area_used_ = 0;   // handed out since the ring began, skipped bytes included
   std::uint64_t area_freed_ = 0;  // given back, as far as we know
