@@ -4,8 +4,9 @@
 // Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
 //        alltoall: a square of pieces, a row for each sender. In the slot of the operation, or in
 //        the post where there is one piece that fits.
-// Cost:  two copies of every byte; one meeting per piece for barrier, allgather and alltoall, none
-//        for the others: whoever only writes goes on at once, until the slots are used up.
+// Cost:  two copies of every byte, but one of a long block that stays with its member in an
+//        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
+//        whoever only writes goes on at once, until the slots are used up.
 #include <algorithm>
 #include <cstring>
 
@@ -20,6 +21,10 @@ std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
   if (self.crowded()) return 256 << 10;
   return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
 }
+
+// Up to here a row of blocks is copied as one, a member's own among them; of longer ones it keeps
+// its own while it waits for the others.
+constexpr std::int64_t kShortBlock = 4 << 10;
 
 // Of an allgather, all members together: what is more has left their caches before it is read.
 constexpr std::int64_t kAllgatherBytesMax = 512 << 10;
@@ -40,6 +45,18 @@ void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int6
     std::memcpy(to.data() + position, from, size);
   } else {
     datatype::Unpack({from, size}, position, to);
+  }
+}
+
+// Bytes [position, position + bytes) of what a member keeps, by way of `place` if it must be.
+void Keep(const Buffer& from, const Buffer& to, std::int64_t position, std::int64_t bytes,
+          std::byte* place) {
+  if (from.address == to.address) return;
+  if (from.contiguous() && to.contiguous()) {
+    std::memcpy(to.data() + position, from.data() + position, static_cast<std::size_t>(bytes));
+  } else {
+    Take(from, position, bytes, place);
+    Give(place, bytes, to, position);
   }
 }
 
@@ -88,6 +105,7 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
 bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const std::int64_t bytes = own.bytes();
   const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherBytesMax);
+  const bool is_short = bytes <= kShortBlock && piece == bytes;
   const Buffer whole = all.All(self.ranks());
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
@@ -96,12 +114,13 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
     Take(own, done, now, row + self.rank() * now);
     self.Arrive();
     self.FetchNext(self.rank() * now, now);
+    if (!is_short) Give(row + self.rank() * now, now, all.At(self.rank()), done);
     if (!self.AwaitAll()) return false;
-    if (now == bytes) {
+    if (is_short) {
       Give(row, bytes * self.ranks(), whole, 0);
     } else {
       for (Rank rank = 0; rank < self.ranks(); ++rank)
-        Give(row + rank * now, now, all.At(rank), done);
+        if (rank != self.rank()) Give(row + rank * now, now, all.At(rank), done);
     }
     self.Finish();
   }
@@ -157,23 +176,28 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
   const std::int64_t ranks = self.ranks();
   const std::int64_t piece = Piece(self, bytes, ranks * ranks);
+  const bool is_short = bytes <= kShortBlock && piece == bytes;
   const Buffer whole = out.All(self.ranks());
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(Writes::kSlot)) return false;
     std::byte* const own_row = self.slot() + self.rank() * ranks * now;
-    if (now == bytes) {
+    if (is_short) {
       Take(whole, 0, bytes * ranks, own_row);
     } else {
       for (Rank rank = 0; rank < self.ranks(); ++rank)
-        Take(out.At(rank), done, now, own_row + rank * now);
+        if (rank != self.rank()) Take(out.At(rank), done, now, own_row + rank * now);
     }
     self.Arrive();
-    self.FetchNext(self.rank() * ranks * now, ranks * now);
+    if (is_short) {
+      self.FetchNext(self.rank() * ranks * now, ranks * now);
+    } else {
+      Keep(out.At(self.rank()), in.At(self.rank()), done, now, own_row + self.rank() * now);
+    }
     if (!self.AwaitAll()) return false;
     const std::byte* column = self.slot() + self.rank() * now;
     for (Rank rank = 0; rank < self.ranks(); ++rank, column += ranks * now)
-      Give(column, now, in.At(rank), done);
+      if (is_short || rank != self.rank()) Give(column, now, in.At(rank), done);
     self.Finish();
   }
   return true;

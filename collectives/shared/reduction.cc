@@ -10,7 +10,8 @@
 //
 //   step i     write piece i     fold own slice of piece i - 1     read result of piece i - 2
 //
-// Cost:  two copies and one pass over every byte; meetings as above, none for reduce.
+// Cost:  two copies and one pass over every byte, one copy of a member's slice; meetings as above,
+//        none for reduce.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -100,6 +101,15 @@ std::int64_t ElementsOfPiece(Participant& self, const Reduction& it, std::int64_
   return std::min(it.count, row / kLine * kLine / it.type->size);
 }
 
+// Elements of a piece of a reduce. With a CPU for each, the root folds one while the others write
+// the next.
+std::int64_t ElementsOfReducePiece(Participant& self, const Reduction& it) {
+  const std::int64_t room = ElementsOfPiece(self, it, self.ranks());
+  if (self.crowded()) return room;
+  const std::int64_t piece = std::clamp<std::int64_t>(it.bytes() / 4, 16 << 10, 64 << 10);
+  return std::min(room, std::max<std::int64_t>(1, piece / it.type->size));
+}
+
 // The root's part of a reduce: folds a block at a time into `work`, so that the result may go where
 // the root's own input is.
 class RootFold {
@@ -148,17 +158,21 @@ class Pieces {
   std::int64_t count() const { return count_; }
   Number NumberOf(std::int64_t piece) const { return first_ + static_cast<Number>(piece); }
 
+  // All but the own slice, which nobody else folds.
   void Write(std::int64_t piece) const {
-    CopyBytes(At(it_.input, piece), Row(piece, self_.rank()), BytesOf(piece));
+    const Slice own = SliceOf(piece);
+    std::byte* const row = Row(piece, self_.rank());
+    CopyBytes(At(it_.input, piece), row, own.begin);
+    CopyBytes(At(it_.input, piece) + own.end, row + own.end, BytesOf(piece) - own.end);
   }
   void FoldSlice(std::int64_t piece) const {
-    const std::int64_t all = ElementsOf(piece);
-    const std::int64_t begin = all * self_.rank() / self_.ranks();
-    const std::int64_t end = all * (self_.rank() + 1) / self_.ranks();
-    if (begin == end) return;
-    const std::int64_t offset = begin * it_.type->size;
-    Fold(it_, Row(piece, 0) + offset, stride_, self_.ranks(), end - begin,
-         Row(piece, self_.ranks()) + offset);
+    const Slice own = SliceOf(piece);
+    if (own.begin == own.end) return;
+    const auto row = [&](Rank rank) {
+      return (rank == self_.rank() ? At(it_.input, piece) : Row(piece, rank)) + own.begin;
+    };
+    std::byte* const result = Row(piece, self_.ranks()) + own.begin;
+    FoldBlock(it_, self_.ranks(), (own.end - own.begin) / it_.type->size, row, result, result);
   }
   void Read(std::int64_t piece) const {
     CopyBytes(Row(piece, self_.ranks()), const_cast<std::byte*>(At(it_.output, piece)),
@@ -168,6 +182,15 @@ class Pieces {
  private:
   std::int64_t ElementsOf(std::int64_t piece) const {
     return std::min(elements_, it_.count - piece * elements_);
+  }
+  // Bytes of a piece that this member folds.
+  struct Slice {
+    std::int64_t begin, end;
+  };
+  Slice SliceOf(std::int64_t piece) const {
+    const std::int64_t all = ElementsOf(piece);
+    return {all * self_.rank() / self_.ranks() * it_.type->size,
+            all * (self_.rank() + 1) / self_.ranks() * it_.type->size};
   }
   std::int64_t BytesOf(std::int64_t piece) const { return ElementsOf(piece) * it_.type->size; }
   const std::byte* At(const void* vector, std::int64_t piece) const {
@@ -218,7 +241,7 @@ bool Allreduce(Participant& self, const Reduction& it) {
 bool Reduce(Participant& self, Rank root, const Reduction& it) {
   const bool is_root = self.rank() == root;
   const bool is_inline = IsInline(it);
-  const std::int64_t piece = is_inline ? it.count : ElementsOfPiece(self, it, self.ranks());
+  const std::int64_t piece = is_inline ? it.count : ElementsOfReducePiece(self, it);
   const std::int64_t size = it.type->size;
   const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(piece * size);
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
