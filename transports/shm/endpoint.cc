@@ -27,7 +27,7 @@ constexpr std::uint32_t kEagerBytesMaxElse = 16u * 1024;  // where it is not, or
 
 Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
                    std::unique_ptr<PeerSegment> segment, const Options& options)
-    : writer_(segment->ring(), segment->geometry(), options.fetch_bytes_max),
+    : writer_(&segment->head(), segment->ring(), segment->geometry(), options.fetch_bytes_max),
       bell_(&segment->header().bell),
       fence_(options.fence),
       transport_(transport),
@@ -128,7 +128,7 @@ int Endpoint::ReadTogether(std::uint64_t address, std::span<std::byte> into) {
                               ChunkBytes(into.size()), ++joint_serial_};
   if (invitation.chunks() > kChunksMax) return ReadMemory(remote_.pid, address, into);
   const auto chunks = static_cast<std::uint32_t>(invitation.chunks());
-  Joint& joint = segment_->joint();
+  Joint& joint = segment_->head().joint;
   joint.finished.store(0, std::memory_order_relaxed);
   joint.failed.store(0, std::memory_order_relaxed);
   joint.claims.store(std::uint64_t{joint_serial_} << 32, std::memory_order_release);

@@ -192,7 +192,7 @@ bool LocalTransport::HelpWithAChunk(const Incoming& ring) {
   if (invitation.chunk_bytes == 0 ||
       invitation.bytes > invitation.chunk_bytes * std::uint64_t{kChunksMax})
     return false;
-  Joint& joint = segment_->joint(ring.index);
+  Joint& joint = segment_->head(ring.index).joint;
   const std::uint32_t chunk =
       Claim(joint, invitation.serial, static_cast<std::uint32_t>(invitation.chunks()), false);
   if (chunk == kNoChunk) return false;
@@ -275,7 +275,8 @@ bool LocalTransport::MustWait(std::uint32_t index, std::uint32_t rings) {
 
 void LocalTransport::Adopt(std::uint32_t index) {
   Incoming ring;
-  ring.reader = RingReader(segment_->ring(index), segment_->layout().geometry);
+  ring.reader =
+      RingReader(&segment_->head(index), segment_->ring(index), segment_->layout().geometry);
   ring.peer = inbox_->Identify(segment_->entry(index).writer);
   ring.index = index;
   incoming_.push_back(ring);

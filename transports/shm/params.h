@@ -25,7 +25,7 @@ inline constexpr std::tuple kFields{
     param::Describe(
         "transport.shm.ring_cells", &Params::ring_cells, Unit::kCount, 2u, 65536u,
         "Cells of 64 bytes per ordered pair of peers, a power of two. 128 keep 8-byte frames "
-        "at 35 million a second and a peer at rest at 12 KiB."),
+        "at 35 million a second, and are 8 KiB once more than 16 frames were sent."),
     param::Describe(
         "transport.shm.area_bytes", &Params::area_bytes, Unit::kBytes, 512u, 16u * 1024 * 1024,
         "Room per ordered pair of peers for payloads above 40 bytes, a multiple of 64. "

@@ -6,6 +6,9 @@
 // written and the reader one line read; there is no tail index. The reader gives cells and area
 // back through a credit line, which the writer reads only when the credit it knows of is used up.
 //
+// The first frames of a ring's life lie in its head, so that peers who say little to each other
+// take little memory: heads lie side by side, the cells that come after have pages of their own.
+//
 // Ownership:  neither class owns the memory. A ring starts as zeros.
 // Threads:    one writer, one reader.
 // Allocation: none.
@@ -53,13 +56,22 @@ static_assert(sizeof(Credit) == kLineBytes);
 inline constexpr std::uint32_t kInvitationMark = UINT32_MAX;
 static_assert(sizeof(Invitation) <= kNearBytesMax);
 
+// As many frames as a ring's head has room for. A power of two.
+inline constexpr std::uint32_t kFirstCells = 16;
+
+struct Head {
+  Credit credit;
+  Joint joint;
+  Cell first[kFirstCells];  // used once
+};
+static_assert(sizeof(Head) == (2 + kFirstCells) * kLineBytes);
+
 struct Geometry {
   std::uint32_t cells = 128;               // a power of two
   std::uint32_t area_bytes = 512u * 1024;  // a multiple of kLineBytes
 
-  std::size_t JointOffset() const { return sizeof(Credit); }
-  std::size_t CellsOffset() const { return JointOffset() + sizeof(Joint); }
-  std::size_t AreaOffset() const { return CellsOffset() + std::size_t{cells} * sizeof(Cell); }
+  // In the pages of the ring: the cells, then the area.
+  std::size_t AreaOffset() const { return std::size_t{cells} * sizeof(Cell); }
   std::size_t RingBytes() const { return AreaOffset() + area_bytes; }
   // Half the area, so that a frame always fits into an empty one, wherever it begins.
   std::uint32_t FrameBytesMax() const { return area_bytes / 2; }
@@ -80,21 +92,23 @@ inline constexpr std::uint32_t kAreaStep = 32u * 1024;
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(std::byte* ring, const Geometry& geometry,
+  RingWriter(Head* head, std::byte* ring, const Geometry& geometry,
              std::uint32_t fetch_bytes_max = kFetchBytesMax)
-      : cells_(reinterpret_cast<Cell*>(ring + geometry.CellsOffset())),
-        mask_(geometry.cells - 1),
-        limit_(geometry.cells),
+      : cells_(head->first),
+        mask_(kFirstCells - 1),
+        limit_(kFirstCells),
         cells_count_(geometry.cells),
         area_bytes_(geometry.area_bytes),
         fetch_bytes_max_(fetch_bytes_max),
         area_(ring + geometry.AreaOffset()),
-        credit_(reinterpret_cast<Credit*>(ring)) {}
+        credit_(&head->credit) {}
 
   // As if `frames` had been written before, for tests of what happens late in a ring's life.
-  static RingWriter StartingAt(std::byte* ring, const Geometry& geometry, std::uint64_t frames) {
-    RingWriter writer(ring, geometry);
+  static RingWriter StartingAt(Head* head, std::byte* ring, const Geometry& geometry,
+                               std::uint64_t frames) {
+    RingWriter writer(head, ring, geometry);
     writer.next_ = writer.limit_ = frames;
+    writer.LeaveHead();
     return writer;
   }
 
@@ -105,7 +119,7 @@ class RingWriter {
       return false;
     Cell& cell = cells_[next_ & mask_];
     if (bytes <= kNearBytesMax) {
-      WillWrite(&cell + kCellsAhead);  // behind the last cell: somewhere in the area, no harm
+      WillWrite(&cell + kCellsAhead);  // behind the last cell: in the area or a head, no harm
       CopyShort(cell.near, frame.payload.data(), bytes);
     } else if (!WriteFar(cell, frame.payload)) {
       return false;
@@ -137,8 +151,15 @@ class RingWriter {
  private:
   bool Refill() {
     if (closed_) return false;
-    limit_ = credit_->frames.load(std::memory_order_acquire) + cells_count_;
+    if (next_ == kFirstCells) LeaveHead();
+    const std::uint64_t read = credit_->frames.load(std::memory_order_acquire);
+    limit_ = std::max(next_, read + cells_count_);  // the head may hold more than all cells do
     return next_ != limit_;
+  }
+
+  void LeaveHead() {
+    cells_ = reinterpret_cast<Cell*>(area_) - cells_count_;
+    mask_ = cells_count_ - 1;
   }
 
   bool WriteFar(Cell& cell, std::span<const std::byte> payload) {
@@ -190,19 +211,21 @@ class RingWriter {
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(std::byte* ring, const Geometry& geometry)
-      : cell_(reinterpret_cast<Cell*>(ring + geometry.CellsOffset())),
-        cells_(cell_),
-        mask_(geometry.cells - 1),
-        quarter_mask_(geometry.cells >= 4 ? geometry.cells / 4 - 1 : 0),
+  RingReader(Head* head, std::byte* ring, const Geometry& geometry)
+      : cell_(head->first),
+        cells_(head->first),
+        mask_(kFirstCells - 1),
+        quarter_mask_(kFirstCells - 1),
         area_bytes_(geometry.area_bytes),
         area_(ring + geometry.AreaOffset()),
-        credit_(reinterpret_cast<Credit*>(ring)) {}
+        credit_(&head->credit),
+        cells_count_(geometry.cells) {}
 
-  static RingReader StartingAt(std::byte* ring, const Geometry& geometry, std::uint64_t frames) {
-    RingReader reader(ring, geometry);
+  static RingReader StartingAt(Head* head, std::byte* ring, const Geometry& geometry,
+                               std::uint64_t frames) {
+    RingReader reader(head, ring, geometry);
     reader.next_ = frames;
-    reader.cell_ = &reader.cells_[frames & reader.mask_];
+    reader.LeaveHead();
     return reader;
   }
 
@@ -239,7 +262,10 @@ class RingReader {
       ++next_;
       cell_ = &cells_[next_ & mask_];
       // Often enough that the writer need not stop, rarely enough that the line stays ours.
-      if ((next_ & quarter_mask_) == 0) credit_->frames.store(next_, std::memory_order_release);
+      if ((next_ & quarter_mask_) == 0) {
+        credit_->frames.store(next_, std::memory_order_release);
+        if (next_ == kFirstCells) LeaveHead();
+      }
     }
     if (taken != 0) credit_->frames.store(next_, std::memory_order_release);
     return taken;
@@ -252,6 +278,13 @@ class RingReader {
     return static_cast<std::uint32_t>(word >> 32) == static_cast<std::uint32_t>(next_ + 1);
   }
 
+  void LeaveHead() {
+    cells_ = reinterpret_cast<Cell*>(area_) - cells_count_;
+    mask_ = cells_count_ - 1;
+    quarter_mask_ = cells_count_ >= 4 ? cells_count_ / 4 - 1 : 0;
+    cell_ = &cells_[next_ & mask_];
+  }
+
   Cell* cell_ = nullptr;  // where the next frame will be
   std::uint64_t next_ = 0;
   Cell* cells_ = nullptr;
@@ -260,6 +293,7 @@ class RingReader {
   std::uint32_t area_bytes_ = 0;
   std::byte* area_ = nullptr;
   Credit* credit_ = nullptr;
+  std::uint32_t cells_count_ = 0;
   bool corrupt_ = false;
 };
 

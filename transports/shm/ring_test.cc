@@ -43,9 +43,11 @@ class Memory {
     for (std::size_t i = 0; i < kLineBytes; ++i) EXPECT_EQ(start_[bytes_ + i], std::byte{0x5a});
     std::free(start_);
   }
+  Head* head() { return &head_; }
   std::byte* start() { return start_; }
 
  private:
+  Head head_{};
   const std::size_t bytes_;
   std::byte* const start_;
 };
@@ -55,8 +57,8 @@ class RingTest : public testing::TestWithParam<Geometry> {};
 TEST_P(RingTest, AgreesWithADequeOnRandomTraffic) {
   const Geometry geometry = GetParam();
   Memory memory(geometry);
-  RingWriter writer(memory.start(), geometry);
-  RingReader reader(memory.start(), geometry);
+  RingWriter writer(memory.head(), memory.start(), geometry);
+  RingReader reader(memory.head(), memory.start(), geometry);
   std::deque<std::size_t> expected;
   std::uint64_t written = 0, read = 0;
   int refused = 0;
@@ -92,8 +94,8 @@ TEST_P(RingTest, AgreesWithADequeOnRandomTraffic) {
 TEST_P(RingTest, TheLargestFrameFitsWhereverTheAreaStands) {
   const Geometry geometry = GetParam();
   Memory memory(geometry);
-  RingWriter writer(memory.start(), geometry);
-  RingReader reader(memory.start(), geometry);
+  RingWriter writer(memory.head(), memory.start(), geometry);
+  RingReader reader(memory.head(), memory.start(), geometry);
   const auto largest = Payload(1, geometry.FrameBytesMax());
   for (std::size_t i = 0; i < 300; ++i) {
     ASSERT_TRUE(writer.Write({{{0, 0}}, Payload(2, 41 + i % 200)}));
@@ -112,8 +114,8 @@ TEST_P(RingTest, TheLargestFrameFitsWhereverTheAreaStands) {
 TEST(Ring, ThePartOfTheAreaBehindTheFirstStepIsForReadersThatAreBehind) {
   const Geometry geometry{};
   Memory memory(geometry);
-  RingWriter writer(memory.start(), geometry);
-  RingReader reader(memory.start(), geometry);
+  RingWriter writer(memory.head(), memory.start(), geometry);
+  RingReader reader(memory.head(), memory.start(), geometry);
   const auto untouched = [&] {
     const std::byte* const rest = memory.start() + geometry.AreaOffset() + kAreaStep;
     return std::all_of(rest, rest + geometry.area_bytes - kAreaStep,
@@ -137,7 +139,7 @@ TEST_P(RingTest, ThreadsSeeWholeFrames) {
   Memory memory(geometry);
   constexpr std::uint64_t kFrames = 20000;
   std::thread sender([&] {
-    RingWriter writer(memory.start(), geometry);
+    RingWriter writer(memory.head(), memory.start(), geometry);
     for (std::uint64_t number = 0; number < kFrames;) {
       const auto payload = Payload(number, number % 100);
       if (writer.Write({{{number, ~number}}, payload}))
@@ -146,7 +148,7 @@ TEST_P(RingTest, ThreadsSeeWholeFrames) {
         std::this_thread::yield();
     }
   });
-  RingReader reader(memory.start(), geometry);
+  RingReader reader(memory.head(), memory.start(), geometry);
   std::uint64_t read = 0, wrong = 0;
   while (read < kFrames) {
     const std::uint32_t taken = Take(reader, 8, [&](const transport::Header& header, auto bytes) {
@@ -174,11 +176,11 @@ TEST(Ring, StaysRightWhenStampsTurnOver) {
   Memory memory(geometry);
   // Both ends as they are after 2^32 - 3 frames.
   constexpr std::uint64_t kStart = 0xfffffffdu;
-  auto* cells = reinterpret_cast<Cell*>(memory.start() + geometry.CellsOffset());
+  auto* cells = reinterpret_cast<Cell*>(memory.start());
   for (std::uint64_t i = 1; i <= 4; ++i) cells[(kStart - i) & 3].word.store((kStart - i + 1) << 32);
-  reinterpret_cast<Credit*>(memory.start())->frames.store(kStart);
-  RingWriter writer = RingWriter::StartingAt(memory.start(), geometry, kStart);
-  RingReader reader = RingReader::StartingAt(memory.start(), geometry, kStart);
+  memory.head()->credit.frames.store(kStart);
+  RingWriter writer = RingWriter::StartingAt(memory.head(), memory.start(), geometry, kStart);
+  RingReader reader = RingReader::StartingAt(memory.head(), memory.start(), geometry, kStart);
   for (std::uint64_t i = 0; i < 20; ++i) {
     EXPECT_FALSE(reader.Ready());
     ASSERT_TRUE(writer.Write({{{i, 0}}, {}}));
@@ -191,8 +193,8 @@ TEST(Ring, StaysRightWhenStampsTurnOver) {
 TEST(Ring, NonsenseFromTheWriterIsNoticed) {
   const Geometry geometry{4, 512};
   Memory memory(geometry);
-  RingReader reader(memory.start(), geometry);
-  auto* cell = reinterpret_cast<Cell*>(memory.start() + geometry.CellsOffset());
+  RingReader reader(memory.head(), memory.start(), geometry);
+  Cell* const cell = memory.head()->first;
   const Far far{64, 500, 0};
   std::memcpy(cell->near, &far, sizeof far);
   cell->word.store(std::uint64_t{1} << 32 | 64);
@@ -200,16 +202,44 @@ TEST(Ring, NonsenseFromTheWriterIsNoticed) {
   EXPECT_TRUE(reader.corrupt());
 }
 
+// The head holds more than all cells behind it, or less.
+TEST(Ring, WhoeverReadsNothingStopsTheWriter) {
+  for (const std::uint32_t cells : {2u, 8u, 16u, 64u}) {
+    const Geometry geometry{cells, 512};
+    Memory memory(geometry);
+    RingWriter writer(memory.head(), memory.start(), geometry);
+    RingReader reader(memory.head(), memory.start(), geometry);
+    std::uint64_t written = 0, read = 0;
+    const auto fill = [&] {
+      while (writer.Write({{{written, 0}}, {}})) ++written;
+      EXPECT_FALSE(writer.Invite({})) << "the ring is full";
+    };
+    const auto take = [&](std::uint32_t frames) {
+      return Take(reader, frames, [&](const transport::Header& header, auto) {
+        EXPECT_EQ(header.words[0], read++);
+      });
+    };
+    fill();
+    EXPECT_EQ(written, std::max(cells, kFirstCells));
+    EXPECT_EQ(take(kFirstCells - 1), kFirstCells - 1);
+    fill();
+    EXPECT_EQ(written, kFirstCells - 1 + cells);
+    EXPECT_EQ(take(1000), cells);
+    fill();
+    EXPECT_EQ(take(1000), cells);
+    EXPECT_EQ(read, written);
+  }
+}
+
 TEST(Ring, AnInvitationArrivesInItsPlace) {
   const Geometry geometry{4, 512};
   Memory memory(geometry);
-  RingWriter writer(memory.start(), geometry);
-  RingReader reader(memory.start(), geometry);
+  RingWriter writer(memory.head(), memory.start(), geometry);
+  RingReader reader(memory.head(), memory.start(), geometry);
   ASSERT_TRUE(writer.Write({{{7, 0}}, {}}));
   ASSERT_TRUE(writer.Invite({.from = 1, .to = 2, .bytes = 3, .chunk_bytes = 4, .serial = 5}));
   ASSERT_TRUE(writer.Write({{{8, 0}}, {}}));
   ASSERT_TRUE(writer.Write({{{9, 0}}, {}}));
-  EXPECT_FALSE(writer.Invite({})) << "the ring is full";
   std::vector<std::uint64_t> seen;
   EXPECT_EQ(reader.Drain(
                 9, [&](const transport::Header& header, auto) { seen.push_back(header.words[0]); },
@@ -226,7 +256,8 @@ TEST(Ring, SizesAreWhatTheBudgetSays) {
   EXPECT_EQ(sizeof(Cell), 64u);
   EXPECT_EQ(sizeof(RingWriter), 88u);
   EXPECT_EQ(sizeof(RingReader), 64u);
-  EXPECT_LE(Geometry{}.AreaOffset(), 12u * 1024) << "memory at rest of a peer that is spoken to";
+  EXPECT_EQ(sizeof(Head), 1152u) << "memory of a peer to whom little was said";
+  EXPECT_LE(Geometry{}.AreaOffset(), 8u * 1024) << "and what comes on top if it was more";
 }
 
 }  // namespace

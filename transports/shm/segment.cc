@@ -71,12 +71,14 @@ Status CheckReachable(const Address& remote, const Address& own) {
 }  // namespace
 
 std::size_t Layout::HeaderBytes() const {
-  return WholePages(DirectoryOffset() + std::size_t{rings_max} * sizeof(RingEntry));
+  return WholePages(HeadsOffset() + std::size_t{rings_max} * sizeof(Head));
 }
 std::size_t Layout::RingStride() const { return WholePages(geometry.RingBytes()); }
 
 Status Populate(std::byte* address, std::size_t bytes) {
-  if (madvise(address, bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL) return {};
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(address) % kPageBytes;
+  if (madvise(address - before, before + bytes, MADV_POPULATE_WRITE) == 0 || errno == EINVAL)
+    return {};
   return SystemError(Code::kResource, errno, "%zu bytes of shared memory", bytes);
 }
 
@@ -137,6 +139,7 @@ OwnSegment::~OwnSegment() {
 }
 
 void OwnSegment::Erase(std::uint32_t index) {
+  std::memset(static_cast<void*>(&head(index)), 0, sizeof(Head));
   const std::size_t offset = layout_.RingOffset(index);
   if (fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                 static_cast<off_t>(layout_.RingStride())) != 0)
@@ -213,9 +216,8 @@ Status PeerSegment::ClaimRing(int descriptor, transport::ProcessName self, const
     claimed->state.store(RingState::kFree);
     return SystemError(Code::kResource, error, "mmap of a ring of %zu bytes", layout_.RingStride());
   }
-  if (Status status =
-          Populate(static_cast<std::byte*>(ring), WholePages(layout_.geometry.AreaOffset()));
-      !status.ok()) {
+  // The ring's own pages come as they are used: most peers need none.
+  if (Status status = Populate(reinterpret_cast<std::byte*>(&head()), sizeof(Head)); !status.ok()) {
     munmap(ring, layout_.RingStride());
     claimed->state.store(RingState::kFree);
     return status;

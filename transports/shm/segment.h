@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory other processes of the node may write to: a header page, a directory of rings, rings.
+// The memory other processes of the node may write to: a header, a directory of rings, their heads,
+// the rings.
 //
 // Each process has one segment, a sealed memfd. It has no name; peers open it as /proc/PID/fd/FD,
 // which only processes of the same user can, and only while the owner lives. Pages exist once they
@@ -58,7 +59,7 @@ struct SegmentHeader {
   std::atomic<std::uint64_t> openings;
   Doorbell bell;
 };
-inline constexpr std::uint64_t kSegmentMagic = 0x32676573'6d68736cull;  // "lshmseg2"
+inline constexpr std::uint64_t kSegmentMagic = 0x33676573'6d68736cull;  // "lshmseg3"
 
 // Where things lie in a segment of this shape.
 struct Layout {
@@ -66,7 +67,8 @@ struct Layout {
   std::uint32_t rings_max = 0;
 
   std::size_t DirectoryOffset() const { return kLineBytes * 8; }
-  std::size_t HeaderBytes() const;  // header and directory, whole pages
+  std::size_t HeadsOffset() const { return DirectoryOffset() + rings_max * sizeof(RingEntry); }
+  std::size_t HeaderBytes() const;  // header, directory and heads, whole pages
   std::size_t RingStride() const;   // whole pages
   std::size_t RingOffset(std::uint32_t index) const { return HeaderBytes() + RingStride() * index; }
   std::size_t SegmentBytes() const { return RingOffset(rings_max); }
@@ -85,14 +87,14 @@ class OwnSegment {
   RingEntry& entry(std::uint32_t index) {
     return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
   }
-  std::byte* ring(std::uint32_t index) { return base_ + layout_.RingOffset(index); }
-  Joint& joint(std::uint32_t index) {
-    return *reinterpret_cast<Joint*>(ring(index) + layout_.geometry.JointOffset());
+  Head& head(std::uint32_t index) {
+    return reinterpret_cast<Head*>(base_ + layout_.HeadsOffset())[index];
   }
+  std::byte* ring(std::uint32_t index) { return base_ + layout_.RingOffset(index); }
   const Layout& layout() const { return layout_; }
   // What peers need to open it. `probe_address` and uid are filled in by the transport.
   const Address& address() const { return address_; }
-  // Gives the memory of a ring back to the kernel; it reads as zeros afterwards.
+  // Gives the memory of a ring back to the kernel; it and its head read as zeros afterwards.
   void Erase(std::uint32_t index);
 
  private:
@@ -105,7 +107,7 @@ class OwnSegment {
   const Address address_;
 };
 
-// A peer's header and directory, and one ring of it that is ours to write.
+// A peer's header, directory and heads, and one ring of it that is ours to write.
 class PeerSegment {
  public:
   // kUnsupported: other node, other pid namespace, not permitted; the message says which.
@@ -117,8 +119,8 @@ class PeerSegment {
   PeerSegment& operator=(const PeerSegment&) = delete;
 
   SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(base_); }
+  Head& head() { return reinterpret_cast<Head*>(base_ + layout_.HeadsOffset())[index_]; }
   std::byte* ring() { return ring_; }
-  Joint& joint() { return *reinterpret_cast<Joint*>(ring_ + layout_.geometry.JointOffset()); }
   const Geometry& geometry() const { return layout_.geometry; }
 
  private:

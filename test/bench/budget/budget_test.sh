@@ -17,7 +17,7 @@ instructions_receive_max=608   # MPI_Recv of what has arrived: takes it from the
 instructions_posted_max=262    # MPI_Irecv of what has not arrived yet
 instructions_wait_max=266      # MPI_Waitall, arrival included
 heap_bytes_per_peer_max=2048
-shared_bytes_per_peer_max=65536  # both directions
+shared_bytes_per_peer_max=16384  # both directions
 
 what=$1
 . "$2"
