@@ -3,19 +3,24 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 
 #include "runtime/base/ids.h"
 
 namespace lamina::collective {
 
-// At least 2, at most one per byte. The same on all ranks: the root of an integer is rounded alike
-// by every IEEE machine. `bytes` above 1.
+// At least 2, at most one per byte. The same on all ranks: every IEEE machine rounds alike. `bytes`
+// above 1.
 inline std::int64_t ChainSegments(std::int64_t bytes, Rank ranks) {
   constexpr double kHalfSpeedBytes = 8192;  // alpha / beta
-  const double best = std::sqrt((ranks - 1) * (static_cast<double>(bytes) / kHalfSpeedBytes));
-  return std::clamp(static_cast<std::int64_t>(best), std::int64_t{2}, bytes);
+  const double square = (ranks - 1) * (static_cast<double>(bytes) / kHalfSpeedBytes);
+  // Its root, bit by bit: std::sqrt would bring the mathematical library into every process.
+  std::int64_t root = 0;
+  for (std::int64_t bit = std::int64_t{1} << 40; bit != 0; bit /= 2) {
+    const auto next = static_cast<double>(root + bit);
+    if (next * next <= square) root += bit;
+  }
+  return std::clamp(root, std::int64_t{2}, bytes);
 }
 
 }  // namespace lamina::collective

@@ -4,7 +4,8 @@
 namespace lamina {
 namespace {
 
-constexpr const char* kNames[] = {
+// Not pointers: the loader would have to write 5 KiB of them into every process.
+constexpr char kNames[][33] = {
     "",
     "MPI_Abi_get_fortran_booleans",
     "MPI_Abi_get_fortran_info",

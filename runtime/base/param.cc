@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/base/param.h"
 
+#include <locale.h>
+
 #include <cctype>
 #include <cerrno>
 #include <charconv>
@@ -158,6 +160,17 @@ Status ParseUnsigned(const Found& found, const char* name, Unit unit, T minimum,
   if (whole->huge || below || whole->magnitude > maximum) return OutOfRange(found, name, range);
   *value = static_cast<T>(whole->magnitude);
   return {};
+}
+
+// What `work` returns, with a point before the fraction whatever language the application speaks.
+// std::from_chars and std::to_chars of a double need none of this, but bring 200 kB of tables and
+// code, and the mathematical library, into every process.
+template <class Work>
+auto InPlainLocale(Work&& work) {
+  const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", nullptr));  // a constant of glibc
+  auto result = work();
+  uselocale(before);
+  return result;
 }
 
 }  // namespace
@@ -336,13 +349,12 @@ Status Parse(const Found& found, const char* name, Unit unit, double minimum, do
              double* value) {
   const std::string range = RangeText(Print(minimum), Print(maximum), unit);
   const std::string_view text = Trim(found.value);
-  double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (stop != text.data() + text.size() || error == std::errc::invalid_argument ||
-      std::isnan(number))
+  const std::string copy(text);
+  char* stop = nullptr;
+  const double number = InPlainLocale([&] { return std::strtod(copy.c_str(), &stop); });
+  if (text.empty() || stop != copy.c_str() + copy.size() || std::isnan(number))
     return NotA("a number", found, name, range);
-  if (error == std::errc::result_out_of_range || number < minimum || number > maximum)
-    return OutOfRange(found, name, range);
+  if (number < minimum || number > maximum) return OutOfRange(found, name, range);
   *value = number;
   return {};
 }
@@ -384,9 +396,14 @@ std::string Print(bool value) { return value ? "true" : "false"; }
 std::string Print(const std::string& value) { return value; }
 
 std::string Print(double value) {
-  char text[64];  // the shortest form that reads back as the same number
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-  return error == std::errc() ? std::string(text, end) : std::string();
+  return InPlainLocale([value] {
+    char text[64];  // the shortest form that reads back as the same number, 6 digits at least
+    for (int digits = 6; digits <= std::numeric_limits<double>::max_digits10; ++digits) {
+      std::snprintf(text, sizeof text, "%.*g", digits, value);
+      if (std::strtod(text, nullptr) == value) break;
+    }
+    return std::string(text);
+  });
 }
 
 Row MakeRow(const Settings& settings, const char* name, std::string value,

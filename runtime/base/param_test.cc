@@ -335,7 +335,7 @@ TEST(Rows, ABadValueShowsTheDefaultAndTheProblem) {
 }
 
 TEST(Print, ReadsBackAsTheSameNumber) {
-  for (const double number : {0.1, 1e300, -2.5, 1.0 / 3.0, 65536.0}) {
+  for (const double number : {0.1, 1e300, -2.5, 1.0 / 3.0, 65536.0, 0.0, 5e-324}) {
     double again = 0;
     const Found found{Print(number), Origin::kDefault, ""};
     ASSERT_TRUE(Parse(found, "x", Unit::kNone, -1e301, 1e301, &again).ok());
@@ -343,6 +343,13 @@ TEST(Print, ReadsBackAsTheSameNumber) {
   }
   EXPECT_EQ(Print(std::numeric_limits<std::uint64_t>::max()), "18446744073709551615");
   EXPECT_EQ(Print(true), "true");
+}
+
+TEST(Print, IsShort) {
+  EXPECT_EQ(Print(0.15), "0.15");
+  EXPECT_EQ(Print(1000.0), "1000");
+  EXPECT_EQ(Print(1e9), "1e+09");
+  EXPECT_EQ(Print(1234567.5), "1234567.5");
 }
 
 TEST(UnknownNames, NamesTheNearestKnownOne) {

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <bit>
-
 #include "runtime/base/log.h"
 #include "transports/shm/bell.h"
 #include "transports/shm/endpoint.h"
@@ -17,7 +15,7 @@ namespace {
 
 Status Load(const param::Settings& settings, Params* params) {
   if (Status status = param::Load(settings, kFields, params); !status.ok()) return status;
-  if (!std::has_single_bit(params->ring_cells))
+  if ((params->ring_cells & (params->ring_cells - 1)) != 0)
     return Error(Code::kInvalid, "transport.shm.ring_cells is %u, must be a power of two",
                  params->ring_cells);
   if (params->area_bytes % kLineBytes != 0)
