@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A known number of messages with nothing else around them, to be counted.
  *
- * usage: mpiexec -n 2 traffic FOLDER CASE        CASE: send receive posted wait long peers
+ * usage: mpiexec -n 2 traffic FOLDER CASE        CASE: send receive posted wait long peers code
  *
  * Rank 0 sends, rank 1 receives, and they never wait for each other inside MPI while it counts:
  * two named pipes in FOLDER (`there` and `back`) tell when the other is done, so that neither
@@ -9,6 +9,7 @@
  * by callgrind's switch and by two impossible system calls, for strace to be read by; allocations
  * are counted here, by standing before the C library's. Prints `allocations N`. */
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <malloc.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -145,16 +146,17 @@ static void Long(int measured) {
   if (measured) End();
 }
 
-/* Resident bytes of everything this process maps shared. */
-static long SharedBytes(void) {
+/* Resident bytes of what this process maps with these permissions, and from a file of this name. */
+static long ResidentBytes(const char* pattern, const char* name) {
   char line[512];
   long sum = 0, kilobytes = 0;
-  int shared = 0;
+  int wanted = 0;
   FILE* file = fopen("/proc/self/smaps", "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
     char permissions[8] = "";
-    if (sscanf(line, "%*x-%*x %7s", permissions) == 1) shared = permissions[3] == 's';
-    if (shared && sscanf(line, "Rss: %ld kB", &kilobytes) == 1) sum += kilobytes * 1024;
+    if (sscanf(line, "%*x-%*x %7s", permissions) == 1)
+      wanted = fnmatch(pattern, permissions, 0) == 0 && strstr(line, name) != NULL;
+    if (wanted && sscanf(line, "Rss: %ld kB", &kilobytes) == 1) sum += kilobytes * 1024;
   }
   if (file != NULL) fclose(file);
   return sum;
@@ -162,14 +164,15 @@ static long SharedBytes(void) {
 
 /* What speaking to every other rank for the first time costs: bytes per peer. */
 static void Peers(int ranks) {
-  const long shared_before = SharedBytes();
+  const long shared_before = ResidentBytes("???s", "");
   const long heap_before = allocated_bytes;
   for (int peer = 0; peer < ranks; ++peer) {
     if (peer == rank) continue;
     MPI_Sendrecv(buffers[0], 8, MPI_BYTE, peer, 1, buffers[1], 8, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
   }
-  const long heap = allocated_bytes - heap_before, shared = SharedBytes() - shared_before;
+  const long heap = allocated_bytes - heap_before;
+  const long shared = ResidentBytes("???s", "") - shared_before;
   if (rank != 0) return;
   printf("heap_bytes_per_peer %ld\nshared_bytes_per_peer %ld\n", heap / (ranks - 1),
          shared / (ranks - 1));
@@ -190,6 +193,9 @@ int main(int argc, char** argv) {
 
   if (strcmp(argv[2], "peers") == 0) {
     Peers(ranks);
+  } else if (strcmp(argv[2], "code") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("code_bytes %ld\n", ResidentBytes("r-xp", "libmpi_abi"));
   } else {
     for (int turn = 0; turn < 3; ++turn) { /* two to warm up: connections, pools */
       if (strcmp(argv[2], "long") == 0) {
