@@ -347,17 +347,18 @@ TEST_P(Operations, NobodyLeavesABarrierBeforeAllHaveEntered) {
 TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
   const Scene scene = GetParam();
   const datatype::Datatype* const bytes = FindDatatype(MPI_BYTE);
+  std::byte unused{};
   std::atomic<int> entered{0}, released{0};
   Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
     for (int round = 1; round <= 50; ++round) {
       const Rank leader = round % scene.ranks;
       entered.fetch_add(1);
-      ASSERT_TRUE(Reduce(self, leader, {nullptr, nullptr, 0, bytes, nullptr}));
+      ASSERT_TRUE(Reduce(self, leader, {&unused, nullptr, 0, bytes, nullptr}));
       if (self.rank() == leader) {
         ASSERT_EQ(entered.load(), round * scene.ranks);
         released.store(round);
       }
-      ASSERT_TRUE(Bcast(self, leader, {nullptr, 0, bytes}));
+      ASSERT_TRUE(Bcast(self, leader, {&unused, 0, bytes}));
       ASSERT_EQ(released.load(), round);
     }
   });

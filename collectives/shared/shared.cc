@@ -119,7 +119,8 @@ class Circle final : public Beside {
   int Meet(const Step& step, const Buffer& from, const Buffer& to, const datatype::Op* op) {
     const auto found = std::lower_bound(members_.begin(), members_.end(), step.peer);
     const auto peer = static_cast<Rank>(found - members_.begin());
-    static const Buffer nothing{nullptr, 0, FindDatatype(MPI_BYTE)};
+    static std::byte unused;
+    static const Buffer nothing{&unused, 0, FindDatatype(MPI_BYTE)};
     if (step.verb == Verb::kTell) return Said(Bcast(*self_, peer, to.count > 0 ? to : nothing));
     const Buffer& own = from.count > 0 ? from : nothing;
     return Said(collective::shared::Reduce(
