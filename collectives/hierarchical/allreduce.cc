@@ -23,10 +23,10 @@ namespace {
 // with boards and without: 8 bytes 128 and 155, 64 KiB 384 and 682, 256 KiB 2685 and 1788 (sliced).
 constexpr std::int64_t kBoardBytesMax = 128 << 10;
 
-Call Met(const Call& call) {
-  Call met = call;
-  met.board = call.board && call.bytes <= kBoardBytesMax;
-  return met;
+Call WithBoardIfShort(const Call& call) {
+  Call limited = call;
+  limited.board = call.board && call.bytes <= kBoardBytesMax;
+  return limited;
 }
 
 bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
@@ -46,11 +46,11 @@ Cut CutOf(const Call& call, const Shape& shape) {
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
-  return CutOf(Met(call), shape).cost_us;
+  return CutOf(WithBoardIfShort(call), shape).cost_us;
 }
 
 void Plan(const Call& whole, const Shape& shape, Schedule* schedule) {
-  const Call call = Met(whole);
+  const Call call = WithBoardIfShort(whole);
   const std::vector<Stage> stages = Climb(shape, kNobody);
   const std::size_t levels = shape.topology->levels.size();
   const int segments = CutOf(call, shape).segments;

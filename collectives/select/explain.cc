@@ -63,7 +63,7 @@ class Table {
     Call call;
     call.operation = operation;
     call.bytes = Sized(operation) ? bytes : 0;
-    call.board = placement_.Nodes() != nullptr && library_.MayMeet(operation);
+    call.board = placement_.Nodes() != nullptr && library_.MayUseBoards(operation);
     return call;
   }
 
@@ -142,7 +142,7 @@ Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
     text += ListText(library, &Library::MayShare,
                      "Blocking calls of these go through shared memory where it is faster");
   if (placement.Nodes() != nullptr)
-    text += ListText(library, &Library::MayMeet,
+    text += ListText(library, &Library::MayUseBoards,
                      "Blocking calls of these, as predicted here, have the ranks of each node meet "
                      "in shared memory");
   return text;

@@ -156,7 +156,7 @@ bool Library::MayShare(Operation operation) const {
   return named == Forced::kShared || (named == Forced::kNothing && !above_shared(operation));
 }
 
-bool Library::MayMeet(Operation operation) const {
+bool Library::MayUseBoards(Operation operation) const {
   if (!has_shared_ || shared_params_.enable == "never") return false;
   if (const Algorithm* named = Named(operation); named != nullptr) return named->meets;
   const std::vector<const Algorithm*> all = Offered(operation);

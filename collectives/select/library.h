@@ -149,6 +149,7 @@ std::vector<param::Row> Rows(const param::Settings& settings);
 struct Placement {
   Rank nodes = 1;
   std::unique_ptr<const Topology> topology;  // null if there is one level only
+  std::unique_ptr<const Topology> by_node;   // without what is within the nodes; null: the same
   LinkModel link;
 
   // As a plan for `call` is to see it.
@@ -157,9 +158,6 @@ struct Placement {
   }
   // The ranks by node, where there are several nodes and several ranks on one; else null.
   const Partition* Nodes() const;
-
-  // `topology` without what is within the nodes; null if that is the same.
-  std::unique_ptr<const Topology> by_node;
 };
 
 // What a parameter asks for by name.
@@ -200,7 +198,7 @@ class Library {
   // May a blocking call of it, on one node, go through memory that its ranks share?
   bool MayShare(Operation operation) const;
   // May plans of it, across nodes, have the ranks of a node meet at a board?
-  bool MayMeet(Operation operation) const;
+  bool MayUseBoards(Operation operation) const;
   // The components from outside the tree that choices are made from, with versions and priorities:
   // must be the same on all ranks. Empty: none.
   const std::string& outside() const { return outside_; }

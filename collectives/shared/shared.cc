@@ -90,7 +90,7 @@ class Circle final : public Beside {
     for (std::uint32_t i = 0; i < collective::kOperations; ++i) {
       const auto operation = static_cast<Operation>(i);
       const Library& library = table->library;
-      if (!(across_ ? library.MayMeet(operation) : library.MayShare(operation))) continue;
+      if (!(across_ ? library.MayUseBoards(operation) : library.MayShare(operation))) continue;
       operations |= Bit(operation);
       if (library.forced(operation) == Forced::kShared) always_ |= Bit(operation);
     }

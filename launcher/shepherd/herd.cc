@@ -126,6 +126,10 @@ std::vector<RankStart> Herd::Starts(bool job_crowded) const {
   return starts;
 }
 
+param::Settings Herd::Settings() const {
+  return param::Settings::FromEnvironment(Environment(orders_.plan.apps.front().environment));
+}
+
 Status Herd::MakeServer(const param::Settings& settings) {
   pmix::Params params;
   if (Status status = param::Load(settings, pmix::kFields, &params); !status.ok()) return status;
@@ -145,9 +149,7 @@ Status Herd::MakeServer(const param::Settings& settings) {
 
 Status Herd::Prepare() {
   machine_ = ThisMachine(false);
-  const Environment variables(orders_.plan.apps.front().environment);
-  const param::Settings settings = param::Settings::FromEnvironment(variables);
-  if (Status status = MakeServer(settings); !status.ok()) return status;
+  if (Status status = MakeServer(Settings()); !status.ok()) return status;
   for (const wire::RankOrder& rank : orders_.ranks)
     if (Status status = MakeRank(rank); !status.ok()) return status;
   const bool news =
@@ -164,8 +166,7 @@ Status Herd::StartRanks(bool job_crowded) {
   if (job_ != nullptr) return Error(Code::kInvalid, "the ranks were started twice");
   const std::vector<RankStart> starts = Starts(job_crowded);
   if (starts.empty()) return {};
-  const Environment variables(orders_.plan.apps.front().environment);
-  const param::Settings settings = param::Settings::FromEnvironment(variables);
+  const param::Settings settings = Settings();
   auto spawner = context_.spawners.Find(context_.local_spawner)
                      ->make(SpawnContext{context_.environment, settings});
   if (!spawner.ok()) return std::move(spawner).status();

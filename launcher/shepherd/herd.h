@@ -63,6 +63,8 @@ class Herd {
   };
 
   Status MakeRank(const wire::RankOrder& order);
+  // As the job's parameters say.
+  param::Settings Settings() const;
   Status MakeServer(const param::Settings& settings);
   bool RanksShareCpus() const;
   std::vector<RankStart> Starts(bool job_crowded) const;
