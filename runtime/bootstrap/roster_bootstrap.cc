@@ -19,10 +19,6 @@
 namespace lamina::bootstrap {
 namespace {
 
-// How long a rank that is still in the program before ours is waited for. Longer: its script runs
-// fewer of them, and the card it has is the one.
-constexpr int kEarlierProgramS = 1;
-
 // The word is shared between processes, so no FUTEX_PRIVATE_FLAG.
 long Futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
            const timespec* until) {
@@ -85,16 +81,18 @@ class RosterBootstrap final : public Bootstrap {
     return {};
   }
 
+  // The n-th program of a rank belongs to the n-th of the others. Whoever took another one's card
+  // would wait for a process that is gone.
   Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
     RosterEntry& peer = roster_->entries()[rank];
-    const timespec patience = SecondsFromNow(kEarlierProgramS);
+    const std::uint32_t own = Own().programs;
     const timespec limit = SecondsFromNow(kCardTimeoutS);
     std::uint32_t program;
-    while ((program = peer.published.load(std::memory_order_acquire)) < Own().programs) {
-      const timespec& until = program == 0 ? limit : patience;
-      if (Futex(&peer.published, FUTEX_WAIT_BITSET, program, &until) == 0 || errno != ETIMEDOUT)
+    while ((program = peer.published.load(std::memory_order_acquire)) != own) {
+      if (program > own) return AnotherProgram(rank, program);
+      if (Futex(&peer.published, FUTEX_WAIT_BITSET, program, &limit) == 0 || errno != ETIMEDOUT)
         continue;
-      if (program != 0) break;
+      if (program != 0) return AnotherProgram(rank, program);
       return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
     }
     if (peer.card_bytes > sizeof peer.card)
@@ -128,6 +126,14 @@ class RosterBootstrap final : public Bootstrap {
 
  private:
   RosterEntry& Own() { return roster_->entries()[identity_.rank]; }
+
+  Status AnotherProgram(std::uint32_t rank, std::uint32_t program) {
+    return Error(
+        Code::kInvalid,
+        "rank %u runs MPI program %u of its script, this rank its %u; let all ranks run the "
+        "same ones, and start what one alone needs by env -u %s -u PMIX_NAMESPACE",
+        rank, program, Own().programs, kRosterVariable);
+  }
 
   // Null: it cannot be had.
   Bootstrap* Pmix() {

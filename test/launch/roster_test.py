@@ -7,6 +7,7 @@ Method: an MPI program behind wrappers that take from it what a wrapper may."""
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import harness
@@ -42,9 +43,17 @@ class Roster(LaunchCase):
     def test_programs_one_after_another(self):
         self.good("sh", "-ec", 'for i in 1 2 3 4 5 6 7 8; do "$0" 0; done', LAZY)
 
-    def test_a_rank_may_run_one_more(self):
-        """As a script that asks a program for its version on rank 0 alone."""
-        self.good("sh", "-ec", '[ $PMIX_RANK != 0 ] || "$1"; "$0" 0', LAZY, INIT)
+    def test_a_rank_that_runs_one_more_is_named(self):
+        """As a script that asks a program for its version on rank 0 alone: others would talk
+        to it."""
+        with tempfile.TemporaryDirectory(prefix="lamina-test-") as folder:
+            ready = os.path.join(folder, "ready")
+            os.mkfifo(ready)
+            job = self.run_job("sh", "-ec", 'if [ $PMIX_RANK = 0 ]; then "$2"; : > "$0"; else : < "$0"; '
+                               'fi; "$1" 0', ready, LAZY, INIT, ranks=2)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stderr, "rank 0 runs MPI program 2 of its script, this rank its 1; let all "
+                                     "ranks run the same ones")
 
     def test_a_rank_has_one_process_at_a_time(self):
         """What a rank starts does not take its place: the rank goes on, the other is told why not."""
