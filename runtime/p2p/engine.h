@@ -63,6 +63,7 @@ struct Lane {
   PeerId peer = kNoPeer;
   bool lost = false;
   bool farewell = false;  // this peer's transport wants goodbyes (it is a network)
+  bool goodbye_sent = false;
   bool goodbye_received = false;
   bool listed = false;  // stands in the engine's list of lanes with something waiting
   std::unique_ptr<transport::Endpoint> owned;
