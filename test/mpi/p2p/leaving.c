@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Goal:   MPI_Finalize does not wait for its limit where messages went one way only.
- * Method: each rank sends to the next and receives from the one before, all leave at once, under a limit
- *         that is longer than the test may take.
+ * Method: each rank sends to the next and receives from the one before, all leave at once, under a
+ *         limit that is longer than the test may take.
  */
 #include "test/mpi/check.h"
 
