@@ -68,6 +68,7 @@ class Participant {
     const Post& said = post(rank);
     if (!Await(said.number, number_)) return false;
     if (finished_by_all_ < said.finished_by_all) finished_by_all_ = said.finished_by_all;
+    if (ranks() == 2) HaveMet();
     return true;
   }
   // Everybody has written. Work that one can do for all is done by `last` (crowded) and found in
@@ -141,7 +142,7 @@ class Participant {
     patience_.Wait({word, number, board_, rank_});
     return word.load(std::memory_order_acquire) >= number;
   }
-  // Whoever has arrived here has finished what came kLag operations before.
+  // All others have posted; whoever has, has finished what came kLag operations before.
   void HaveMet() {
     if (finished_by_all_ + kLag < number_) finished_by_all_ = number_ - kLag;
   }
