@@ -13,4 +13,7 @@ inline void WillWrite(const void* line) {
 #endif
 }
 
+// Begins to fetch a line that is going to be read.
+inline void WillRead(const void* line) { __builtin_prefetch(line); }
+
 }  // namespace lamina

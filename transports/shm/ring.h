@@ -241,6 +241,7 @@ class RingReader {
     while (taken < frames_max) {
       const std::uint64_t word = cell_->word.load(std::memory_order_acquire);
       if (!IsNext(word)) break;
+      WillRead(&cells_[(next_ + 1) & mask_]);  // on its way while this frame is taken
       const std::uint32_t bytes = static_cast<std::uint32_t>(word);
       if (bytes <= kNearBytesMax) [[likely]] {
         take(cell_->header, std::span<const std::byte>(cell_->near, bytes));
