@@ -22,7 +22,7 @@
 
 #include "line.h"
 
-enum { kRounds = 7, kPings = 50000, kForks = 20, kSocketPings = 2000 };
+enum { kRounds = 7, kPings = 50000, kForks = 20, kSocketPings = 2000, kPostBytesMax = 16384 };
 extern char** environ;
 
 static int ByValue(const void* a, const void* b) {
@@ -51,26 +51,50 @@ static void Pin(int n) {
 }
 
 static struct Line line;
+static _Alignas(4096) char posts[2][kPostBytesMax]; /* by the side that writes */
+static size_t post_bytes;
+
+/* Microseconds that one way of a cache line takes, behind post_bytes that its sender copies to
+ * where its receiver copies them from: the least that a message takes that is copied twice. */
+static double PlayPost(int side) {
+  char *from = calloc(1, kPostBytesMax), *to = calloc(1, kPostBytesMax);
+  const double start = Now();
+  for (int turn = 1; turn <= kPings; ++turn) {
+    if (side == 1) Await(&line.ping, turn);
+    if (side == 1) memcpy(to, posts[0], post_bytes);
+    memcpy(posts[side], from, post_bytes);
+    atomic_store_explicit(side == 0 ? &line.ping : &line.pong, turn, memory_order_release);
+    if (side == 0) Await(&line.pong, turn);
+    if (side == 0) memcpy(to, posts[1], post_bytes);
+  }
+  const double took = (Now() - start) / kPings / 2 * 1e6;
+  free(from);
+  free(to);
+  return took;
+}
+
+static double Play(int side) {
+  int played = 0;
+  return post_bytes > 0 ? PlayPost(side) : PlayLine(&line, side, kPings, &played);
+}
 
 static void* Answer(void* unused) {
   Pin(1);
-  int played = 0;
-  PlayLine(&line, 1, kPings, &played);
+  Play(1);
   return unused;
 }
 
-/* One way of a cache line between two processors. */
-static double LineUs(size_t unused) {
-  (void)unused;
+/* One way of a cache line between two processors, behind so many bytes. */
+static double LineUs(size_t bytes) {
   pthread_t thread;
-  int played = 0;
+  post_bytes = bytes;
   atomic_store(&line.ping, 0);
   atomic_store(&line.pong, 0);
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
   if (pthread_create(&thread, NULL, Answer, NULL) != 0) return -1;
   Pin(0);
-  const double took = PlayLine(&line, 0, kPings, &played);
+  const double took = Play(0);
   pthread_join(thread, NULL);
   sched_setaffinity(0, sizeof before, &before);
   return took;
@@ -198,6 +222,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   printf("line %.4g\n", Median(LineUs, 0));
+  printf("post:1024 %.4g\n", Median(LineUs, 1024));
+  printf("post:4096 %.4g\n", Median(LineUs, 4096));
+  printf("post:16384 %.4g\n", Median(LineUs, kPostBytesMax));
   printf("copy:65536 %.4g\n", Median(CopyUs, 65536));
   printf("copy:1048576 %.4g\n", Median(CopyUs, 1 << 20));
   printf("copy:4194304 %.4g\n", Median(CopyUs, 4 << 20));
