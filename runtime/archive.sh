@@ -23,5 +23,7 @@ $link "$@" -l:libstdc++.a -Wl,--force-group-allocation -o "$work/all.o"
 patterns() { for pattern in $2; do printf -- '--%s=%s\n' "$1" "$pattern"; done; }
 name=${archive##*/lib}
 objcopy --wildcard --weaken-symbol='_Z*' $(patterns weaken-symbol "$weaken") "$work/all.o" "$work/weak.o"
-objcopy --wildcard $(patterns keep-global-symbol "$keep") "$work/weak.o" "$work/${name%.a}.o"
+# The C++ runtime's probes for debuggers are notes about sections that gold's --gc-sections throws away.
+objcopy --wildcard $(patterns keep-global-symbol "$keep") --remove-section='.note.stapsdt' \
+  --remove-section='.stapsdt.base' "$work/weak.o" "$work/${name%.a}.o"
 ar rcD "$archive" "$work/${name%.a}.o"
