@@ -131,6 +131,25 @@ class TableTest(unittest.TestCase):
         why, out = bench.call(["sh", "-c", "echo begun; exec cat /dev/zero > /dev/null"], "/nowhere", 0.3)
         self.assertEqual((why, out), ("hung", "begun\n"))
 
+    def test_a_row_that_hangs_or_fails_takes_no_other_with_it(self):
+        program = """shift  # the seconds
+            for word in "$@"; do
+              case $word in hang:*) exec cat /dev/zero > /dev/null;; fail:*) echo bad >&2; exit 3;; esac
+              echo "$word 7 0 0"
+            done"""
+        usual, bench.MEASURE_SECONDS_MAX = bench.MEASURE_SECONDS_MAX, 0.5
+        self.addCleanup(setattr, bench, "MEASURE_SECONDS_MAX", usual)
+        mpi = bench.Mpi("m", [], [], [], [])
+        mpi.command = lambda ranks, words, way: ["sh", "-c", program] + words
+        for asked, has, told in (
+                ("hang:1 a fail:1 b hang:2", "a b", {"hang:1": "hung", "fail:1": "bad", "hang:2": "hung"}),
+                ("memory fail:1 a", "memory a", {"fail:1": "bad"}),
+                ("fail:1 fail:2 a", "", dict.fromkeys(("fail:1", "fail:2", "a"), "bad"))):
+            values, problems = {}, {}
+            rows = [bench.Row(what, 4, what, "us") for what in asked.split()]
+            bench.measure_together(mpi, rows, 0.1, values, problems)
+            self.assertEqual((" ".join(values), problems), (has, told))
+
     def test_a_command_that_fails_says_why(self):
         why, _ = bench.call(["sh", "-c", "echo first >&2; echo last >&2; exit 3"], "/nowhere", 5)
         self.assertEqual(why, "last")
