@@ -138,7 +138,8 @@ class Transport {
   virtual void Disarm() = 0;
   // Ends the sleep of the thread that armed. Any thread.
   virtual void Wake() = 0;
-  // True when everything accepted so far has left this process, so that it may end.
+  // True when everything accepted so far has left this process, so that it may end. No peer that
+  // has received all it was sent has to progress for that.
   virtual bool Drained() = 0;
 };
 

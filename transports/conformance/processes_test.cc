@@ -287,6 +287,37 @@ TEST_P(Processes, APeerThatDoesNotReadHoldsUpNobodyForEver) {
   });
 }
 
+// What one peer is slow to read is no business of another, who has read all and computes.
+TEST_P(Processes, DrainingNeedsNobodyWhoHasReadAll) {
+  Run(3, [](Member& member, Node& node) {
+    transport::Transport& transport = node.transport();
+    std::uint64_t sent = 0;
+    if (member.rank() == 0) {
+      ASSERT_EQ(node.Send(1, 8), Code::kOk);
+      ASSERT_EQ(node.Send(2, 8), Code::kOk);
+    } else {
+      ASSERT_TRUE(node.PollUntil([&] { return node.inbox().arrived[PeerId{0}] == 1; }));
+    }
+    member.Barrier();
+    if (member.rank() == 0) {
+      const std::size_t bytes = node.to(1).caps().short_bytes_max;
+      while (node.sent(1) < 100000 && transport.Drained() && node.TrySend(1, bytes) == Code::kOk)
+        continue;
+      for (int i = 0; i < 100; ++i) transport.Progress(16);  // a question to all would leave now
+      sent = node.sent(1);
+    }
+    Bytes blob(sizeof sent);
+    std::memcpy(blob.data(), &sent, sizeof sent);
+    std::memcpy(&sent, member.Exchange(blob)[0].data(), sizeof sent);
+    if (member.rank() == 0) {
+      EXPECT_TRUE(node.PollUntil([&] { return transport.Drained(); }));
+    } else if (member.rank() == 1) {
+      EXPECT_TRUE(node.PollUntil([&] { return node.inbox().arrived[PeerId{0}] == sent; }));
+    }
+    member.Barrier();
+  });
+}
+
 TEST_P(Processes, ASenderNoticesThatItsPeerWasKilled) {
   Run(2, [](Member& member, Node& node) {
     if (member.rank() == 1) {
