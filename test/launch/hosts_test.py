@@ -470,7 +470,9 @@ class GuestsTest(HostsCase):
         """No rank has run by then, on any host, since all wait for the last one."""
         script = program("deaf")
         with open(script, "w", encoding="ascii") as file:
-            file.write("#!/bin/sh\nhost=$1; shift\n[ $host = %s ] && exec cat > /dev/null\n"
+            # Its output stays open: who closes it is taken for dead after a second.
+            file.write("#!/bin/sh\nhost=$1; shift\nif [ $host = %s ]; then\n"
+                       "  while read -r word; do :; done; exit 1\nfi\n"
                        "exec ip netns exec %s-$host \"$@\"\n" % (HOSTS[-1], NAME))
         os.chmod(script, 0o755)
         process = self.start("./actor", "say=up", "wait", options=["--agent", script + " {host}"])
