@@ -262,17 +262,19 @@ void Engine::Nudge(PeerId peer) {
   if (lane.answers.empty()) SendAnswer(lane, {PackToken(FrameKind::kNudge, 0), Grant{}, false});
 }
 
-// A goodbye makes a lane where there was none, to somebody who waits for one from here.
+void Engine::SayGoodbye() {
+  for (auto& lane : lane_storage_)
+    if (lane->farewell && !lane->lost && !std::exchange(lane->goodbye_sent, true))
+      SendAnswer(*lane, {PackToken(FrameKind::kGoodbye, 0), Grant{}, false});
+}
+
 void Engine::Farewell() {
+  SayGoodbye();
   DrainUntil([this] {
-    bool all = true;
-    for (auto& lane : lane_storage_) {
-      if (!lane->farewell || lane->lost) continue;
-      if (!std::exchange(lane->goodbye_sent, true))
-        SendAnswer(*lane, {PackToken(FrameKind::kGoodbye, 0), Grant{}, false});
-      all = all && lane->goodbye_received && lane->answers.empty();
-    }
-    return all;
+    SayGoodbye();  // to whom there was no lane until a goodbye came from there
+    return std::all_of(lane_storage_.begin(), lane_storage_.end(), [](const auto& lane) {
+      return !lane->farewell || lane->lost || (lane->goodbye_received && lane->answers.empty());
+    });
   });
   DropOrphans();
 }

@@ -190,6 +190,7 @@ class Engine final : public transport::Inbox {
   void ConnectThrough(Lane& lane, const bootstrap::Card& card);
   MatchSpace& FindSpace(ContextId context);
   void DropMessages(MatchSpace* space);
+  void SayGoodbye();
   void DropOrphans();
   template <class Done>
   void DrainUntil(const Done& done);
