@@ -68,7 +68,7 @@ class Participant {
     const Post& said = post(rank);
     if (!Await(said.number, number_)) return false;
     if (finished_by_all_ < said.finished_by_all) finished_by_all_ = said.finished_by_all;
-    if (ranks() == 2) HaveMet();
+    if (ranks() == 2) HaveMet();  // that one is all others
     return true;
   }
   // Everybody has written. Work that one can do for all is done by `last` (crowded) and found in
