@@ -54,18 +54,21 @@ static struct Line line;
 static _Alignas(4096) char posts[2][kPostBytesMax]; /* by the side that writes */
 static size_t post_bytes;
 
+static void TakePost(atomic_int* word, int turn, const char* post, char* to) {
+  Await(word, turn);
+  memcpy(to, post, post_bytes);
+}
+
 /* Microseconds that one way of a cache line takes, behind post_bytes that its sender copies to
  * where its receiver copies them from: the least that a message takes that is copied twice. */
 static double PlayPost(int side) {
   char *from = calloc(1, kPostBytesMax), *to = calloc(1, kPostBytesMax);
   const double start = Now();
   for (int turn = 1; turn <= kPings; ++turn) {
-    if (side == 1) Await(&line.ping, turn);
-    if (side == 1) memcpy(to, posts[0], post_bytes);
+    if (side == 1) TakePost(&line.ping, turn, posts[0], to);
     memcpy(posts[side], from, post_bytes);
     atomic_store_explicit(side == 0 ? &line.ping : &line.pong, turn, memory_order_release);
-    if (side == 0) Await(&line.pong, turn);
-    if (side == 0) memcpy(to, posts[1], post_bytes);
+    if (side == 0) TakePost(&line.pong, turn, posts[1], to);
   }
   const double took = (Now() - start) / kPings / 2 * 1e6;
   free(from);
