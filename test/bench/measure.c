@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What one MPI takes for the common things. Plain MPI, built with each MPI's own mpicc by `run`.
  *
- * usage: mpiexec -n N measure SECONDS ROW...      ROW: latency:BYTES rate:BYTES barrier bcast:BYTES
+ * usage: mpiexec -n N measure SECONDS [multiple] ROW...
+ *                                                ROW:  latency:BYTES rate:BYTES barrier bcast:BYTES
  *                                                      reduce:BYTES allreduce:BYTES
  *                                                      allgather:BYTES alltoall:BYTES both:BYTES
  *                                                      pairs:BYTES stencil:POINTS any:BYTES
  *                                                      started:BYTES vector:BYTES early:BYTES
  *                                                      queue:MESSAGES memory spoken peer idle
+ * `multiple`: at MPI_THREAD_MULTIPLE, by one thread all the same.
  * Prints `ROW VALUE BEFORE AFTER` per row. VALUE: microseconds, messages per second, kB per rank
  * (PSS), or per cent of a processor. BEFORE, AFTER: microseconds that a cache line took from one of
  * two ranks to the other before and after the row; 0 if they are not two, or share no memory.
@@ -381,13 +383,21 @@ static void Allocate(int count, char** rows) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  const int multiple = argc > 2 && strcmp(argv[2], "multiple") == 0;
+  int provided = MPI_THREAD_SINGLE;
+  if (!multiple) {
+    MPI_Init(&argc, &argv);
+  } else if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS ||
+             provided != MPI_THREAD_MULTIPLE) {
+    fprintf(stderr, "no MPI_THREAD_MULTIPLE\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const double seconds = argc > 1 ? atof(argv[1]) : 0;
   double at_rest = 0, spoken = 0;
 
-  for (int i = 2; i < argc; ++i) {
+  for (int i = 2 + multiple; i < argc; ++i) {
     double value = -1;
     int bytes = 0;
     char name[32] = "";

@@ -120,11 +120,13 @@ class TableTest(unittest.TestCase):
         alone = [row for row in bench.all_rows() if row.way and row.ranks != 2]
         self.assertEqual(alone, [])
         ways = {row.way for row in bench.all_rows()}
-        self.assertEqual(ways, {"", "tcp", "copied", "free", "beside", "queue", "hosts", "shaped"})
+        self.assertEqual(ways, {"", "multiple", "tcp", "copied", "free", "beside", "queue", "hosts",
+                                "shaped"})
         command = bench.Mpi("m", [], ["run"], ["bound"], ["free"], {"tcp": ["by", "tcp"]}).command
         self.assertEqual(command(2, ["p"], "tcp"), ["run", "bound", "by", "tcp", "-n", "2", "p"])
         self.assertEqual(command(4, ["p"]), ["run", "free", "-n", "4", "p"])
-        self.assertEqual({row.way for row in bench.all_rows() if row.bound}, {"", "tcp", "copied", "queue"})
+        self.assertEqual({row.way for row in bench.all_rows() if row.bound},
+                         {"", "multiple", "tcp", "copied", "queue"})
         self.assertEqual([row.name for row in bench.all_rows() if row.bound and row.ranks != 2], [])
 
     def test_a_command_that_hangs_is_ended(self):
