@@ -2,8 +2,8 @@
 // Operations that move data.
 //
 // Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
-//        alltoall: a square of pieces, a row for each sender. In the slot of the operation, or in
-//        the post where there is one piece that fits.
+//        alltoall: a row for each sender, of pieces for all others or for some. In the slot of the
+//        operation, or in the post where there is one piece that fits.
 // Cost:  two copies of every byte, but one of a long block that stays with its member in an
 //        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
 //        whoever only writes goes on at once, until the slots are used up.
@@ -68,6 +68,52 @@ std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
   if (room > static_cast<std::int64_t>(kLineBytes)) room &= ~std::int64_t{kLineBytes - 1};
   return std::min(bytes, std::max<std::int64_t>(room, 1));
 }
+
+// Of an alltoall: blocks so short that a member's row of them is copied as one.
+bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
+  const std::int64_t bytes = in.first.bytes();
+  const std::int64_t row = bytes * self.ranks();
+  if (!self.Begin(Writes::kSlot)) return false;
+  Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row);
+  self.Arrive();
+  self.FetchNext(self.rank() * row, row);
+  if (!self.AwaitAll()) return false;
+  for (Rank rank = 0; rank < self.ranks(); ++rank)
+    Give(self.slot() + rank * row + self.rank() * bytes, bytes, in.At(rank), 0);
+  self.Finish();
+  return true;
+}
+
+// What a slot holds of an alltoall of longer blocks: of each member, `piece` bytes for as many
+// others as there is room for. In step s, member r and member s - r (modulo their number) exchange
+// theirs, so that one buffer can be both output and input.
+struct Tile {
+  // Among many, whole squares would be of pieces so short that every copy begins anew: 64 KiB x16
+  // 1452 us instead of 1139, 1 MiB 22.7 ms instead of 18.9.
+  static constexpr std::int64_t kPieceBytesMin = 64 << 10;
+
+  Tile(Participant& self, std::int64_t bytes)
+      : piece(std::max(Piece(self, bytes, self.ranks() * self.ranks()),
+                       Piece(self, std::min(bytes, kPieceBytesMin), self.ranks()))),
+        steps(static_cast<Rank>(
+            std::min<std::int64_t>(self.ranks(), Piece(self, INT64_MAX, self.ranks()) / piece))) {}
+
+  // visit(the other member, where this one writes for it, where it has written for this one) for
+  // each of the steps from `first` on.
+  template <class Visit>
+  void ForEach(Participant& self, Rank first, const Visit& visit) const {
+    for (Rank step = first; step < std::min<Rank>(first + steps, self.ranks()); ++step) {
+      const Rank other = (step + self.ranks() - self.rank()) % self.ranks();
+      const auto place = [&](Rank rank) {
+        return self.slot() + (rank * steps + step - first) * piece;
+      };
+      visit(other, place(self.rank()), place(other));
+    }
+  }
+
+  std::int64_t piece;  // bytes
+  Rank steps;
+};
 
 }  // namespace
 
@@ -174,31 +220,26 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
 
 bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
-  const std::int64_t ranks = self.ranks();
-  const std::int64_t piece = Piece(self, bytes, ranks * ranks);
-  const bool is_short = bytes <= kShortBlock && piece == bytes;
-  const Buffer whole = out.All(self.ranks());
-  for (std::int64_t done = 0; done < bytes; done += piece) {
-    const std::int64_t now = std::min(piece, bytes - done);
-    if (!self.Begin(Writes::kSlot)) return false;
-    std::byte* const own_row = self.slot() + self.rank() * ranks * now;
-    if (is_short) {
-      Take(whole, 0, bytes * ranks, own_row);
-    } else {
-      for (Rank rank = 0; rank < self.ranks(); ++rank)
-        if (rank != self.rank()) Take(out.At(rank), done, now, own_row + rank * now);
+  if (bytes <= kShortBlock && Piece(self, bytes, self.ranks() * self.ranks()) == bytes)
+    return AlltoallOfRows(self, out, in);
+  const Tile tile(self, bytes);
+  for (Rank first = 0; first < self.ranks(); first += tile.steps) {
+    for (std::int64_t done = 0; done < bytes; done += tile.piece) {
+      const std::int64_t now = std::min(tile.piece, bytes - done);
+      if (!self.Begin(Writes::kSlot)) return false;
+      tile.ForEach(self, first, [&](Rank other, std::byte* to, std::byte*) {
+        if (other != self.rank()) Take(out.At(other), done, now, to);
+      });
+      self.Arrive();
+      tile.ForEach(self, first, [&](Rank other, std::byte* place, std::byte*) {
+        if (other == self.rank()) Keep(out.At(other), in.At(other), done, now, place);
+      });
+      if (!self.AwaitAll()) return false;
+      tile.ForEach(self, first, [&](Rank other, std::byte*, const std::byte* from) {
+        if (other != self.rank()) Give(from, now, in.At(other), done);
+      });
+      self.Finish();
     }
-    self.Arrive();
-    if (is_short) {
-      self.FetchNext(self.rank() * ranks * now, ranks * now);
-    } else {
-      Keep(out.At(self.rank()), in.At(self.rank()), done, now, own_row + self.rank() * now);
-    }
-    if (!self.AwaitAll()) return false;
-    const std::byte* column = self.slot() + self.rank() * now;
-    for (Rank rank = 0; rank < self.ranks(); ++rank, column += ranks * now)
-      if (is_short || rank != self.rank()) Give(column, now, in.At(rank), done);
-    self.Finish();
   }
   return true;
 }
