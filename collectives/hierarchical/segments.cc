@@ -14,18 +14,20 @@ constexpr std::int64_t kSegmentBytesMin = 16 << 10;
 Cut CutFor(std::int64_t bytes, const CutLimits& limits,
            const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages) {
   Cut best;
-  for (int segments = 1; segments <= limits.segments_max; segments *= 2) {
-    if (segments > 1 && bytes / segments < kSegmentBytesMin) break;
-    const bool last = segments * 2 > limits.segments_max;
-    if (segments > 1 && !last && bytes / segments > limits.segment_bytes_max) continue;
+  const auto consider = [&](std::int64_t segments) {
     double all_us = 0, slowest_us = 0;
     for (const StageTime& stage : stages((bytes + segments - 1) / segments)) {
       all_us += stage.all_us;
       slowest_us = std::max(slowest_us, stage.busy_us);
     }
-    const double cost_us = all_us + (segments - 1) * slowest_us;
-    if (segments == 1 || cost_us < best.cost_us) best = {segments, cost_us};
-  }
+    const double cost_us = all_us + static_cast<double>(segments - 1) * slowest_us;
+    if (segments == 1 || cost_us < best.cost_us) best = {static_cast<int>(segments), cost_us};
+  };
+  consider(1);
+  const std::int64_t fewest = (bytes - 1) / limits.segment_bytes_max + 1;
+  for (std::int64_t segments = std::clamp<std::int64_t>(fewest, 2, limits.segments_max);
+       segments <= limits.segments_max && bytes / segments >= kSegmentBytesMin; segments *= 2)
+    consider(segments);
   return best;
 }
 
