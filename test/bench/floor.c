@@ -16,13 +16,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "line.h"
 
-enum { kRounds = 7, kPings = 50000, kForks = 20, kSocketPings = 2000, kPostBytesMax = 16384 };
+enum {
+  kRounds = 7,
+  kPings = 50000,
+  kForks = 20,
+  kSocketPings = 2000,
+  kPostBytesMax = 16384,
+  kCrowdCalls = 20000
+};
 extern char** environ;
 
 static int ByValue(const void* a, const void* b) {
@@ -117,6 +125,60 @@ static double CopyUs(size_t bytes) {
   free(from);
   free(to);
   return took / copies * 1e6;
+}
+
+/* Processes that share processors, and yield while they wait. */
+struct Crowd {
+  _Alignas(64) atomic_int said[8]; /* the number of the last call that was said here */
+  _Alignas(64) atomic_int come;
+  _Alignas(64) atomic_int met;
+};
+
+static void YieldUntil(atomic_int* word, int value) {
+  while (atomic_load_explicit(word, memory_order_acquire) < value) sched_yield();
+}
+
+/* All wait for all: a barrier. */
+static void Meet(struct Crowd* crowd, int call, int processes) {
+  if (atomic_fetch_add(&crowd->come, 1) + 1 == call * processes)
+    atomic_store_explicit(&crowd->met, call, memory_order_release);
+  YieldUntil(&crowd->met, call);
+}
+
+/* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
+static void Tell(struct Crowd* crowd, int call, int processes, int self) {
+  atomic_int* const said = &crowd->said[call % 8];
+  if (call % processes == self)
+    atomic_store_explicit(said, call, memory_order_release);
+  else
+    YieldUntil(said, call);
+}
+
+static int crowd_tells;
+
+/* Microseconds a call among so many processes, where the scheduler puts them. They come in no
+ * order, as from work of their own, and the processors' queues hold them so from then on. */
+static double CrowdUs(size_t processes) {
+  struct Crowd* crowd =
+      mmap(NULL, sizeof *crowd, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  int self = 0;
+  for (int child = 1; child < (int)processes && self == 0; ++child)
+    if (fork() == 0) self = child;
+  unsigned seed = (unsigned)getpid();
+  usleep((unsigned)rand_r(&seed) % 20000);
+  int call = 1;
+  Meet(crowd, call, (int)processes);
+  const double start = Now();
+  while (++call <= kCrowdCalls)
+    if (crowd_tells)
+      Tell(crowd, call, (int)processes, self);
+    else
+      Meet(crowd, call, (int)processes);
+  const double took = Now() - start;
+  if (self != 0) _exit(0);
+  while (wait(NULL) > 0) continue;
+  munmap(crowd, sizeof *crowd);
+  return took / kCrowdCalls * 1e6;
 }
 
 static double ForkMs(size_t unused) {
@@ -234,5 +296,9 @@ int main(int argc, char** argv) {
   printf("socket:8 %.4g\n", Median(SocketUs, 8));
   printf("socket:65536 %.4g\n", Median(SocketUs, 65536));
   printf("fork %.4g\n", Median(ForkMs, 0));
+  for (crowd_tells = 0; crowd_tells < 2; ++crowd_tells)
+    for (int processes = 8; processes <= 16; processes *= 2)
+      printf("%s:%d %.4g\n", crowd_tells ? "tell" : "meet", processes,
+             Median(CrowdUs, (size_t)processes));
   return 0;
 }
