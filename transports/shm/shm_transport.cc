@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include "runtime/base/log.h"
-#include "transports/shm/bell.h"
-#include "transports/shm/endpoint.h"
 #include "transports/shm/local_transport.h"
 #include "transports/shm/params.h"
 
