@@ -29,10 +29,9 @@ namespace {
 
 bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
 
-// A segment costs everybody who passes it on a turn, and waits for its last byte at each. 4 hosts x
-// 4 ranks, 4 MiB, ms, in segments of 64, 128, 192, 224 and 256 KiB: without a
-// limit 7.0 6.9 6.4 5.6 5.5 (350 KiB 5.6), at 1 Gbit/s 35 35 36 37 39; without boards 9.6 8.8 7.8,
-// 256 KiB 6.9.
+// A segment costs everybody who passes it on a turn, and waits for its last byte at each. 4 MiB, 4
+// hosts x 4 ranks, in segments of 64, 128, 192, 224, 256 and 350 KiB: ms 7.0 6.9 6.4 5.6 5.5 5.6,
+// at 1 Gbit/s 35 35 36 37 39; without boards, of 64, 128, 192 and 256 KiB, 9.6 8.8 7.8 6.9.
 constexpr std::int64_t kSegmentBytesMax = 224 << 10;
 constexpr int kSegmentsMax = 1024;
 
@@ -97,8 +96,7 @@ Cut CutOf(const Call& call, const std::vector<Span>& spans) {
     for (std::size_t i = 0; i < spans.size(); ++i)
       all = all + (call.board && i == 0 ? BoardTime(Inner(call, Operation::kBcast, bytes), spans[i])
                                         : TimeOf(forms[i], spans[i], bytes));
-    // Those that a leader stands for take the segment before meanwhile: it has a turn in each
-    // round.
+    // Those that a leader stands for take the segment before meanwhile, so each round is a turn.
     LinkModel crowded = spans.back().link;
     crowded.crowd = spans.front().link.crowd;
     all.busy_us += Turns(crowded, 1);

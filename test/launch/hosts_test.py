@@ -201,6 +201,24 @@ class WellTest(HostsCase):
         said = os.read(main_end, 65536).decode()
         self.assertEqual(len(re.findall(told % "warning: ", said)), 1, said)
 
+    def test_bridges_of_containers_are_no_network(self):
+        """Each host has one, with the same address; who connects to the peer's finds itself."""
+        bridge = ("ip link add docker0 type bridge && ip link add dv0 type veth peer name dv1 && "
+                  "ip link set dv0 master docker0 && ip addr add 172.31.0.1/16 dev docker0 && "
+                  "ip link set dv0 up && ip link set dv1 up && ip link set docker0 up && "
+                  "timeout 20 sh -c 'until ip link show docker0 | grep -q LOWER_UP; do :; done'")
+
+        def on_all(command, check=True):
+            for host in HOSTS:
+                subprocess.run(["ip", "netns", "exec", "%s-%s" % (NAME, host), "sh", "-c", command],
+                               check=check, stderr=subprocess.DEVNULL if not check else None)
+
+        self.addCleanup(on_all, "ip link del docker0; ip link del dv0", check=False)
+        on_all(bridge)
+        done = self.job("./exchange", options=["--param", "base.log.level=debug"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("docker0 is left out", done.stderr)
+
     def test_mpi_across_hosts(self):
         done = self.job("./exchange")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

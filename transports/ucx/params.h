@@ -27,7 +27,7 @@ inline constexpr std::tuple kFields{
         "2.5 ms and files in /dev/shm."),
     param::Describe("transport.ucx.net_devices", &Params::net_devices, "",
                     "Network devices UCX may use, as in UCX_NET_DEVICES, e.g. \"eth0\"; empty: UCX "
-                    "chooses."),
+                    "chooses among all but bridges of this node's containers (docker0)."),
     param::Describe("transport.ucx.short_bytes_max", &Params::short_bytes_max, Unit::kBytes, 1024u,
                     1024u * 1024,
                     "Largest frame that is copied and sent at once; longer ones go by rendezvous. "

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/log.h"
 #include "runtime/base/text.h"
+#include "transports/ucx/devices.h"
 
 namespace lamina::ucx {
 
@@ -23,6 +25,21 @@ constexpr std::chrono::milliseconds kCloseTimeout{500};
 std::string Explain(const char* status) {
   const std::string line = TakeLastError();
   return line.empty() ? status : Format("%s (%s)", status, line.c_str());
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+// For UCX_NET_DEVICES; empty: UCX may use them all. UCX itself leaves out bridges from 1.16 on.
+std::string AllButInnerBridges() {
+  const Devices devices = FindDevices(AddressedDevices(), "/sys/class");
+  if (devices.inner_bridges.empty() || devices.usable.empty()) return "";
+  Log(Level::kDebug, "ucx", "%s is left out: a bridge of this node's containers or machines",
+      Listed(devices.inner_bridges).c_str());
+  return Listed(devices.usable);
 }
 
 Status UcxError(const Library& library, Code code, ucs_status_t status, const char* call) {
@@ -58,7 +75,9 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
                  library_.ucs_status_string(status));
   };
   Status status = set("TLS", params_.tls);
-  if (status.ok()) status = set("NET_DEVICES", params_.net_devices);
+  if (status.ok())
+    status = set("NET_DEVICES",
+                 params_.net_devices.empty() ? AllButInnerBridges() : params_.net_devices);
   // A receiver must have room for a whole segment, so the two go together. (To ucp_config_modify
   // they have no TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
