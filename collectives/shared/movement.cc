@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "collectives/shared/operations.h"
+#include "collectives/shared/streaming.h"
 
 namespace lamina::collective::shared {
 namespace {
@@ -39,10 +40,25 @@ void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::by
   }
 }
 
-void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position) {
+// Of an alltoall, what all members together read and write. As much as a third-level cache holds;
+// sysconf(), asked for that, said 384 MiB where it is 32.
+constexpr std::int64_t kStreamedBytesMin = 32 << 20;
+
+enum class Stores { kOrdinary, kStreaming };
+
+void Copy(std::byte* to, const std::byte* from, std::size_t size, Stores stores) {
+  if (stores == Stores::kStreaming) {
+    StreamingCopy(to, from, size);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
+void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position,
+          Stores stores = Stores::kOrdinary) {
   const auto size = static_cast<std::size_t>(bytes);
   if (to.contiguous()) {
-    std::memcpy(to.data() + position, from, size);
+    Copy(to.data() + position, from, size, stores);
   } else {
     datatype::Unpack({from, size}, position, to);
   }
@@ -50,10 +66,11 @@ void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int6
 
 // Bytes [position, position + bytes) of what a member keeps, by way of `place` if it must be.
 void Keep(const Buffer& from, const Buffer& to, std::int64_t position, std::int64_t bytes,
-          std::byte* place) {
+          std::byte* place, Stores stores) {
   if (from.address == to.address) return;
   if (from.contiguous() && to.contiguous()) {
-    std::memcpy(to.data() + position, from.data() + position, static_cast<std::size_t>(bytes));
+    const auto size = static_cast<std::size_t>(bytes);
+    Copy(to.data() + position, from.data() + position, size, stores);
   } else {
     Take(from, position, bytes, place);
     Give(place, bytes, to, position);
@@ -223,6 +240,8 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
   if (bytes <= kShortBlock && Piece(self, bytes, self.ranks() * self.ranks()) == bytes)
     return AlltoallOfRows(self, out, in);
   const Tile tile(self, bytes);
+  const bool is_large = 2 * bytes * self.ranks() * self.ranks() >= kStreamedBytesMin;
+  const Stores stores = is_large ? Stores::kStreaming : Stores::kOrdinary;
   for (Rank first = 0; first < self.ranks(); first += tile.steps) {
     for (std::int64_t done = 0; done < bytes; done += tile.piece) {
       const std::int64_t now = std::min(tile.piece, bytes - done);
@@ -232,11 +251,11 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
       });
       self.Arrive();
       tile.ForEach(self, first, [&](Rank other, std::byte* place, std::byte*) {
-        if (other == self.rank()) Keep(out.At(other), in.At(other), done, now, place);
+        if (other == self.rank()) Keep(out.At(other), in.At(other), done, now, place, stores);
       });
       if (!self.AwaitAll()) return false;
       tile.ForEach(self, first, [&](Rank other, std::byte*, const std::byte* from) {
-        if (other != self.rank()) Give(from, now, in.At(other), done);
+        if (other != self.rank()) Give(from, now, in.At(other), done, stores);
       });
       self.Finish();
     }

@@ -370,6 +370,28 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Operations,
                                          Scene{7, true, 16384}, Scene{8, false, 1 << 20},
                                          Scene{13, true, 16384}));
 
+// So long that its output is written past the caches; blocks that begin and end in the middle of
+// what is written at once.
+TEST(Alltoall, OfMoreThanTheCachesHold) {
+  constexpr Rank kRanks = 4;
+  constexpr std::int64_t kCount = (2 << 20) / 4 + 1;
+  Play(kRanks, true, 1 << 20, [&](Participant& self) {
+    const auto all = static_cast<std::size_t>(kCount * kRanks);
+    Words out(all + 1), in(all + 1);
+    const auto first = [&](Words& words) {
+      return Blocks{{words.data() + 1, kCount, FindDatatype(MPI_UINT32_T)}};
+    };
+    for (std::size_t i = 0; i < all; ++i) out[i + 1] = Word(0, self.rank(), 0, i);
+    ASSERT_TRUE(Alltoall(self, first(out), first(in)));
+    const auto block = static_cast<std::size_t>(kCount);
+    for (std::size_t i = 0; i < all; ++i) {
+      const std::size_t place = static_cast<std::size_t>(self.rank()) * block + i % block;
+      ASSERT_EQ(in[i + 1], Word(0, static_cast<Rank>(i / block), 0, place)) << i;
+    }
+    EXPECT_EQ(in[0], 0u);
+  });
+}
+
 // A member that died ends the waiting of the others.
 TEST(Board, IsBrokenByADeath) {
   auto board = Board::Create(2, 16384);
