@@ -73,6 +73,7 @@ typedef struct lamina_link {
   double gamma_us_per_byte;
   double crowd;
   double turn_us;
+  double sharers;
 } lamina_link;
 
 /* Takes the steps of one rank, in rounds. A plan calls these functions; it never makes one of

@@ -20,7 +20,8 @@ namespace lamina::collective {
 // What moving and combining costs between two ranks: a message of n bytes takes alpha + n * beta,
 // of which its sender and its receiver are busy for `overhead` each; reducing n bytes takes
 // n * gamma. `crowd` ranks share one CPU: when it is above 1, a rank that a message has reached
-// waits for its turn, crowd * turn.
+// waits for its turn, crowd * turn. `sharers` ranks share one way out, such as their node's
+// network: where all of them send at once, each byte takes as long as so many.
 struct LinkModel {
   double alpha_us = 0.5;
   double overhead_us = 0.1;
@@ -28,6 +29,7 @@ struct LinkModel {
   double gamma_us_per_byte = 1e-4;
   double crowd = 1;
   double turn_us = 1.0;
+  double sharers = 1;
 };
 
 // The ranks 0..P-1, each in one group. Groups are numbered by their lowest rank; the members of a

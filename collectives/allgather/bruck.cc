@@ -22,7 +22,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double bytes = static_cast<double>(call.bytes);
   // The turning is a copy of everything, about as fast as combining.
-  return Move(link, rounds, (shape.ranks - 1) * bytes) + Combine(link, shape.ranks * bytes) +
+  return MoveAtOnce(link, rounds, (shape.ranks - 1) * bytes) + Combine(link, shape.ranks * bytes) +
          Turns(link, rounds);
 }
 

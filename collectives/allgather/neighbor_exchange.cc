@@ -19,7 +19,7 @@ bool Fits(const Call&, const Shape& shape) { return shape.ranks % 2 == 0; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks / 2;
-  return Move(link, rounds, (shape.ranks - 1) * static_cast<double>(call.bytes)) +
+  return MoveInRing(link, rounds, (shape.ranks - 1) * static_cast<double>(call.bytes)) +
          Turns(link, rounds);
 }
 

@@ -17,7 +17,7 @@ bool Fits(const Call&, const Shape& shape) { return PowerFloor(shape.ranks) == s
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
-  return Move(link, rounds, (shape.ranks - 1) * static_cast<double>(call.bytes)) +
+  return MoveAtOnce(link, rounds, (shape.ranks - 1) * static_cast<double>(call.bytes)) +
          Turns(link, rounds);
 }
 

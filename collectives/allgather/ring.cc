@@ -16,7 +16,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks - 1;
-  return Move(link, rounds, rounds * static_cast<double>(call.bytes)) + Turns(link, rounds);
+  return MoveInRing(link, rounds, rounds * static_cast<double>(call.bytes)) + Turns(link, rounds);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -18,7 +18,8 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   // Long blocks from all ranks at once get in each other's way: counted as moved twice.
-  return Burst(link, 2 * others, 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
+  return Burst(link, 2 * others,
+               link.sharers * 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
          Turns(link, 1);
 }
 

@@ -14,7 +14,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks - 1;
-  return Move(link, rounds, rounds / shape.ranks * static_cast<double>(call.bytes)) +
+  return MoveInRing(link, rounds, rounds / shape.ranks * static_cast<double>(call.bytes)) +
          Turns(link, rounds);
 }
 

@@ -26,7 +26,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(group.participants());
   const double bytes = static_cast<double>(call.bytes);
   const double hops = rounds + (pairs ? 2 : 0);
-  return Move(link, hops, hops * bytes) + Combine(link, (rounds + (pairs ? 1 : 0)) * bytes) +
+  return MoveAtOnce(link, hops, hops * bytes) + Combine(link, (rounds + (pairs ? 1 : 0)) * bytes) +
          Turns(link, hops);
 }
 

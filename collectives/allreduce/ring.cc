@@ -21,7 +21,7 @@ bool Fits(const Call& call, const Shape&) { return call.commutative; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks - 1;
   const double moved = rounds / shape.ranks * static_cast<double>(call.bytes);
-  return Move(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
+  return MoveInRing(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -19,7 +19,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks - 1);
   const double bytes = static_cast<double>(call.bytes);
-  return Move(link, rounds + 1, (rounds + 1) * bytes) + Combine(link, rounds * bytes) +
+  return MoveAtOnce(link, rounds + 1, (rounds + 1) * bytes) + Combine(link, rounds * bytes) +
          Turns(link, rounds + 1);
 }
 

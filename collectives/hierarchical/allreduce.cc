@@ -8,7 +8,8 @@
 //
 // Shape:  input and output n elements on every rank; scratch as the inner algorithms take it, for
 //         as many segments as there are strands.
-// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage, or
+//         with boards, where leaders do one after the other, all of them.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
@@ -19,21 +20,11 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// Leaders that fold long vectors alone keep the others waiting. 4 hosts x 4 ranks on 2 CPUs, us,
-// with boards and without: 8 bytes 128 and 155, 64 KiB 384 and 682, 256 KiB 2685 and 1788 (sliced).
-constexpr std::int64_t kBoardBytesMax = 128 << 10;
-
-Call WithBoardIfShort(const Call& call) {
-  Call limited = call;
-  limited.board = call.board && call.bytes <= kBoardBytesMax;
-  return limited;
-}
-
 bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, kFoldLimits, [&](std::int64_t bytes) {
+  return CutFor(call.bytes, FoldLimits(call), [&](std::int64_t bytes) {
     const auto time = [&](Operation operation, std::size_t i) {
       return TimeIn(spans, i, Inner(call, operation, bytes));
     };
@@ -41,16 +32,16 @@ Cut CutOf(const Call& call, const Shape& shape) {
     StageTime within = Whole(0);
     for (std::size_t i = 0; i + 1 < spans.size(); ++i)
       within = within + time(Operation::kReduce, i) + time(Operation::kBcast, i);
-    return std::vector<StageTime>{within, time(Operation::kAllreduce, spans.size() - 1)};
+    const StageTime across = time(Operation::kAllreduce, spans.size() - 1);
+    return StrandsOf(call) == 1 ? std::vector{within + across} : std::vector{within, across};
   });
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
-  return CutOf(WithBoardIfShort(call), shape).cost_us;
+  return CutOf(call, shape).cost_us;
 }
 
-void Plan(const Call& whole, const Shape& shape, Schedule* schedule) {
-  const Call call = WithBoardIfShort(whole);
+void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
   const std::size_t levels = shape.topology->levels.size();
   const int segments = CutOf(call, shape).segments;

@@ -8,7 +8,8 @@
 //
 // Shape:  input n elements on every rank, output n at the root; scratch of leaders: their partial
 //         result and what the inner algorithms take, for as many segments as there are strands.
-// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage, or
+//         with boards, where leaders do one after the other, all of them.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
@@ -23,13 +24,14 @@ bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); 
 
 Cut CutOf(const Call& call, const Shape& shape) {
   const std::vector<Span> spans = Spans(shape);
-  return CutFor(call.bytes, kFoldLimits, [&](std::int64_t bytes) {
+  return CutFor(call.bytes, FoldLimits(call), [&](std::int64_t bytes) {
     const auto time = [&](std::size_t i) {
       return TimeIn(spans, i, Inner(call, Operation::kReduce, bytes));
     };
     StageTime within = Whole(0);
     for (std::size_t i = 0; i + 1 < spans.size(); ++i) within = within + time(i);
-    return std::vector<StageTime>{within, time(spans.size() - 1)};
+    const StageTime across = time(spans.size() - 1);
+    return StrandsOf(call) == 1 ? std::vector{within + across} : std::vector{within, across};
   });
 }
 

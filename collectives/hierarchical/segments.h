@@ -21,7 +21,7 @@ inline int StrandsOf(const Call& call) { return call.board ? 1 : kStrandsMax; }
 
 struct CutLimits {
   int segments_max = 64;
-  std::int64_t segment_bytes_max = INT64_MAX;  // of data that are cut at all
+  std::int64_t segment_bytes_max = INT64_MAX;  // as long as segments_max allows
 };
 
 struct Cut {

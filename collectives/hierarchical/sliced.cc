@@ -49,13 +49,14 @@ bool Fits(const Call& call, const Shape& shape) {
 }
 
 // The link of stage `i`, in which all ranks take part. Where they share CPUs, what a message costs
-// beside its bytes is work that all of them do at once; of bytes there are as many as with leaders,
-// whoever moves them. 16 ranks of 4 hosts on 2 CPUs, us, slices and leaders: 64 KiB 586 and 553,
-// 128 KiB 1136 and 814, 256 KiB 1731 and 2373, 512 KiB 4225 and 4223.
+// and what its bytes cost is work that all of them do at once; a way out is shared anyway.
 LinkModel LinkAmongAll(const Topology& topology, std::size_t i) {
   LinkModel link = topology.Link(i);
   link.alpha_us *= link.crowd;
   link.overhead_us *= link.crowd;
+  link.beta_us_per_byte *= std::max(link.crowd, link.sharers);
+  link.gamma_us_per_byte *= link.crowd;
+  link.sharers = 1;
   return link;
 }
 
@@ -70,6 +71,7 @@ std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segmen
       stage.link = LinkAmongAll(*shape.topology, stages.size());
     } else {
       stage.link = shape.topology->Link(stages.size());
+      stage.link.sharers = 1;
       stage.link.crowd = 1;  // who gets its turn finds all that has come meanwhile
     }
     for (Rank member = 0; member < members; ++member) {

@@ -25,7 +25,10 @@ Rank GroupOf(const Topology& topology, int level, Rank rank) {
 
 LinkModel LinkOf(const Topology& topology, std::size_t i) {
   LinkModel link = topology.Link(i);
-  if (i > 0) link.crowd = std::max(1.0, link.crowd / topology.levels[i - 1].groups.largest());
+  if (i == 0) return link;
+  const double stood_for = topology.levels[i - 1].groups.largest();
+  link.crowd = std::max(1.0, link.crowd / stood_for);
+  link.sharers = std::max(1.0, link.sharers / stood_for);
   return link;
 }
 

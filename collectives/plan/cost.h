@@ -2,6 +2,8 @@
 // Parts that cost statements are made of.
 #pragma once
 
+#include <algorithm>
+
 #include "collectives/collective.h"
 
 namespace lamina::collective {
@@ -9,6 +11,16 @@ namespace lamina::collective {
 // `messages` one after the other, each needing the one before, `bytes` in all.
 inline double Move(const LinkModel& link, double messages, double bytes) {
   return messages * link.alpha_us + bytes * link.beta_us_per_byte;
+}
+
+// Move, where all ranks do so at once, with others anywhere.
+inline double MoveAtOnce(const LinkModel& link, double messages, double bytes) {
+  return Move(link, messages, link.sharers * bytes);
+}
+
+// The same with neighbours: of those that share a way out one uses it, but all share CPUs.
+inline double MoveInRing(const LinkModel& link, double messages, double bytes) {
+  return Move(link, messages, std::min(link.crowd, link.sharers) * bytes);
 }
 
 // `messages` that one rank sends or receives without waiting in between, `bytes` in all.

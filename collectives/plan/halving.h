@@ -15,7 +15,7 @@ namespace lamina::collective {
 inline double HalvingAndBackUs(const LinkModel& link, const PowerGroup& group, double bytes) {
   const double rounds = CeilLog2(group.participants());
   const double moved = (1 - 1.0 / group.participants()) * bytes;
-  return Move(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
+  return MoveAtOnce(link, 2 * rounds, 2 * moved) + Combine(link, moved) + Turns(link, 2 * rounds);
 }
 
 // The blocks [first, last) that a participant still works on.

@@ -61,7 +61,8 @@ lamina_link ToC(const LinkModel& link) {
           .beta_us_per_byte = link.beta_us_per_byte,
           .gamma_us_per_byte = link.gamma_us_per_byte,
           .crowd = link.crowd,
-          .turn_us = link.turn_us};
+          .turn_us = link.turn_us,
+          .sharers = link.sharers};
 }
 
 const lamina_algorithm& Foreign(const void* object) {

@@ -21,7 +21,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * BytesOfAll(call, shape);
-  return Burst(link, 2 * others, moved) + Combine(link, moved) + Turns(link, 1);
+  return Burst(link, 2 * others, link.sharers * moved) + Combine(link, moved) + Turns(link, 1);
 }
 
 // Scratch slot i holds rank i's part.

@@ -26,7 +26,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(group.participants());
   const double bytes = BytesOfAll(call, shape);
   const double moved = (1 - 1.0 / group.participants()) * bytes;
-  double cost = Move(link, rounds, moved) + Combine(link, moved) + Turns(link, rounds);
+  double cost = MoveAtOnce(link, rounds, moved) + Combine(link, moved) + Turns(link, rounds);
   if (group.participants() != shape.ranks)
     cost += Move(link, 2, bytes + bytes / shape.ranks) + Combine(link, bytes) + Turns(link, 2);
   return cost;

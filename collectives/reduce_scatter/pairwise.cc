@@ -21,7 +21,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * BytesOfAll(call, shape);
-  return Move(link, others, moved) + Combine(link, moved) + Turns(link, others);
+  return MoveAtOnce(link, others, moved) + Combine(link, moved) + Turns(link, others);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -20,7 +20,7 @@ bool Fits(const Call& call, const Shape&) { return call.commutative; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * BytesOfAll(call, shape);
-  return Move(link, others, moved) + Combine(link, moved) + Turns(link, others);
+  return MoveInRing(link, others, moved) + Combine(link, moved) + Turns(link, others);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

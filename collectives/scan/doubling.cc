@@ -20,7 +20,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double bytes = rounds * static_cast<double>(call.bytes);
-  return Move(link, rounds, bytes) + Combine(link, bytes) + Turns(link, rounds);
+  return MoveAtOnce(link, rounds, bytes) + Combine(link, bytes) + Turns(link, rounds);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

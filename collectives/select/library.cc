@@ -214,6 +214,7 @@ Placement Library::Place(Rank ranks, const Partition& job,
                   near);
   const auto node_of = [&](Rank peer) { return static_cast<std::uint64_t>(job.GroupOf(peer)); };
   Partition by_node = cut(node_of);
+  network.sharers = far.sharers = by_node.largest();
   Placement placement;
   placement.nodes = by_node.groups();
   placement.link = placement.nodes > 1 ? network : node;

@@ -21,7 +21,7 @@ namespace {
 constexpr Rank kFew = 1 << 8;
 constexpr Rank kMany = 1 << 14;
 constexpr Rank kRanksPerNode = 64;
-constexpr std::int64_t kBytes = 1 << 20;
+constexpr std::int64_t kBytes = 1 << 18;  // one segment of most pipelines
 
 // Of the busiest rank.
 struct Laws {
@@ -91,9 +91,9 @@ const std::map<std::string, Laws>& Written() {
       {"allgather hierarchical", {"log P", "sqrt P", "0"}},
       {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
       {"alltoall hierarchical", {"P", "sqrt P", "P"}},
-      // Two vectors of scratch at most; the more segments, the less, and their number depends on P.
-      {"reduce hierarchical", {"log P", "1", "log P"}},
-      {"allreduce hierarchical", {"log P", "1", "log P"}},
+      // Of a segment; longer data are so many of them.
+      {"reduce hierarchical", {"log P", "log P", "1"}},
+      {"allreduce hierarchical", {"log P", "1", "1"}},
       {"allreduce sliced", {"1", "1", "1"}},
       {"reduce_scatter hierarchical", {"log P", "1", "P"}},
       {"reduce_scatter_block hierarchical", {"log P", "log P", "P"}},
