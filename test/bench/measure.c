@@ -29,7 +29,7 @@
 
 #include "line.h"
 
-enum { kPings = 300, kBatches = 5, kWindow = 64, kBytesMax = 64 << 20 };
+enum { kPings = 300, kBatches = 5, kWindow = 64, kExchanges = 8, kBytesMax = 64 << 20 };
 
 static int rank, ranks;
 static char *sent, *received;
@@ -135,6 +135,17 @@ static void Both(int windows, int bytes) {
   }
 }
 
+/* Ranks 0 and 1 exchange messages, one each way at a time; whoever is early is early again. */
+static void Exchange(int rows, int bytes) {
+  if (rank > 1) return;
+  MPI_Request requests[2];
+  for (int i = 0; i < rows * kExchanges; ++i) {
+    MPI_Irecv(received, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(sent, bytes, MPI_BYTE, 1 - rank, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+}
+
 /* Ranks 2k and 2k+1 play, all pairs at once: one way. */
 static void Pairs(int calls, int bytes) {
   const int peer = rank ^ 1;
@@ -219,7 +230,8 @@ static const struct {
              {"started", Started},
              {"vector", Vector},
              {"early", Early},
-             {"both", Both}};
+             {"both", Both},
+             {"exchange", Exchange}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -426,6 +438,7 @@ int main(int argc, char** argv) {
             batch == Early || batch == Pairs)
           value /= 2;
         if (kRows[k].batch == Both) value = 8 / per_call;
+        if (kRows[k].batch == Exchange) value = per_call * 1e6 / kExchanges;
         if (kRows[k].batch == Stream) value = kWindow / per_call;
       }
     }

@@ -26,7 +26,7 @@ together=(idle pairs:8 stencil:1024 barrier bcast:8 allreduce:8 allreduce:65536 
 pairs=()
 for bytes in 0 8 64 1024 4096 16384 65536 262144 1048576 4194304; do pairs+=("latency:$bytes"); done
 for bytes in 8 1024 4096 65536 262144 1048576 4194304; do pairs+=("rate:$bytes"); done
-pairs+=(both:262144 both:4194304 any:8 started:8 vector:1024 early:8 queue:1000)
+pairs+=(both:262144 both:4194304 exchange:65536 any:8 started:8 vector:1024 early:8 queue:1000)
 measured 2 memory spoken peer "${pairs[@]}" "${together[@]}"
 for ranks in 4 8 16; do measured $ranks memory spoken peer "${together[@]}"; done
 

@@ -51,7 +51,8 @@ def setUpModule():
         raise unittest.SkipTest(why_not())
     PLACE = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
     os.chmod(PLACE, 0o755)
-    for source in (harness.MPIEXEC, harness.ACTOR, harness.PMIX_CLIENT, "test/cluster/exchange",
+    for source in (harness.MPIEXEC, harness.ACTOR, harness.PMIX_CLIENT, "test/cluster/duplex",
+                   "test/cluster/exchange",
                    "runtime/libmpi_abi.so.1"):
         shutil.copy(os.path.realpath(source), os.path.join(PLACE, os.path.basename(source)))
     noise = os.path.join(PLACE, "bashrc")
@@ -222,6 +223,12 @@ class WellTest(HostsCase):
     def test_mpi_across_hosts(self):
         done = self.job("./exchange")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_long_messages_go_both_ways_at_once(self):
+        self.addCleanup(vcluster, "shape", "all", "reset")
+        vcluster("shape", "all", "rate=100mbit")
+        done = self.job("./duplex", options=["-n", "2", "--map-by", "node"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_pmix_across_hosts(self):
         for what in ("exchange", "late", "names"):

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "runtime/base/log.h"
@@ -132,8 +133,64 @@ Status Worker::Open(const transport::Context& context) {
   return {};
 }
 
+// What UCX tells of a rendezvous that one side has begun. Ends itself.
+class Worker::Rendezvous final : public transport::Parcel {
+ public:
+  Rendezvous(Worker* worker, void* descriptor, bool* ended)
+      : worker_(worker), descriptor_(descriptor), ended_(ended) {}
+
+  void Accept(std::span<std::byte> into, transport::Completion* done) override {
+    into_ = into;
+    done_ = done;
+    const bool has_waited = ended_ == nullptr;
+    if (worker_->SendsToo() && has_waited) return worker_->PutOff(this);
+    if (const auto ended = Begin()) End(*ended);
+  }
+  // Asks for the data. With what it has ended, if UCX was done at once.
+  std::optional<Code> Begin() {
+    ucp_request_param_t param{};
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    param.cb.recv_am = OnFetched;
+    param.user_data = this;
+    void* const request = worker_->library_.ucp_am_recv_data_nbx(
+        worker_->worker_, descriptor_, into_.data(), into_.size(), &param);
+    if (request == nullptr) return Code::kOk;
+    if (UCS_PTR_IS_ERR(request)) return Code::kPeerLost;
+    return std::nullopt;
+  }
+  void Drop() override {
+    if (ended_ == nullptr) worker_->library_.ucp_am_data_release(worker_->worker_, descriptor_);
+    End(Code::kOk);
+  }
+  // UCX's callback is over: from now on it keeps the descriptor for us.
+  void Keep() { ended_ = nullptr; }
+
+ private:
+  friend class Worker;
+  static void OnFetched(void* request, ucs_status_t status, std::size_t, void* self) {
+    auto* const rendezvous = static_cast<Rendezvous*>(self);
+    rendezvous->worker_->library_.ucp_request_free(request);
+    rendezvous->End(status == UCS_OK ? Code::kOk : Code::kPeerLost);
+  }
+  void End(Code code) {
+    if (ended_ != nullptr) *ended_ = true;
+    ++worker_->handled_;
+    transport::Completion* const done = worker_->ending_ ? nullptr : done_;
+    delete this;
+    if (done != nullptr) done->done(done, code);
+  }
+
+  Worker* const worker_;
+  void* const descriptor_;
+  bool* ended_;  // inside UCX's callback: whether it was over before that
+  std::span<std::byte> into_;
+  transport::Completion* done_ = nullptr;
+};
+
 Worker::~Worker() {
   ending_ = true;
+  for (Rendezvous* const fetch : fetches_) fetch->Drop();
+  for (const auto& [fetch, code] : fetched_) fetch->End(code);
   const auto deadline = std::chrono::steady_clock::now() + kCloseTimeout;
   // Progresses only for what is still to be sent: what has been closed ends with the worker. UCX
   // 1.13, turned further while its peers ended, has failed an assertion of its own.
@@ -168,6 +225,10 @@ std::uint32_t Worker::Progress(std::uint32_t events_max) {
   if (in_progress_) return 0;  // from inside the Inbox
   in_progress_ = true;
   const std::uint64_t before = handled_;
+  if (!fetches_.empty() || !fetched_.empty()) [[unlikely]] {
+    BeginFetches();
+    for (const auto& [fetch, code] : std::exchange(fetched_, {})) fetch->End(code);
+  }
   std::uint32_t rounds = 0;
   // Whoever waits for what has arrived is not kept waiting for one more look, a system call.
   while (rounds < events_max && handled_ == before) {
@@ -236,11 +297,15 @@ Code Worker::Send(Line& line, Slot* slot, const transport::Header& header,
   void* const request =
       library_.ucp_am_send_nbx(line.handle, kMessageId, &slot->wire, sizeof slot->wire,
                                payload.data(), payload.size(), &param);
-  if (request == nullptr) {
-    Sent(slot, UCS_OK);
+  if (!UCS_PTR_IS_ERR(request)) {
+    if (request == nullptr) Sent(slot, UCS_OK);
+    if (flags == UCP_AM_SEND_FLAG_RNDV) {
+      constexpr std::uint32_t kSentLongMax = 64;
+      sent_long_ = std::min(sent_long_ + 1, kSentLongMax);
+      BeginFetches();
+    }
     return Code::kOk;
   }
-  if (!UCS_PTR_IS_ERR(request)) return Code::kOk;
   --under_way_;
   slot->pool->Give(slot);
   const ucs_status_t status = UCS_PTR_STATUS(request);
@@ -271,49 +336,21 @@ ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t heade
                                              param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
 }
 
-// What UCX tells of a rendezvous that one side has begun. Ends itself.
-class Worker::Rendezvous final : public transport::Parcel {
- public:
-  Rendezvous(Worker* worker, void* descriptor, bool* ended)
-      : worker_(worker), descriptor_(descriptor), ended_(ended) {}
+bool Worker::SendsToo() {
+  if (sent_long_ == 0) return false;
+  --sent_long_;
+  return true;
+}
 
-  void Accept(std::span<std::byte> into, transport::Completion* done) override {
-    done_ = done;
-    ucp_request_param_t param{};
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    param.cb.recv_am = OnFetched;
-    param.user_data = this;
-    void* const request = worker_->library_.ucp_am_recv_data_nbx(worker_->worker_, descriptor_,
-                                                                 into.data(), into.size(), &param);
-    if (request == nullptr || UCS_PTR_IS_ERR(request))
-      End(request == nullptr ? Code::kOk : Code::kPeerLost);
-  }
-  void Drop() override {
-    if (ended_ == nullptr) worker_->library_.ucp_am_data_release(worker_->worker_, descriptor_);
-    End(Code::kOk);
-  }
-  // UCX's callback is over: from now on it keeps the descriptor for us.
-  void Keep() { ended_ = nullptr; }
+void Worker::PutOff(Rendezvous* fetch) {
+  fetches_.push_back(fetch);
+  Signal();  // whoever sleeps begins it
+}
 
- private:
-  static void OnFetched(void* request, ucs_status_t status, std::size_t, void* self) {
-    auto* const rendezvous = static_cast<Rendezvous*>(self);
-    rendezvous->worker_->library_.ucp_request_free(request);
-    rendezvous->End(status == UCS_OK ? Code::kOk : Code::kPeerLost);
-  }
-  void End(Code code) {
-    if (ended_ != nullptr) *ended_ = true;
-    ++worker_->handled_;
-    transport::Completion* const done = worker_->ending_ ? nullptr : done_;
-    delete this;
-    if (done != nullptr) done->done(done, code);
-  }
-
-  Worker* const worker_;
-  void* const descriptor_;
-  bool* ended_;  // inside UCX's callback: whether it was over before that
-  transport::Completion* done_ = nullptr;
-};
+void Worker::BeginFetches() {
+  for (Rendezvous* const fetch : std::exchange(fetches_, {}))
+    if (const auto ended = fetch->Begin()) fetched_.emplace_back(fetch, *ended);
+}
 
 ucs_status_t Worker::Receive(const WireHeader& wire, void* data, std::size_t bytes,
                              bool rendezvous) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/status.h"
@@ -92,6 +93,11 @@ class Worker {
   ucs_status_t Receive(const WireHeader& wire, void* data, std::size_t bytes, bool rendezvous);
   PeerId PeerOf(transport::ProcessName name);
   void Sent(Slot* slot, ucs_status_t status);
+  // Where this process sends long messages too, fetching what was announced some time ago waits for
+  // the next of these, or for Progress(): see README.md, "Both ways".
+  bool SendsToo();
+  void PutOff(Rendezvous* fetch);
+  void BeginFetches();
   std::uint32_t ReportLosses();
   bool Finished(void* request);
   Status Begin(Line& line);
@@ -110,8 +116,11 @@ class Worker {
 
   SlotPool small_;
   SlotPool large_;
-  std::uint64_t under_way_ = 0;  // slots that UCX holds
-  std::uint64_t handled_ = 0;    // frames delivered
+  std::uint64_t under_way_ = 0;                        // slots that UCX holds
+  std::uint64_t handled_ = 0;                          // frames delivered
+  std::vector<Rendezvous*> fetches_;                   // put off
+  std::vector<std::pair<Rendezvous*, Code>> fetched_;  // ended at once, which nobody was told
+  std::uint32_t sent_long_ = 0;  // by rendezvous, less what was fetched; 64 at most
   bool in_progress_ = false;
   bool ending_ = false;  // whoever would be told of anything is ending as well
   bool dirty_ = false;   // something was sent since the last flush began
