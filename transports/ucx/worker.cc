@@ -300,8 +300,7 @@ Code Worker::Send(Line& line, Slot* slot, const transport::Header& header,
   if (!UCS_PTR_IS_ERR(request)) {
     if (request == nullptr) Sent(slot, UCS_OK);
     if (flags == UCP_AM_SEND_FLAG_RNDV) {
-      constexpr std::uint32_t kSentLongMax = 64;
-      sent_long_ = std::min(sent_long_ + 1, kSentLongMax);
+      sends_too_ = kSendsToo;
       BeginFetches();
     }
     return Code::kOk;
@@ -337,8 +336,8 @@ ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t heade
 }
 
 bool Worker::SendsToo() {
-  if (sent_long_ == 0) return false;
-  --sent_long_;
+  if (sends_too_ == 0) return false;
+  --sends_too_;
   return true;
 }
 

@@ -78,6 +78,8 @@ class Worker {
 
  private:
   class Rendezvous;
+  // Fetches after which a process that has sent nothing long meanwhile is one that only receives.
+  static constexpr std::uint32_t kSendsToo = 8;
   struct Loss {
     PeerId peer;
     std::string why;
@@ -120,7 +122,7 @@ class Worker {
   std::uint64_t handled_ = 0;                          // frames delivered
   std::vector<Rendezvous*> fetches_;                   // put off
   std::vector<std::pair<Rendezvous*, Code>> fetched_;  // ended at once, which nobody was told
-  std::uint32_t sent_long_ = 0;  // by rendezvous, less what was fetched; 64 at most
+  std::uint32_t sends_too_ = 0;  // fetches to come for which it counts as one that sends
   bool in_progress_ = false;
   bool ending_ = false;  // whoever would be told of anything is ending as well
   bool dirty_ = false;   // something was sent since the last flush began
