@@ -1,49 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/ucx/devices.h"
 
+#include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
+#include <memory>
 
 namespace lamina::ucx {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Names of what is in `folder`, sorted.
-std::vector<std::string> Listed(const fs::path& folder) {
+// Names of what is in `folder`, sorted. (std::filesystem would bring the library 1.3 MB of streams
+// and locales, which every rank's start makes ready.)
+std::vector<std::string> Listed(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    names.push_back(it->path().filename());
+  while (const dirent* const entry = open != nullptr ? readdir(open.get()) : nullptr)
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
   std::sort(names.begin(), names.end());
   return names;
 }
 
-bool Exists(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
-}
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 // Does it lead out of the node: is it hardware, or does it stand on another device (a bond, a
 // VLAN)?
-bool LeadsOut(const fs::path& device) {
-  if (Exists(device / "device")) return true;
+bool LeadsOut(const std::string& device) {
+  if (Exists(device + "/device")) return true;
   const std::vector<std::string> entries = Listed(device);
   return std::any_of(entries.begin(), entries.end(),
                      [](const std::string& name) { return name.starts_with("lower_"); });
 }
 
-bool IsInnerBridge(const fs::path& device) {
-  if (!Exists(device / "bridge")) return false;
-  const std::vector<std::string> members = Listed(device / "brif");
-  return std::none_of(members.begin(), members.end(), [&](const std::string& member) {
-    return LeadsOut(device.parent_path() / member);
-  });
+bool IsInnerBridge(const std::string& net, const std::string& device) {
+  if (!Exists(net + device + "/bridge")) return false;
+  const std::vector<std::string> members = Listed(net + device + "/brif");
+  return std::none_of(members.begin(), members.end(),
+                      [&](const std::string& member) { return LeadsOut(net + member); });
 }
 
 // By an address that means something on another node.
@@ -55,13 +52,14 @@ bool IsReachable(const sockaddr* address) {
 
 }  // namespace
 
-Devices FindDevices(const std::vector<std::string>& names, const fs::path& sys) {
+Devices FindDevices(const std::vector<std::string>& names, const std::string& sys) {
   Devices devices;
-  for (const std::string& adapter : Listed(sys / "infiniband"))
-    for (const std::string& port : Listed(sys / "infiniband" / adapter / "ports"))
+  const std::string adapters = sys + "/infiniband/", net = sys + "/net/";
+  for (const std::string& adapter : Listed(adapters))
+    for (const std::string& port : Listed(adapters + adapter + "/ports"))
       devices.usable.push_back(adapter + ":" + port);
   for (const std::string& name : names)
-    (IsInnerBridge(sys / "net" / name) ? devices.inner_bridges : devices.usable).push_back(name);
+    (IsInnerBridge(net, name) ? devices.inner_bridges : devices.usable).push_back(name);
   return devices;
 }
 

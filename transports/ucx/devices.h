@@ -2,7 +2,6 @@
 // Which network devices UCX may use where nobody has said so.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ struct Devices {
 };
 // `names`: network devices. `sys`: where the kernel tells what they are, /sys/class; what is not
 // listed there counts as usable.
-Devices FindDevices(const std::vector<std::string>& names, const std::filesystem::path& sys);
+Devices FindDevices(const std::vector<std::string>& names, const std::string& sys);
 
 // Network devices of this process that are up and have an address others can know, sorted.
 std::vector<std::string> AddressedDevices();

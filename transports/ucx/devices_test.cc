@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace lamina::ucx {
 namespace {
@@ -72,7 +73,7 @@ TEST_F(DevicesTest, PortsOfAdaptersAreNamedAsUcxDoes) {
 }
 
 TEST_F(DevicesTest, WhatTheKernelDoesNotListIsUsable) {
-  const Devices devices = FindDevices({"eth0"}, sys_ / "gone");
+  const Devices devices = FindDevices({"eth0"}, sys_.string() + "/gone");
   EXPECT_EQ(devices.usable, Names{"eth0"});
   EXPECT_EQ(devices.inner_bridges, Names{});
 }
