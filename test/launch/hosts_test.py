@@ -52,8 +52,7 @@ def setUpModule():
     PLACE = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
     os.chmod(PLACE, 0o755)
     for source in (harness.MPIEXEC, harness.ACTOR, harness.PMIX_CLIENT, "test/cluster/duplex",
-                   "test/cluster/exchange",
-                   "runtime/libmpi_abi.so.1"):
+                   "test/cluster/exchange", "runtime/libmpi_abi.so.1"):
         shutil.copy(os.path.realpath(source), os.path.join(PLACE, os.path.basename(source)))
     noise = os.path.join(PLACE, "bashrc")
     with open(noise, "w", encoding="ascii") as file:

@@ -162,22 +162,21 @@ class Worker::Rendezvous final : public transport::Parcel {
     if (ended_ == nullptr) worker_->library_.ucp_am_data_release(worker_->worker_, descriptor_);
     End(Code::kOk);
   }
-  // UCX's callback is over: from now on it keeps the descriptor for us.
-  void Keep() { ended_ = nullptr; }
-
- private:
-  friend class Worker;
-  static void OnFetched(void* request, ucs_status_t status, std::size_t, void* self) {
-    auto* const rendezvous = static_cast<Rendezvous*>(self);
-    rendezvous->worker_->library_.ucp_request_free(request);
-    rendezvous->End(status == UCS_OK ? Code::kOk : Code::kPeerLost);
-  }
   void End(Code code) {
     if (ended_ != nullptr) *ended_ = true;
     ++worker_->handled_;
     transport::Completion* const done = worker_->ending_ ? nullptr : done_;
     delete this;
     if (done != nullptr) done->done(done, code);
+  }
+  // UCX's callback is over: from now on it keeps the descriptor for us.
+  void Keep() { ended_ = nullptr; }
+
+ private:
+  static void OnFetched(void* request, ucs_status_t status, std::size_t, void* self) {
+    auto* const rendezvous = static_cast<Rendezvous*>(self);
+    rendezvous->worker_->library_.ucp_request_free(request);
+    rendezvous->End(status == UCS_OK ? Code::kOk : Code::kPeerLost);
   }
 
   Worker* const worker_;
