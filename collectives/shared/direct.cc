@@ -172,7 +172,8 @@ class Slice {
       access = ReadFrom(self_.PidOf(rank), from, into, bytes);
       return access == Access::kDone ? into : nullptr;
     };
-    const std::byte* const folded = FoldBlock(it_, self_.ranks(), count, row, work_, output);
+    const std::byte* const folded =
+        FoldBlock(it_, self_.ranks(), count, Rows::kNear, row, work_, output);
     if (folded == nullptr) return access;
     for (Rank step = 1; step < self_.ranks() && access == Access::kDone; ++step)
       access = Store(Other(self_, step), offset, folded, bytes);

@@ -102,8 +102,8 @@ class Participant {
   // takes as long as to take its line back from them; so it is done while there is time.
   void FetchNext(std::int64_t offset, std::int64_t bytes) const {
     if (crowded_) return;  // the wait is a turn of another rank, which is much longer
+    if (bytes > kFetchBytesMax) return;
     const std::byte* const begin = board_.slot(number_ + 1) + offset;
-    bytes = std::min(bytes, kAheadBytesMax);
     for (std::int64_t at = 0; at < bytes; at += kLineBytes) WillWrite(begin + at);
   }
   // Reads nothing of operation `number` and earlier ones any more.
@@ -166,7 +166,7 @@ class Participant {
 
  private:
   // More lines than that are fetched as fast by the stores themselves.
-  static constexpr std::int64_t kAheadBytesMax = 4 << 10;
+  static constexpr std::int64_t kFetchBytesMax = 4 << 10;
 
   Board& board_;
   Patience& patience_;

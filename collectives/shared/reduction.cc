@@ -5,13 +5,15 @@
 //
 // reduce: the root folds all rows, piece by piece; the others run ahead of it.
 // allreduce: up to kWholeBytes one member folds all rows: the last to arrive, or, where everybody
-// has a CPU, each for itself. Longer vectors go through in pieces: each member folds its slice of
-// every piece, and one meeting serves three of them, so that n pieces take n + 1 meetings:
+// has a CPU, each for itself; of two members each does it at any length, because what it would read
+// of the other's result it reads of its input instead. Longer vectors of more members go through in
+// pieces: each member folds its slice of every piece, and one meeting serves three of them, so that
+// n pieces take n + 1 meetings:
 //
 //   step i     write piece i     fold own slice of piece i - 1     read result of piece i - 2
 //
 // Cost:  two copies and one pass over every byte, one copy of a member's slice; meetings as above,
-//        none for reduce.
+//        none for reduce. Where each folds all: one copy, and a pass over every byte of all.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -36,12 +38,14 @@ void CopyBytes(const void* from, void* to, std::int64_t bytes) {
   if (from != to) std::memcpy(to, from, static_cast<std::size_t>(bytes));
 }
 
+Rows RowsOf(const Participant& self) { return self.crowded() ? Rows::kNear : Rows::kAway; }
+
 // `count` elements of every row; `rows` is where the first of them lies in the first row.
 void Fold(const Reduction& it, const std::byte* rows, std::int64_t stride, Rank ranks,
           std::int64_t count, void* result) {
   std::byte* const out = static_cast<std::byte*>(result);
   FoldBlock(
-      it, ranks, count, [=](Rank rank) { return rows + rank * stride; }, out, out);
+      it, ranks, count, Rows::kNear, [=](Rank rank) { return rows + rank * stride; }, out, out);
 }
 
 void FoldPosts(Participant& self, const Reduction& it, void* result) {
@@ -50,12 +54,6 @@ void FoldPosts(Participant& self, const Reduction& it, void* result) {
 }
 
 bool IsInline(const Reduction& it) { return it.bytes() <= static_cast<std::int64_t>(kInlineBytes); }
-
-// One member can do it all: the rows and the result fit into the slot.
-bool IsWhole(Participant& self, const Reduction& it) {
-  return it.bytes() <= kWholeBytes && Lines(it.bytes()) * (self.ranks() + 1) <=
-                                          static_cast<std::int64_t>(self.board().slot_bytes());
-}
 
 bool AllreduceInline(Participant& self, const Reduction& it) {
   if (!self.Begin(Writes::kPost)) return false;
@@ -74,31 +72,30 @@ bool AllreduceInline(Participant& self, const Reduction& it) {
   return true;
 }
 
-bool AllreduceWhole(Participant& self, const Reduction& it) {
-  if (!self.Begin(Writes::kSlot)) return false;
-  const std::int64_t stride = Lines(it.bytes());
-  std::byte* const rows = self.slot();
-  std::byte* const result = rows + self.ranks() * stride;
-  CopyBytes(it.input, rows + self.rank() * stride, it.bytes());
-  if (self.crowded()) {
-    if (!self.MeetAtGate([&](Post&) { Fold(it, rows, stride, self.ranks(), it.count, result); }))
-      return false;
-    CopyBytes(result, it.output, it.bytes());
-  } else {
-    self.Arrive();
-    self.FetchNext(self.rank() * stride, it.bytes());
-    if (!self.AwaitAll()) return false;
-    Fold(it, rows, stride, self.ranks(), it.count, it.output);
-  }
-  self.Finish();
-  return true;
-}
-
 // Elements of a piece, of which `rows` fit into a slot.
 std::int64_t ElementsOfPiece(Participant& self, const Reduction& it, std::int64_t rows) {
   const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
   const std::int64_t row = std::min(slot / rows, std::max(kRowBytesMax, Lines(it.type->size)));
   return std::min(it.count, row / kLine * kLine / it.type->size);
+}
+
+// The last to arrive can do it all: the rows and the result fit into the slot.
+bool LastCanFold(Participant& self, const Reduction& it) {
+  return it.bytes() <= kWholeBytes && Lines(it.bytes()) * (self.ranks() + 1) <=
+                                          static_cast<std::int64_t>(self.board().slot_bytes());
+}
+
+bool LastFolds(Participant& self, const Reduction& it) {
+  if (!self.Begin(Writes::kSlot)) return false;
+  const std::int64_t stride = Lines(it.bytes());
+  std::byte* const rows = self.slot();
+  std::byte* const result = rows + self.ranks() * stride;
+  CopyBytes(it.input, rows + self.rank() * stride, it.bytes());
+  const auto fold = [&](Post&) { Fold(it, rows, stride, self.ranks(), it.count, result); };
+  if (!self.MeetAtGate(fold)) return false;
+  CopyBytes(result, it.output, it.bytes());
+  self.Finish();
+  return true;
 }
 
 // Elements of a piece of a reduce. With a CPU for each, the root folds one while the others write
@@ -110,11 +107,12 @@ std::int64_t ElementsOfReducePiece(Participant& self, const Reduction& it) {
   return std::min(room, std::max<std::int64_t>(1, piece / it.type->size));
 }
 
-// The root's part of a reduce: folds a block at a time into `work`, so that the result may go where
-// the root's own input is.
-class RootFold {
+// Folds all rows at one member, of which its own need not be at the board: its input is not as far
+// away. A block at a time where it goes into `work` on its way, because the result may belong where
+// the own input is.
+class OwnFold {
  public:
-  RootFold(Rank ranks, Rank root, const Reduction& it) : ranks_(ranks), root_(root), it_(it) {
+  OwnFold(const Participant& self, const Reduction& it) : self_(self), it_(it) {
     if (it.type->size > kBlockBytes)
       large_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(it.type->size)]);
   }
@@ -123,7 +121,8 @@ class RootFold {
   // `count` elements from `first` on; the other members' begin at `rows`.
   void Fold(const std::byte* rows, std::int64_t stride, std::int64_t first, std::int64_t count) {
     const std::int64_t size = it_.type->size;
-    const std::int64_t step = std::max<std::int64_t>(1, kBlockBytes / size);
+    const bool straight = self_.ranks() == 2 && it_.input != it_.output;
+    const std::int64_t step = straight ? count : std::max<std::int64_t>(1, kBlockBytes / size);
     for (std::int64_t done = 0; done < count; done += step)
       Block(rows + done * size, stride, (first + done) * size, std::min(step, count - done));
   }
@@ -135,16 +134,38 @@ class RootFold {
     std::byte* const work = large_ != nullptr ? large_.get() : small_;
     std::byte* const out = static_cast<std::byte*>(it_.output) + offset;
     const std::byte* const own = static_cast<const std::byte*>(it_.input) + offset;
-    const auto row = [&](Rank rank) { return rank == root_ ? own : rows + rank * stride; };
-    CopyBytes(FoldBlock(it_, ranks_, count, row, work, out), out, count * it_.type->size);
+    const auto row = [&](Rank rank) { return rank == self_.rank() ? own : rows + rank * stride; };
+    const std::byte* const folded =
+        FoldBlock(it_, self_.ranks(), count, RowsOf(self_), row, work, out);
+    CopyBytes(folded, out, count * it_.type->size);
   }
 
-  const Rank ranks_;
-  const Rank root_;
+  const Participant& self_;
   const Reduction& it_;
   std::unique_ptr<std::byte[]> large_;  // for an element that does not fit a block
   alignas(kLineBytes) std::byte small_[kBlockBytes];
 };
+
+bool EachFolds(Participant& self, const Reduction& it) {
+  const std::int64_t size = it.type->size;
+  const std::int64_t piece = ElementsOfPiece(self, it, self.ranks());
+  const std::int64_t stride = Lines(piece * size);
+  OwnFold fold(self, it);
+  if (!fold.has_memory()) self.Break();
+  for (std::int64_t first = 0; first < it.count; first += piece) {
+    if (!self.Begin(Writes::kSlot)) return false;
+    const std::int64_t count = std::min(piece, it.count - first);
+    const std::int64_t own_row = self.rank() * stride;
+    CopyBytes(static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
+              count * size);
+    self.Arrive();
+    self.FetchNext(own_row, count * size);
+    if (!self.AwaitAll()) return false;
+    fold.Fold(self.slot(), stride, first, count);
+    self.Finish();
+  }
+  return true;
+}
 
 // The pieces of a long vector, and where they are.
 class Pieces {
@@ -172,7 +193,8 @@ class Pieces {
       return (rank == self_.rank() ? At(it_.input, piece) : Row(piece, rank)) + own.begin;
     };
     std::byte* const result = Row(piece, self_.ranks()) + own.begin;
-    FoldBlock(it_, self_.ranks(), (own.end - own.begin) / it_.type->size, row, result, result);
+    FoldBlock(it_, self_.ranks(), (own.end - own.begin) / it_.type->size, RowsOf(self_), row,
+              result, result);
   }
   void Read(std::int64_t piece) const {
     CopyBytes(Row(piece, self_.ranks()), const_cast<std::byte*>(At(it_.output, piece)),
@@ -235,7 +257,9 @@ bool Fits(const datatype::Datatype& type, Rank ranks, std::uint64_t slot_bytes) 
 
 bool Allreduce(Participant& self, const Reduction& it) {
   if (IsInline(it)) return AllreduceInline(self, it);
-  return IsWhole(self, it) ? AllreduceWhole(self, it) : InPieces(self, it);
+  if (self.crowded()) return LastCanFold(self, it) ? LastFolds(self, it) : InPieces(self, it);
+  const bool each = self.ranks() == 2 || it.bytes() <= kWholeBytes;
+  return each ? EachFolds(self, it) : InPieces(self, it);
 }
 
 bool Reduce(Participant& self, Rank root, const Reduction& it) {
@@ -245,7 +269,7 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   const std::int64_t size = it.type->size;
   const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(piece * size);
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
-  RootFold fold(self.ranks(), root, it);
+  OwnFold fold(self, it);
   if (is_root && !fold.has_memory()) self.Break();
   std::int64_t first = 0;
   do {
