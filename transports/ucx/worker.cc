@@ -12,6 +12,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "transports/ucx/devices.h"
+#include "transports/ucx/segments.h"
 
 namespace lamina::ucx {
 
@@ -79,11 +80,12 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   if (status.ok())
     status = set("NET_DEVICES",
                  params_.net_devices.empty() ? AllButInnerBridges() : params_.net_devices);
-  // A receiver must have room for a whole segment, so the two go together. (To ucp_config_modify
-  // they have no TCP_ in front; no other device of UCX has such names.)
+  // A receiver must have room for a whole segment, so nobody sets only one of the two. (To
+  // ucp_config_modify they have no TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
       !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
-    status = set("RX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
+    status = set("RX_SEG_SIZE",
+                 std::to_string(ReceiveBytes(params_, context.job_ranks, CongestionControl())));
     if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
   }
   // Frames to one peer must arrive in order, so they take one way.
