@@ -151,7 +151,10 @@ bool EachFolds(Participant& self, const Reduction& it) {
   const std::int64_t piece = ElementsOfPiece(self, it, self.ranks());
   const std::int64_t stride = Lines(piece * size);
   OwnFold fold(self, it);
-  if (!fold.has_memory()) self.Break();
+  if (!fold.has_memory()) {
+    self.Break();
+    return false;
+  }
   for (std::int64_t first = 0; first < it.count; first += piece) {
     if (!self.Begin(Writes::kSlot)) return false;
     const std::int64_t count = std::min(piece, it.count - first);
@@ -270,7 +273,10 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(piece * size);
   const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
   OwnFold fold(self, it);
-  if (is_root && !fold.has_memory()) self.Break();
+  if (is_root && !fold.has_memory()) {
+    self.Break();
+    return false;
+  }
   std::int64_t first = 0;
   do {
     const std::int64_t count = std::min(piece, it.count - first);
