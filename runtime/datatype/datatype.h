@@ -135,6 +135,8 @@ struct Buffer {
 void Pack(const Buffer& from, std::int64_t position, std::span<std::byte> into);
 // The reverse.
 void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer& into);
+// Unpack all of what another process has just written to memory that both share.
+void UnpackFresh(std::span<const std::byte> from, const Buffer& into);
 // min(bytes) of data from one layout to another, without packing where either is contiguous.
 void Copy(const Buffer& from, const Buffer& into);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
+#include "runtime/base/prefetch.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/layout.h"
 #include "runtime/datatype/piece.h"
@@ -309,6 +310,15 @@ void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer
   const auto bytes = static_cast<std::int64_t>(from.size());
   DCHECK(position >= 0 && position + bytes <= into.bytes());
   if (bytes > 0) Move<Way::kUnpack>(into, position, from.data(), bytes);
+}
+
+// A loop over short elements asks for too few lines of another processor's cache at a time.
+void UnpackFresh(std::span<const std::byte> from, const Buffer& into) {
+  constexpr std::size_t kFetchedBytesMax = 2048;
+  constexpr std::size_t kLineBytes = 64;
+  for (std::size_t at = 0; at < std::min(from.size(), kFetchedBytesMax); at += kLineBytes)
+    WillRead(from.data() + at);
+  Unpack(from, 0, into);
 }
 
 void Copy(const Buffer& from, const Buffer& into) {

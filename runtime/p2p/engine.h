@@ -283,7 +283,7 @@ class Engine final : public transport::Inbox {
   if (request->buffer.contiguous()) {
     CopyMostlyShort(request->buffer.data(), data.data(), static_cast<std::size_t>(bytes));
   } else {
-    datatype::Unpack(data.first(static_cast<std::size_t>(bytes)), 0, request->buffer);
+    datatype::UnpackFresh(data.first(static_cast<std::size_t>(bytes)), request->buffer);
   }
   request->from = from;
   request->source = source;
