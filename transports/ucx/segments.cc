@@ -8,10 +8,10 @@
 
 namespace lamina::ucx {
 
-std::uint64_t ReceiveBytes(const Params& params, std::uint32_t job_ranks,
+std::uint64_t ReceiveBytes(const Params& params, std::uint32_t job_ranks, std::uint32_t local_ranks,
                            std::string_view congestion_control) {
   const std::uint64_t segment = params.tcp_segment_bytes;
-  if (congestion_control.starts_with("bbr")) return segment;
+  if (congestion_control.starts_with("bbr") && local_ranks < job_ranks) return segment;
   const std::uint64_t share = kReceiveBytesOfAll / std::max(job_ranks, 1u);
   return std::max(segment, std::min<std::uint64_t>(share, params.tcp_receive_bytes));
 }

@@ -15,9 +15,9 @@ namespace lamina::ucx {
 inline constexpr std::uint64_t kReceiveBytesOfAll = 32u << 20;
 
 // Bytes, at least a segment: a segment that does not fit cannot be received. Long ones make a
-// stream faster (params.h), but BBR, which paces a stream by how it is taken, halves it from 128
-// KiB on.
-std::uint64_t ReceiveBytes(const Params& params, std::uint32_t job_ranks,
+// stream faster (params.h). BBR paces a stream by how it is taken and halves it from 128 KiB on,
+// but not that of a job of one node, which goes over the loopback device.
+std::uint64_t ReceiveBytes(const Params& params, std::uint32_t job_ranks, std::uint32_t local_ranks,
                            std::string_view congestion_control);
 
 // Of the kernel's TCP in this network namespace; empty: it does not tell.

@@ -8,26 +8,31 @@ namespace {
 
 TEST(ReceiveBytes, AreMuchInASmallJob) {
   const Params params;
-  EXPECT_EQ(ReceiveBytes(params, 2, "cubic"), params.tcp_receive_bytes);
-  EXPECT_EQ(ReceiveBytes(params, 0, ""), params.tcp_receive_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 2, 1, "cubic"), params.tcp_receive_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 0, 0, ""), params.tcp_receive_bytes);
 }
 
 TEST(ReceiveBytes, OfAllPeersAreBounded) {
   const Params params;
-  EXPECT_EQ(ReceiveBytes(params, 128, "reno"), kReceiveBytesOfAll / 128);
+  EXPECT_EQ(ReceiveBytes(params, 128, 1, "reno"), kReceiveBytesOfAll / 128);
 }
 
 TEST(ReceiveBytes, HoldASegment) {
   Params params;
-  EXPECT_EQ(ReceiveBytes(params, 100000, "cubic"), params.tcp_segment_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 100000, 1, "cubic"), params.tcp_segment_bytes);
   params.tcp_segment_bytes = 1u << 20;
-  EXPECT_EQ(ReceiveBytes(params, 2, "cubic"), params.tcp_segment_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 2, 1, "cubic"), params.tcp_segment_bytes);
 }
 
 TEST(ReceiveBytes, AreASegmentWithBbr) {
   const Params params;
-  EXPECT_EQ(ReceiveBytes(params, 2, "bbr"), params.tcp_segment_bytes);
-  EXPECT_EQ(ReceiveBytes(params, 2, "bbr2"), params.tcp_segment_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 2, 1, "bbr"), params.tcp_segment_bytes);
+  EXPECT_EQ(ReceiveBytes(params, 2, 1, "bbr2"), params.tcp_segment_bytes);
+}
+
+TEST(ReceiveBytes, AreMuchWithBbrOnOneNode) {
+  const Params params;
+  EXPECT_EQ(ReceiveBytes(params, 4, 4, "bbr"), params.tcp_receive_bytes);
 }
 
 TEST(CongestionControl, IsOneWord) {

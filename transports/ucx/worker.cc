@@ -85,7 +85,8 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
       !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
     status = set("RX_SEG_SIZE",
-                 std::to_string(ReceiveBytes(params_, context.job_ranks, CongestionControl())));
+                 std::to_string(ReceiveBytes(params_, context.job_ranks, context.local_ranks,
+                                             CongestionControl())));
     if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
   }
   // Frames to one peer must arrive in order, so they take one way.
