@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alltoall, pairwise: in round k every rank sends to the rank k ahead and receives from the rank k
-// behind.
+// Alltoall, pairwise: in round k rank r sends to r + k and receives from r - k.
 //
-// One message each way at a time, so long blocks do not get in each other's way.
+// One message each way at a time, so long blocks do not get in each other's way; where P is a power
+// of two, to and from the same rank (plan/rank_group.h).
 //
 // Shape:  input and output P blocks of n elements on every rank.
 // Cost:   (P - 1) * (alpha + n * beta).

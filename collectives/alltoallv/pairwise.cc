@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alltoallv, pairwise: in round k every rank sends to the rank k ahead and receives from the rank k
-// behind.
+// Alltoallv, pairwise: in round k rank r sends to r + k and receives from r - k.
 //
-// One message each way at a time, so long blocks do not get in each other's way. Ranks know only
-// their own counts, so it is not chosen by size: see windowed.cc.
+// One message each way at a time, so long blocks do not get in each other's way; where P is a power
+// of two, to and from the same rank (plan/rank_group.h). Ranks know only their own counts, so it is
+// not chosen by size: see windowed.cc.
 //
 // Shape:  input and output P blocks on every rank, by counts and displacements.
 // Cost:   (P - 1) * alpha + the bytes of the largest sender * beta.

@@ -5,7 +5,7 @@
 // Nobody waits for a particular partner, so this is for blocks too short to be limited by the link.
 //
 // Shape:  input and output P blocks on every rank, by counts and displacements.
-// Cost:   alpha + (2 P - 3) * overhead + 1.1 (P - 1) * n * beta; ceil((P - 1) / 32) rounds.
+// Cost:   alpha + (2 P - 3) * overhead + 1.2 (P - 1) * n * beta; ceil((P - 1) / 32) rounds.
 // Source: MPI-5.0, section 6.8 (the definition of MPI_ALLTOALL).
 #include "collectives/alltoallv/alltoallv.h"
 #include "collectives/plan/cost.h"
@@ -21,7 +21,7 @@ bool Fits(const Call& call, const Shape&) { return !call.all_in_place; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
-  return Burst(link, 2 * others, 1.1 * others * static_cast<double>(call.bytes)) + Turns(link, 1);
+  return Burst(link, 2 * others, 1.2 * others * static_cast<double>(call.bytes)) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "collectives/collective.h"
+#include "collectives/plan/rank_group.h"
 
 namespace lamina::collective {
 
@@ -61,17 +62,18 @@ class GivenBlocks {
 };
 
 // Gaps 1..P-1 in windows: within one, everything is under way at once. Rank r sends to r + gap and
-// receives from r - gap, so the windows of all ranks agree.
+// receives from r - gap, as a RankGroup adds, so the windows of all ranks agree.
 template <class BlocksOf>
 void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Schedule* schedule) {
   const Rank ranks = shape.ranks;
+  const RankGroup group(ranks);
   for (Rank begin = 1; begin < ranks; begin += window) {
     for (Rank gap = begin; gap < std::min(ranks, begin + window); ++gap) {
-      const Rank behind = (shape.rank + ranks - gap) % ranks;
+      const Rank behind = group.Minus(shape.rank, gap);
       if (blocks.From(behind).count > 0) schedule->Receive(behind, blocks.From(behind));
     }
     for (Rank gap = begin; gap < std::min(ranks, begin + window); ++gap) {
-      const Rank ahead = (shape.rank + gap) % ranks;
+      const Rank ahead = group.Plus(shape.rank, gap);
       if (blocks.To(ahead).count > 0) schedule->Send(ahead, blocks.To(ahead));
     }
     if (begin == 1 && blocks.To(shape.rank).count > 0)
@@ -80,14 +82,15 @@ void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Sched
   }
 }
 
-// In place: in round k rank r swaps with k - r mod P, so every pair meets once, and what arrives
-// waits in scratch until the old block has left. `largest`: elements of the largest block.
+// In place: in round k rank r swaps with k - r, so every pair meets once, and what arrives waits in
+// scratch until the old block has left. `largest`: elements of the largest block.
 template <class BlocksOf>
 void PlanInPlace(const BlocksOf& blocks, const Shape& shape, std::int64_t largest,
                  Schedule* schedule) {
   schedule->scratch_elements = largest;
+  const RankGroup group(shape.ranks);
   for (Rank round = 0; round < shape.ranks; ++round) {
-    const Rank peer = (round - shape.rank + shape.ranks) % shape.ranks;
+    const Rank peer = group.Minus(round, shape.rank);
     const Slice block = blocks.From(peer);
     if (peer == shape.rank || block.count == 0) continue;
     Slice spare = Scratch(0, block.count);
