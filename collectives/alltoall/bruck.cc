@@ -24,8 +24,7 @@ bool Fits(const Call& call, const Shape&) { return !call.all_in_place; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double moved = rounds * shape.ranks / 2 * static_cast<double>(call.bytes);
-  // A step that copies a short block takes about a sixth of what a message does.
-  const double copies = 3 * shape.ranks * link.overhead_us / 6;
+  const double copies = 3 * shape.ranks * kCopyUs;
   return Move(link, rounds, moved) + Combine(link, 2 * moved) + copies + Turns(link, rounds);
 }
 

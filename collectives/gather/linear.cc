@@ -4,7 +4,7 @@
 // No byte moves twice, so this is for long blocks; the root handles P - 1 messages.
 //
 // Shape:  input n elements on every rank, output P blocks at the root.
-// Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta.
+// Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHER).
 #include "collectives/gather/gather.h"
 #include "collectives/plan/cost.h"
@@ -16,7 +16,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
-  return Burst(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
+  return Intake(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

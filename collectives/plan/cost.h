@@ -28,6 +28,15 @@ inline double Burst(const LinkModel& link, double messages, double bytes) {
   return link.alpha_us + (messages - 1) * link.overhead_us + bytes * link.beta_us_per_byte;
 }
 
+// The same of what one rank only receives: others send at once, and to take a message in is half
+// the work of sending it.
+inline double Intake(const LinkModel& link, double messages, double bytes) {
+  return Burst(link, (messages + 1) / 2, bytes);
+}
+
+// A step that copies a short block, whatever the link.
+inline constexpr double kCopyUs = 0.02;
+
 inline double Combine(const LinkModel& link, double bytes) {
   return bytes * link.gamma_us_per_byte;
 }

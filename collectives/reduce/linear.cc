@@ -6,7 +6,7 @@
 // ranks, and where ranks share CPUs.
 //
 // Shape:  input n elements on every rank, output n at the root; scratch 2 n at the root.
-// Cost:   alpha + (P - 2) * overhead + (P - 1) * (n * beta + n * gamma).
+// Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * (n * beta + n * gamma).
 // Source: MPI-5.0, section 6.9.1 (the definition of MPI_REDUCE).
 #include "collectives/plan/cost.h"
 #include "collectives/reduce/linear_fold.h"
@@ -20,7 +20,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
-  return Burst(link, others, bytes) + Combine(link, bytes) + Turns(link, 1);
+  return Intake(link, others, bytes) + Combine(link, bytes) + Turns(link, 1);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

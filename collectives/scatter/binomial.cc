@@ -7,7 +7,7 @@
 //
 // Shape:  input P blocks of n elements at the root, output one block on every rank; scratch of an
 //         inner position: the blocks of its subtree.
-// Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta.
+// Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta + (ceil(log2 P) - 1) copies of a block.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, Concurr. Comput. 19 (2007) 1749-1783.
 #include "collectives/plan/cost.h"
 #include "collectives/plan/tree.h"
@@ -20,8 +20,9 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double bytes = static_cast<double>(call.bytes);
-  return Move(link, CeilLog2(shape.ranks), (shape.ranks - 1) * bytes) +
-         Turns(link, CeilLog2(shape.ranks));
+  const double depth = CeilLog2(shape.ranks);
+  return Move(link, depth, (shape.ranks - 1) * bytes) + Combine(link, (depth - 1) * bytes) +
+         Turns(link, depth);
 }
 
 void PlanRoot(const Call& call, const Shape& shape, Schedule* schedule) {

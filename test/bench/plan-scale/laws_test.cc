@@ -86,8 +86,8 @@ const std::map<std::string, Laws>& Written() {
       // By stages: the busiest rank sends to its node, to other nodes, or both.
       {"barrier hierarchical", {"log P", "log P", "0"}},
       {"bcast hierarchical", {"log P", "1", "0"}},
-      {"gather hierarchical", {"log P", "1", "P log P"}},
-      {"scatter hierarchical", {"log P", "log P", "P log P"}},
+      {"gather hierarchical", {"log P", "1", "1"}},
+      {"scatter hierarchical", {"log P", "sqrt P", "1"}},
       {"allgather hierarchical", {"log P", "sqrt P", "0"}},
       {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
       {"alltoall hierarchical", {"P", "sqrt P", "P"}},
@@ -96,7 +96,7 @@ const std::map<std::string, Laws>& Written() {
       {"allreduce hierarchical", {"log P", "1", "1"}},
       {"allreduce sliced", {"1", "1", "1"}},
       {"reduce_scatter hierarchical", {"log P", "1", "P"}},
-      {"reduce_scatter_block hierarchical", {"log P", "log P", "P"}},
+      {"reduce_scatter_block hierarchical", {"log P", "1", "P"}},
       {"scan hierarchical", {"log P", "1", "1"}},
       {"exscan hierarchical", {"log P", "1", "1"}},
   };
