@@ -120,17 +120,20 @@ class HostsCase(harness.LaunchCase):
 
     def shepherds(self):
         """{host name: process id} of the shepherds there are; of their guards, where these alone are."""
-        found = {}
-        for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        parents = {}  # by host, by process: a guard's is its shepherd
+        for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
             try:
                 with open("/proc/%d/cmdline" % pid, "rb") as file:
                     words = file.read().split(b"\0")
                 if words[:2] != [program("mpiexec").encode(), b"--lamina-shepherd"]:
                     continue
-                found.setdefault(self.host_of(pid), pid)  # a guard comes after its shepherd
+                with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+                    parent = int(file.read().rpartition(")")[2].split()[1])
+                parents.setdefault(self.host_of(pid), {})[pid] = parent
             except OSError:
                 continue
-        return found
+        return {host: next(pid for pid in those if those[pid] not in those)
+                for host, those in parents.items()}
 
     @staticmethod
     def host_of(pid):
