@@ -4,6 +4,7 @@
  * usage: mpiexec -n N measure SECONDS [multiple] ROW...
  *                                                ROW:  latency:BYTES rate:BYTES barrier bcast:BYTES
  *                                                      reduce:BYTES allreduce:BYTES
+ *                                                      reduce_scatter:BYTES (of each result)
  *                                                      allgather:BYTES alltoall:BYTES both:BYTES
  *                                                      pairs:BYTES stencil:POINTS any:BYTES
  *                                                      started:BYTES vector:BYTES early:BYTES
@@ -201,6 +202,15 @@ static void Reduce(int calls, int bytes) {
   }
 }
 
+static void ReduceScatter(int calls, int bytes) {
+  int* const counts = malloc(sizeof(int) * (size_t)ranks); /* (LAM/MPI has none of one block) */
+  for (int i = 0; i < ranks; ++i) counts[i] = bytes / 8;
+  for (int i = 0; i < calls; ++i) {
+    MPI_Reduce_scatter(sent, received, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  free(counts);
+}
+
 static void Allgather(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) {
     MPI_Allgather(sent, bytes, MPI_BYTE, received, bytes, MPI_BYTE, MPI_COMM_WORLD);
@@ -217,6 +227,7 @@ static const struct {
   const char* name;
   Batch batch;
 } kRows[] = {{"reduce", Reduce},
+             {"reduce_scatter", ReduceScatter},
              {"allgather", Allgather},
              {"latency", Latency},
              {"rate", Stream},

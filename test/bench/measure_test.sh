@@ -22,7 +22,7 @@ measured() {
 }
 
 together=(idle pairs:8 stencil:1024 barrier bcast:8 allreduce:8 allreduce:65536 allreduce:1048576 alltoall:8
-  reduce:8 allgather:1024 allgather:1048576 alltoall:1048576)
+  reduce:8 reduce_scatter:1024 allgather:1024 allgather:1048576 alltoall:1048576)
 pairs=()
 for bytes in 0 8 64 1024 4096 16384 65536 262144 1048576 4194304; do pairs+=("latency:$bytes"); done
 for bytes in 8 1024 4096 65536 262144 1048576 4194304; do pairs+=("rate:$bytes"); done
