@@ -31,7 +31,6 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const Partition& groups = GroupsOf(shape);
   const Rank side_by_side = groups.groups(), within = groups.largest();
   const LinkModel& inner = shape.topology->levels.back().link;
-  // A step that copies a short block takes about a sixth of what a message does.
   const double copies = 2 * shape.ranks * kCopyUs;
   return CheapestUs(Operation::kAlltoall, within * call.bytes, side_by_side, link) +
          CheapestUs(Operation::kAlltoall, side_by_side * call.bytes, within, inner) + copies +

@@ -82,8 +82,9 @@ void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Sched
   }
 }
 
-// In place: in round k rank r swaps with k - r, so every pair meets once, and what arrives waits in
-// scratch until the old block has left. `largest`: elements of the largest block.
+// In place: in round k rank r swaps with k - r, as a RankGroup subtracts, so every pair meets once,
+// and what arrives waits in scratch until the old block has left. `largest`: elements of the
+// largest block.
 template <class BlocksOf>
 void PlanInPlace(const BlocksOf& blocks, const Shape& shape, std::int64_t largest,
                  Schedule* schedule) {
