@@ -32,7 +32,7 @@ bool WaitAwake(const Expectation& expectation, const progress::WaitPolicy& polic
         break;
       case Waiter::Advice::kYield:
         trace::Count(trace::Counter::kYields);
-        progress::Yield();
+        waiter.Yield();
         if (looks % kYieldsPerProgress == 0) p2p::Progress();
         break;
       case Waiter::Advice::kSleep:

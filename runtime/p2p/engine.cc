@@ -313,7 +313,7 @@ void Engine::DrainUntil(const Done& done) {
     if (Progress())
       waiter.Busy();
     else if (waiter.Idle() != progress::Waiter::Advice::kPoll)
-      progress::Yield();
+      waiter.Yield();
 }
 
 Engine& TheEngine() { return *core::process->engine; }

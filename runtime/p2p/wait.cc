@@ -62,10 +62,11 @@ class Unlocked {
   int depth_;
 };
 
-void GiveWay() {
+template <class Yield>
+void GiveWay(const Yield& yield) {
   trace::Count(trace::Counter::kYields);
   Unlocked unlocked;
-  progress::Yield();
+  yield();
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
         break;
       case progress::Waiter::Advice::kYield:
         trace::Count(trace::Counter::kYields);
-        progress::Yield();
+        waiter.Yield();
         break;
       case progress::Waiter::Advice::kSleep:
         if (const progress::Nap nap(ringing_); nap.armed()) {
@@ -127,7 +128,7 @@ void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
     if (Progress()) {
       waiter.Busy();
       idle_polls = 0;
-      if (core::process->lock.Wanted()) GiveWay();
+      if (core::process->lock.Wanted()) GiveWay(progress::Yield);
       continue;
     }
     ++idle_polls;
@@ -135,9 +136,10 @@ void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
     const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
     if (advice == progress::Waiter::Advice::kSleep || beside)
       is_done = SleepAmongThreads(done, argument);
-    else if (advice == progress::Waiter::Advice::kYield || core::process->lock.Wanted() ||
-             (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
-      GiveWay();
+    else if (core::process->lock.Wanted() || (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
+      GiveWay(progress::Yield);
+    else if (advice == progress::Waiter::Advice::kYield)
+      GiveWay([&] { waiter.Yield(); });
     else
       progress::Pause();
   }
@@ -145,10 +147,11 @@ void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
 }
 
 void Engine::TestedInVain() {
+  const bool shares_cpu = policy_.spin_polls == 0 || progress::Waiter::SharesCpu();
   if (core::process->lock.Wanted()) [[unlikely]]
-    GiveWay();
-  else if (policy_.spin_polls == 0 && ++vain_tests_ % kVainTestsPerYield == 0)
-    progress::Yield();
+    GiveWay(progress::Yield);
+  else if (shares_cpu && ++vain_tests_ % kVainTestsPerYield == 0)
+    progress::Waiter(policy_).Yield();
 }
 
 // True: the condition held and was not forgotten; false: look again.

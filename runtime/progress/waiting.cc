@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,20 @@
 #include "runtime/base/clock.h"
 
 namespace lamina::progress {
+namespace {
+
+// Shorter than the slice of any scheduler, longer than two switches and what a rank does before it
+// waits again, if polling meanwhile is to be a loss.
+constexpr std::uint64_t kSoonNs = 500'000;
+
+// How often this thread was on its CPU no more though it wanted to be.
+long SwitchesOut() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_nivcsw;
+}
+
+}  // namespace
 
 WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
                       std::uint32_t local_ranks) {
@@ -36,6 +51,15 @@ std::uint32_t AllowedCpus() {
 }
 
 void Yield() { sched_yield(); }
+
+void Waiter::Yield() {
+  if (policy_.spin_polls == 0) return progress::Yield();
+  const std::uint64_t before_ns = MonotonicNs();
+  const long before = SwitchesOut();
+  progress::Yield();
+  const bool let_in = SwitchesOut() != before;
+  shares_cpu_.store(let_in && MonotonicNs() - before_ns < kSoonNs, std::memory_order_relaxed);
+}
 
 void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t sleep_ms) {
   const timespec limit{static_cast<time_t>(sleep_ms / 1000),

@@ -2,9 +2,10 @@
 // How to wait: poll, then yield, then sleep. The one policy of the library.
 //
 // A process that has a CPU to itself polls for a while, because a wake across cores costs 20 us. A
-// process that shares its CPU yields at once, because whoever it waits for may need that CPU. Both
-// end asleep, so a blocked rank burns nothing. Counts were chosen from the measurements quoted in
-// this folder's README.
+// process that shares its CPU yields at once, because whoever it waits for may need that CPU.
+// Whether it does is declared, and learned from yields: a neighbour may leave two ranks one CPU.
+// Both end asleep, so a blocked rank burns nothing. Counts were chosen from the measurements quoted
+// in this folder's README.
 #pragma once
 
 #include <atomic>
@@ -33,8 +34,9 @@ inline constexpr std::tuple kWaitFields{
                     "the CPUs this process may use with the ranks on its node."),
     param::Describe("progress.wait.spin_polls", &WaitParams::spin_polls, Unit::kCount, 0u,
                     1000000000u,
-                    "Empty polls before the first yield in exclusive mode. 1000 lasts about 20 us, "
-                    "one cross-core wake; longer delays neighbours without helping."),
+                    "Empty polls before the first yield in exclusive mode, none while yields tell "
+                    "that another rank has the same CPU. 1000 lasts about 20 us, one cross-core "
+                    "wake; longer delays neighbours without helping."),
     param::Describe("progress.wait.yield_polls", &WaitParams::yield_polls, Unit::kCount, 0u,
                     1000000000u,
                     "Yields before sleeping. With 8 ranks on 2 CPUs 100 gave the shortest barrier; "
@@ -71,17 +73,26 @@ class Waiter {
   enum class Advice { kPoll, kYield, kSleep };
   Advice Idle() {
     ++empty_polls_;
-    if (empty_polls_ <= policy_.spin_polls) return Advice::kPoll;
-    if (empty_polls_ <= policy_.spin_polls + policy_.yield_polls) return Advice::kYield;
+    const std::uint32_t spin_polls = SharesCpu() ? 0 : policy_.spin_polls;
+    if (empty_polls_ <= spin_polls) return Advice::kPoll;
+    if (empty_polls_ <= spin_polls + policy_.yield_polls) return Advice::kYield;
     return policy_.awake_us != 0 && StillAwake() ? Advice::kYield : Advice::kSleep;
   }
   void Busy() {
     empty_polls_ = 0;
     tired_at_ns_ = 0;
   }
+  // Gives the CPU up once. Where the policy is to poll first, learns from it for all later waits.
+  void Yield();
+
+  // The last yield let somebody in who gave the CPU back soon, as a rank does that waits in its
+  // turn. Not somebody who kept it: polling loses less time than another slice.
+  static bool SharesCpu() { return shares_cpu_.load(std::memory_order_relaxed); }
 
  private:
   bool StillAwake();
+
+  static inline std::atomic<bool> shares_cpu_{false};
 
   const WaitPolicy& policy_;
   std::uint32_t empty_polls_ = 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   a process alone on its CPU polls first, one that shares it yields at once, both sleep
-// last. Method: the policy and the waiter are pure; sleeping is tried against a transport made of a
-// word.
+// last. Method: the policy and the waiter are pure, but for what yields teach, which two threads on
+// one CPU try; sleeping is tried against a transport made of a word.
 #include "runtime/progress/waiting.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <chrono>
 #include <thread>
@@ -53,6 +54,31 @@ TEST(Waiter, YieldsForTheTimeGivenThenSleeps) {
   EXPECT_EQ(waiter.Idle(), Waiter::Advice::kSleep);
   waiter.Busy();
   EXPECT_EQ(waiter.Idle(), Waiter::Advice::kYield);
+}
+
+// Two threads on one CPU, as two ranks beside a process that keeps the other CPU busy.
+TEST(Waiter, LearnsFromYieldsWhetherItSharesItsCpu) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const WaitPolicy policy{.spin_polls = 1, .yield_polls = 1, .sleep_ms = 1};
+  const auto learns = [&](bool shares) {
+    for (int i = 0; i < 10000 && Waiter::SharesCpu() != shares; ++i) Waiter(policy).Yield();
+    return Waiter::SharesCpu() == shares;
+  };
+  std::atomic<bool> over = false;
+  std::thread other([&] {
+    while (!over) sched_yield();
+  });
+  EXPECT_TRUE(learns(true));
+  EXPECT_EQ(Waiter(policy).Idle(), Waiter::Advice::kYield);
+  over = true;
+  other.join();
+  EXPECT_TRUE(learns(false));
+  EXPECT_EQ(Waiter(policy).Idle(), Waiter::Advice::kPoll);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
 // A transport that is nothing but a bell.
