@@ -3,7 +3,8 @@
 // gathers the blocks at the root.
 //
 // About 2 n elements pass through the busiest rank, where the binomial tree passes n log2 P: for
-// long vectors. Halving folds ranks that are far apart first, so the operation must be commutative.
+// long vectors, among four ranks or more. Halving folds ranks that are far apart first, so the
+// operation must be commutative.
 // A root that sits out the halving takes its partner's place in the gathering.
 //
 // Shape:  input n elements on every rank, output n at the root; scratch 2 n where ranks fold.
@@ -18,7 +19,9 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call& call, const Shape&) { return call.commutative; }
+// Two would move as many elements as one of them hands to the other, in more messages: reduce of 256
+// KiB between two nodes 115 us instead of 76, at 1 Gbit/s 1647 instead of 1234.
+bool Fits(const Call& call, const Shape& shape) { return call.commutative && shape.ranks > 3; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const PowerGroup group(shape.ranks);
