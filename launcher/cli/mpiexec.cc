@@ -49,7 +49,7 @@ int CheckPrograms(const Plan& plan) {
   for (const App& app : plan.apps) {
     const Environment own(app.environment);
     const std::string path =
-        own.Get("PATH").value_or(job.Get("PATH").value_or("/usr/local/bin:/usr/bin:/bin"));
+        own.Get("PATH").value_or(job.Get("PATH").value_or(std::string(kDefaultPath)));
     const ProgramCheck check = CheckProgram(app.argv.front(), app.wdir, path);
     if (check.exit_status == 0) continue;
     Say(check.message);

@@ -99,7 +99,7 @@ std::string_view FirstLabel(std::string_view name) { return name.substr(0, name.
 Machine ThisMachine(bool with_addresses) {
   Machine machine;
   std::array<char, HOST_NAME_MAX + 1> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0) machine.name = name.data();
+  if (gethostname(name.data(), name.size()) == 0) machine.name = name.data();
   if (machine.name.empty()) machine.name = "localhost";
   const std::uint32_t allowed = AllowedCpus();
   const std::optional<std::uint32_t> quota = QuotaCpus();

@@ -64,7 +64,11 @@ Input::~Input() {
   event_free(later_);
 }
 
-bool Input::MayRead() const { return !terminal_ || tcgetpgrp(fd_) == getpgrp(); }
+// A terminal that is not ours to be in front of (setsid, su) has no foreground to wait for.
+bool Input::MayRead() const {
+  const pid_t front = terminal_ ? tcgetpgrp(fd_) : -1;
+  return front < 0 || front == getpgrp();
+}
 
 void Input::OnReadable(int, short, void* self) { static_cast<Input*>(self)->Read(); }
 void Input::OnLater(int, short, void* self) { static_cast<Input*>(self)->Continue(); }

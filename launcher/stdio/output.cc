@@ -42,7 +42,8 @@ struct Output::Source {
   Output* output;
   std::size_t index;
   std::uint32_t rank;
-  int fd = -1;  // -1: it is fed
+  std::uint8_t stream = 0;  // of one that is fed
+  int fd = -1;              // -1: it is fed
   event* readable = nullptr;
   bool open = true;
   bool reading = true;
@@ -93,14 +94,19 @@ void Output::AddRank(std::uint32_t rank, int fd) {
   ++open_;
 }
 
-void Output::AddFed(std::uint32_t first, std::uint32_t ranks, Written written) {
+void Output::AddFed(std::uint32_t first, std::uint32_t ranks, std::uint8_t stream,
+                    Written written) {
   written_ = std::move(written);
-  sources_.reserve(ranks);
-  for (std::uint32_t rank = first; rank < first + ranks; ++rank) AddRank(rank, -1);
+  fed_[stream] = {sources_.size(), first};
+  sources_.reserve(sources_.size() + ranks);
+  for (std::uint32_t rank = first; rank < first + ranks; ++rank) {
+    AddRank(rank, -1);
+    sources_.back()->stream = stream;
+  }
 }
 
-void Output::Feed(std::uint32_t rank, std::string_view bytes) {
-  Source* source = sources_[rank - sources_.front()->rank].get();
+void Output::Feed(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
+  Source* source = sources_[fed_[stream].index + rank - fed_[stream].first].get();
   if (!source->open) return;
   source->silent_looks = 0;
   if (bytes.empty()) {
@@ -170,7 +176,8 @@ int Output::error() const {
 void Output::Adjust() {
   if (outlet_.broken()) {
     for (const auto& source : sources_) {
-      if (source->open && source->fd < 0 && written_ != nullptr) written_(source->rank, kGone);
+      if (source->open && source->fd < 0 && written_ != nullptr)
+        written_(source->rank, source->stream, kGone);
       Close(source.get());
     }
     return;
@@ -196,7 +203,7 @@ bool Output::AdjustOne(Source* source, bool full) {
   const bool read = !full && !merger_.Blocked(source->index);
   if (source->fd < 0) {
     if (read && source->owed > 0 && written_ != nullptr)
-      written_(source->rank, std::exchange(source->owed, 0));
+      written_(source->rank, source->stream, std::exchange(source->owed, 0));
   } else if (read != source->reading) {
     if (read)
       event_add(source->readable, nullptr);

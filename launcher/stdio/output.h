@@ -9,6 +9,7 @@
 // Threads: the event loop's.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -40,14 +41,15 @@ class Output {
 
   // Takes over `fd`, the reading end of the pipe that `rank` writes to.
   void AddRank(std::uint32_t rank, int fd);
-  // So much of what `rank` was fed has gone on its way; kGone: it is fed in vain from now on.
-  using Written = std::function<void(std::uint32_t rank, std::uint32_t bytes)>;
+  // So much of what `rank` was fed of `stream` (1 or 2) has gone on its way; kGone: it is fed in
+  // vain from now on.
+  using Written = std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
   static constexpr std::uint32_t kGone = 0xffffffff;
-  // `ranks` ranks from `first` on without pipes: they are fed, and are all there are. Whoever feeds
-  // them is to wait for `written`.
-  void AddFed(std::uint32_t first, std::uint32_t ranks, Written written);
+  // `ranks` ranks from `first` on without pipes: they are fed, and are all there are of `stream`.
+  // Whoever feeds them is to wait for `written`.
+  void AddFed(std::uint32_t first, std::uint32_t ranks, std::uint8_t stream, Written written);
   // Empty: the end.
-  void Feed(std::uint32_t rank, std::string_view bytes);
+  void Feed(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   // A line of the launcher's own, without "\n".
   void Say(std::string_view line);
   // All pipes have ended and everything is written, or nobody reads us.
@@ -75,6 +77,11 @@ class Output {
   Outlet outlet_;
   LineMerger merger_;
   std::vector<std::unique_ptr<Source>> sources_;
+  struct Fed {
+    std::size_t index = 0;  // of the source of rank `first`
+    std::uint32_t first = 0;
+  };
+  std::array<Fed, 3> fed_;      // by stream
   std::vector<Source*> noted_;  // those that may have to be read again, paid, or looked after
   bool was_full_ = false;
   Written written_;

@@ -14,7 +14,13 @@ namespace {
 constexpr int kWatched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 // Blocked and never looked at: their system calls then fail or go on, and say so themselves.
 // SIGCHLD is the local spawner's, but must be blocked before libpmix makes threads.
-constexpr int kUnwanted[] = {SIGPIPE, SIGTTIN, SIGTTOU, SIGCHLD};
+constexpr int kUnwanted[] = {SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ, SIGCHLD};
+
+// By whoever started us: nohup, a shell without job control of what it puts into the background.
+bool IsIgnored(int signal) {
+  struct sigaction now {};
+  return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
 
 }  // namespace
 
@@ -24,7 +30,8 @@ Result<std::unique_ptr<Signals>> Signals::Watch(event_base* loop,
   signals->on_signal_ = std::move(on_signal);
   sigset_t watched;
   sigemptyset(&watched);
-  for (const int signal : kWatched) sigaddset(&watched, signal);
+  for (const int signal : kWatched)
+    if (!IsIgnored(signal)) sigaddset(&watched, signal);
   sigset_t blocked = watched;
   for (const int signal : kUnwanted) sigaddset(&blocked, signal);
   sigprocmask(SIG_BLOCK, &blocked, nullptr);

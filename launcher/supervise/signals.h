@@ -16,7 +16,7 @@ namespace lamina::launcher {
 
 class Signals {
  public:
-  // `on_signal`: INT, TERM, HUP, QUIT, USR1, USR2, TSTP or CONT came.
+  // `on_signal`: INT, TERM, HUP, QUIT, USR1, USR2, TSTP or CONT came, of which none was ignored.
   static Result<std::unique_ptr<Signals>> Watch(event_base* loop,
                                                 std::function<void(int signal)> on_signal);
   ~Signals();

@@ -11,6 +11,18 @@
 
 namespace lamina::launcher {
 
+namespace {
+
+// `2>&1`, a terminal: lines stay whole only if one hand writes them all.
+bool SamePlace(int fd, int other) {
+  struct stat one {
+  }, two{};
+  return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
+         one.st_ino == two.st_ino;
+}
+
+}  // namespace
+
 void OccupyStandardDescriptors() {
   for (int fd = 0; fd < 3; ++fd)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return;
@@ -75,7 +87,8 @@ Status Streams::OpenOutput(bool hand_over) {
   }
   if (rank_fds_.size() == 1 && !marked && hand_over) return {};
   out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
-  err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
+  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO))
+    err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
   if (!hand_over) {
     AddFed(0, rank_fds_.size(), 1);
     AddFed(0, rank_fds_.size(), 2);
@@ -83,7 +96,7 @@ Status Streams::OpenOutput(bool hand_over) {
   }
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
     if (Status status = OpenPipe(rank, 1, out_.get()); !status.ok()) return status;
-    if (Status status = OpenPipe(rank, 2, err_.get()); !status.ok()) return status;
+    if (Status status = OpenPipe(rank, 2, Error()); !status.ok()) return status;
   }
   return {};
 }
@@ -91,14 +104,14 @@ Status Streams::OpenOutput(bool hand_over) {
 void Streams::Tell(Granted granted) { granted_ = std::move(granted); }
 
 void Streams::Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
-  OutputOf(rank, stream)->Feed(rank, bytes);
+  OutputOf(rank, stream)->Feed(rank, stream, bytes);
 }
 
 void Streams::AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream) {
   OutputOf(first, stream)
-      ->AddFed(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(ranks),
-               [this, stream](std::uint32_t rank, std::uint32_t bytes) {
-                 if (granted_ != nullptr) granted_(rank, stream, bytes);
+      ->AddFed(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(ranks), stream,
+               [this](std::uint32_t rank, std::uint8_t of, std::uint32_t bytes) {
+                 if (granted_ != nullptr) granted_(rank, of, bytes);
                });
 }
 
@@ -176,7 +189,7 @@ void Streams::CloseSilent() {
 
 void Streams::Say(std::string_view text) {
   const std::string line = "mpiexec: " + std::string(text);
-  if (err_ != nullptr) return err_->Say(line);
+  if (Error() != nullptr) return Error()->Say(line);
   const std::string whole = line + "\n";
   if (write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nobody left to tell
 }

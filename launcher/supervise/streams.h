@@ -7,7 +7,7 @@
 //            terminal where there is one; several ranks, or marks at line starts, go through pipes
 //            and a line merger, or straight to it from a Job that carries it; so do those that
 //            --output DIR gives each rank, since who writes a file itself may miss that its disk is
-//            full
+//            full; where standard output and error are one place, one merger serves both
 //
 // Threads: the event loop's.
 #pragma once
@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "launcher/plan/plan.h"
-#include "launcher/stdio/input.h"
 #include "launcher/spawn/spawner.h"
+#include "launcher/stdio/input.h"
 #include "launcher/stdio/output.h"
 #include "runtime/base/status.h"
 
@@ -65,8 +65,10 @@ class Streams final : public OutputPort {
   void AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream);
   int Keep(int fd);
   stdio::Output* OutputOf(std::size_t rank, std::uint8_t stream) {
-    return (!files_.empty() ? files_[rank * 2 + stream - 1] : stream == 1 ? out_ : err_).get();
+    if (!files_.empty()) return files_[rank * 2 + stream - 1].get();
+    return stream == 1 ? out_.get() : Error();
   }
+  stdio::Output* Error() const { return err_ != nullptr ? err_.get() : out_.get(); }
 
   event_base* loop_;
   const Plan& plan_;
@@ -78,7 +80,7 @@ class Streams final : public OutputPort {
   Granted granted_;
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;
-  std::unique_ptr<stdio::Output> err_;
+  std::unique_ptr<stdio::Output> err_;                 // null: where `out_` goes
   std::vector<std::unique_ptr<stdio::Output>> files_;  // two of each rank
   std::vector<int> file_fds_;
 };

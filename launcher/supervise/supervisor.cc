@@ -124,13 +124,13 @@ Status Supervisor::Prepare() {
     StopIfDone();
   });
   progress_ = timer([this] { ShowProgress(); });
-  if (plan_.options.timeout_ms > 0)
-    timer([this] {
-      const auto running = Running();
-      React(verdict_.TimedOut(running));
-      if (plan_.options.verbosity == 0) return;
-      for (const auto& [rank, last] : running) SayLastEvents(rank);
-    })->Set(plan_.options.timeout_ms);
+  limit_ = timer([this] {
+    const auto running = Running();
+    React(verdict_.TimedOut(running));
+    if (plan_.options.verbosity == 0) return;
+    for (const auto& [rank, last] : running) SayLastEvents(rank);
+  });
+  if (plan_.options.timeout_ms > 0) limit_->Set(plan_.options.timeout_ms);
 
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
   if (Status status = streams_->Open(caps_.takes_descriptors); !status.ok()) return status;
@@ -420,9 +420,11 @@ void Supervisor::OnSignal(int signal) {
     default:
       break;
   }
-  if (EndsProcesses(signal)) told_to_end_ms_ = NowMs();
   verdict_.PassedOn(signal);
   SignalAll(signal);
+  if (!EndsProcesses(signal)) return;
+  told_to_end_ms_ = NowMs();
+  SignalAll(SIGCONT);  // one that is stopped would not hear it
 }
 
 // ctrl-Z: the ranks stop, then we do; whoever continues us continues them (SIGCONT).
@@ -436,6 +438,7 @@ void Supervisor::AllEnded() {
   job_->Sweep();
   grace_->Clear();
   hint_->Clear();
+  limit_->Clear();
   drain_->Set(kDrainMs);
   StopIfDone();
 }

@@ -86,6 +86,7 @@ class Supervisor {
   std::vector<std::unique_ptr<Timer>> timers_;
   Timer* grace_ = nullptr;
   Timer* hint_ = nullptr;
+  Timer* limit_ = nullptr;
   Timer* drain_ = nullptr;
   Timer* progress_ = nullptr;
   bool progress_shown_ = false;

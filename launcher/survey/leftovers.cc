@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 
+#include "launcher/control/ask.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "runtime/base/text.h"
 
@@ -36,9 +37,9 @@ std::string ReadAll(const std::string& path) {
 }
 
 // Also "mpiexec.lamina", where several launchers are installed side by side.
-bool IsLauncher(std::string_view name) {
-  const std::string_view stem = name.substr(0, name.find('.'));
-  return stem == "mpiexec" || stem == "mpirun" || stem == "lamina";
+bool IsLauncher(const ProcessSeen& seen) {
+  const std::string_view stem = std::string_view(seen.name).substr(0, seen.name.find('.'));
+  return seen.listens || stem == "mpiexec" || stem == "mpirun" || stem == "lamina";
 }
 
 // A word of a list that zero bytes separate.
@@ -125,7 +126,7 @@ std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user) 
     for (pid_t above = of.parent; passed.insert(above).second;) {
       const auto found = by_process.find(above);
       if (found == by_process.end()) return false;
-      if (IsLauncher(found->second->name) && found->second->state != 'Z') return true;
+      if (IsLauncher(*found->second) && found->second->state != 'Z') return true;
       above = found->second->parent;
     }
     return false;
@@ -134,7 +135,7 @@ std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user) 
   for (const ProcessSeen& each : seen) {
     if (each.user != user || each.state == 'Z') continue;
     const bool lost_shepherd = each.shepherd && each.parent == 1 && each.state == 'T';
-    const bool lost_rank = each.of_rank && !IsLauncher(each.name) && !has_launcher(each);
+    const bool lost_rank = each.of_rank && !IsLauncher(each) && !has_launcher(each);
     if (lost_shepherd || lost_rank) orphans.push_back(each);
   }
   return orphans;
@@ -143,6 +144,7 @@ std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user) 
 bool IsOurKindOfFile(std::string_view name) { return name.starts_with("ucx_shm_posix_"); }
 
 std::vector<ProcessSeen> LookAtProcesses() {
+  const std::vector<control::Launcher> listening = control::Launchers();
   std::vector<ProcessSeen> seen;
   for (const std::string& directory : ProcessDirectories()) {
     ProcessSeen process;
@@ -153,8 +155,11 @@ std::vector<ProcessSeen> LookAtProcesses() {
     const std::string environment = ReadAll(directory + "/environ");
     process.of_rank =
         HasVariable(environment, "PMIX_NAMESPACE=") && HasVariable(environment, "LAMINA_EVENT_FD=");
+    process.listens = std::any_of(
+        listening.begin(), listening.end(),
+        [&process](const control::Launcher& each) { return each.process == process.process; });
     process.shepherd =
-        IsLauncher(process.name) && HasWord(ReadAll(directory + "/cmdline"), kShepherdWord);
+        IsLauncher(process) && HasWord(ReadAll(directory + "/cmdline"), kShepherdWord);
     seen.push_back(std::move(process));
   }
   return seen;

@@ -21,6 +21,7 @@ struct ProcessSeen {
   char state = 'S';       // as the kernel shows it: Z has ended, T is stopped
   std::string name;       // the kernel's short one
   bool of_rank = false;   // its environment is that of a rank of ours, or of a rank's child
+  bool listens = false;   // can be asked what a launcher is asked, whatever its name
   bool shepherd = false;  // mpiexec in the service of a launcher elsewhere
 };
 

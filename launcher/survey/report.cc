@@ -63,7 +63,7 @@ HostReport ReportHere(const std::string& program) {
   report.cpus = ThisMachine(false).cpus;
   if (!program.empty()) {
     const Environment own = Environment::OfThisProcess();
-    const std::string where = own.Get("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
+    const std::string where = own.Get("PATH").value_or(std::string(kDefaultPath));
     report.program_problem = CheckProgram(program, "", where).message;
   }
   timespec now;

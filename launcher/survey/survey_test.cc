@@ -110,6 +110,13 @@ TEST(OrphansTest, RunningJobsAreLeftAlone) {
                   .empty());
 }
 
+TEST(OrphansTest, ALauncherOfAnyNameIsOneIfItListens) {
+  ProcessSeen renamed = Process(5, 1, "mpiexec-lamina");
+  EXPECT_EQ(Found({renamed, Process(6, 5, "solver", true)}), (std::vector<pid_t>{6}));
+  renamed.listens = true;
+  EXPECT_TRUE(Found({renamed, Process(6, 5, "solver", true)}).empty());
+}
+
 TEST(OrphansTest, RanksWithoutLauncherAreFound) {
   EXPECT_EQ(
       Found({Process(1, 0, "init"), Process(6, 1, "solver", true), Process(7, 6, "child", true),

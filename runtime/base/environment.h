@@ -11,6 +11,9 @@
 
 namespace lamina {
 
+// Where programs are looked for if PATH is not set.
+inline constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
 class Environment {
  public:
   static Environment OfThisProcess();

@@ -42,6 +42,18 @@ class Leftovers(LaunchCase):
                 self.assertEqual((job.returncode, job.stdout), (0, "left\n" * 3))
                 self.nothing_left()
 
+    def test_a_filter_that_the_shell_made_a_child_of_mpiexec(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.path.join(folder, "log")
+            subprocess.run(["bash", "-c", '"${@:2}" > >(sort > "$1")', "bash", log,
+                            *command("echo", "line", ranks=2)],
+                           check=True, timeout=TIME_LIMIT_S, env=environment(self.mark))
+
+            def logged():
+                with open(log, encoding="ascii") as file:
+                    return file.read()
+            self.assertTrue(wait_until(lambda: os.path.exists(log) and logged() == "line\nline\n"))
+
     def test_children_of_a_killed_rank(self):
         job = self.run_job(ACTOR, "child", "stray", "at=1", "die=9", "at=0", "wait", ranks=2)
         self.assertEqual(job.returncode, 128 + 9)

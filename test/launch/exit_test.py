@@ -17,6 +17,12 @@ class ExitStatus(LaunchCase):
         job = self.run_job("true", ranks=4)
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""))
 
+    def test_a_slow_reader_is_no_timeout(self):
+        process = self.start_job(ACTOR, "long=400000", ranks=2, options=["--timeout", "3"])
+        time.sleep(3.2)  # tidy: sleep: the time that must not count, because the ranks have ended long ago
+        output, said = process.communicate(timeout=TIME_LIMIT_S)
+        self.assertEqual((process.returncode, len(output), said), (0, 800_002, b""))
+
     def test_code_of_the_failing_rank(self):
         job = self.run_job(ACTOR, "at=2", "exit=7", "at=any", "wait", ranks=4)
         self.assertEqual(job.returncode, 7)

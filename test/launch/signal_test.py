@@ -68,6 +68,33 @@ class Forwarding(LaunchCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(10), 128 + 9)
 
+    def test_stopped_ranks_are_ended(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.ready()
+            for rank in ranks_of(process.pid).values():
+                os.kill(rank, signal.SIGSTOP)
+            process.send_signal(number)
+            self.assertIn(process.wait(10), (128 + number, -number))
+
+    def test_what_was_ignored_stays_ignored(self):
+        for number in (signal.SIGHUP, signal.SIGINT):
+            process = self.ready("hear=10",
+                                 preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN))
+            process.send_signal(number)
+            process.send_signal(number)
+            process.send_signal(signal.SIGUSR1)
+            self.assertEqual(self.read_lines(process, 2), ["got 10"] * 2)
+            process.terminate()
+            self.assertEqual(process.wait(10), 128 + 15)
+
+    def test_a_rank_that_has_left_its_group(self):
+        leave = ("import os, time; os.setpgid(0, os.getpgid(os.getppid())); print('left', flush=True)\n"
+                 "while True: time.sleep(9)")  # tidy: sleep: a rank that never ends
+        process = self.start_job("python3", "-c", leave)
+        self.assertEqual(process.stdout.readline(), b"left\n")
+        process.terminate()
+        self.assertEqual(process.wait(10), 128 + 15)
+
     def test_interrupt_lets_ranks_finish_what_they_do_about_it(self):
         process = self.start_job(ACTOR, "at=0", "heed=2", "at=1", "deaf=2", "say=ready", "at=0",
                                  "say=ready", "wait", "at=1", "pause=700", "say=saved", ranks=2)

@@ -78,6 +78,17 @@ class Input(LaunchCase):
         self.assertEqual(process.stdout.readline(), b"typed\n")
         self.assertEqual(process.wait(10), 0)
 
+    def test_terminal_of_another_session(self):
+        for ranks in (1, 2):
+            main_end, terminal = pty.openpty()
+            self.addCleanup(os.close, main_end)
+            process = self.start_job(ACTOR, "at=0", "copy", ranks=ranks, stdin=terminal,
+                                     start_new_session=True)
+            os.close(terminal)
+            os.write(main_end, b"typed\n\x04")
+            self.assertEqual(process.stdout.readline(), b"typed\n")
+            self.assertEqual(process.wait(10), 0)
+
 
 class Output(LaunchCase):
     def test_lines_stay_whole(self):
@@ -97,6 +108,20 @@ class Output(LaunchCase):
             self.assertTrue(found, line)
             self.assertIn(found.group(2), (None, found.group(1)))
         self.assertEqual(job.stdout.count("no end"), 4)
+
+    def test_lines_of_both_streams_stay_whole_in_one_pipe(self):
+        rows = ("import sys, os\nfor i in range(8000):\n"
+                "  for out in (sys.stdout, sys.stderr): out.write('row %d of ' % i + 'x' * 40 + '\\n')\n")
+        for options in ([], ["--tag-output"]):
+            job = subprocess.run(
+                ["bash", "-c", '"$@" 2>&1 | cat; exit "${PIPESTATUS[0]}"', "bash",
+                 *command("python3", "-u", "-c", rows, ranks=2, options=options)],
+                check=False, timeout=TIME_LIMIT_S, stdout=subprocess.PIPE, text=True,
+                env=environment(self.mark))
+            lines = job.stdout.splitlines()
+            self.assertEqual((job.returncode, len(lines)), (0, 32000))
+            for line in lines:
+                self.assertRegex(line, r"\A(\[rank [01]\] )?row \d+ of x{40}\Z")
 
     def test_timestamps(self):
         job = self.run_job(ACTOR, "say=x", "say=y", ranks=2,

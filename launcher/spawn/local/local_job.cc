@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -48,6 +49,12 @@ std::string MarkOf(std::span<const RankStart> starts) {
   return "";
 }
 
+// To a rank's group; to itself where it has left that. `rank` is not reaped yet, so the number
+// still is the rank's, dead or alive.
+void SignalGroup(pid_t rank, int signal) {
+  if (kill(-rank, signal) != 0 || signal == SIGKILL) kill(rank, signal);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Job>> LocalJob::Start(std::span<const RankStart> starts) {
@@ -72,6 +79,7 @@ Status LocalJob::Prepare(std::size_t ranks) {
   if (child_fd_ < 0) return SystemError(Code::kResource, errno, "cannot watch for children");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     return SystemError(Code::kUnsupported, errno, "cannot become a subreaper");
+  strangers_ = Children();
   running_.reserve(ranks);
   rank_of_.reserve(ranks);
   return {};
@@ -110,7 +118,7 @@ Status LocalJob::PostGuard(std::span<const RankStart> starts) {
 }
 
 LocalJob::~LocalJob() {
-  for (const auto& [rank, process] : running_) kill(-process, SIGKILL);
+  for (const auto& [rank, process] : running_) SignalGroup(process, SIGKILL);
   Sweep();
   guard_.reset();
   if (child_fd_ >= 0) close(child_fd_);
@@ -131,6 +139,7 @@ void LocalJob::Reap() {
     int status = 0;
     const pid_t process = waitpid(-1, &status, WNOHANG);
     if (process <= 0) return;
+    std::erase(strangers_, process);
     const auto found = rank_of_.find(process);
     if (found == rank_of_.end()) continue;  // an orphan of some rank, or a failed start
     RankEvent event;
@@ -151,8 +160,7 @@ void LocalJob::Reap() {
 
 void LocalJob::Signal(std::uint32_t rank, int signal) {
   const auto found = running_.find(rank);
-  // Not yet reaped, so the number still is the rank's, dead or alive.
-  if (found != running_.end()) kill(-found->second, signal);
+  if (found != running_.end()) SignalGroup(found->second, signal);
 }
 
 // One round: true if something was there to kill.
@@ -160,6 +168,7 @@ bool LocalJob::KillLeftovers() {
   bool any = false;
   for (const pid_t child : Children()) {
     if (guard_ != nullptr && child == guard_->process()) continue;
+    if (std::find(strangers_.begin(), strangers_.end(), child) != strangers_.end()) continue;
     any = true;
     kill(child, SIGKILL);
   }

@@ -44,6 +44,8 @@ class LocalJob final : public Job {
   std::unordered_map<std::uint32_t, pid_t> running_;  // by rank
   std::unordered_map<pid_t, std::uint32_t> rank_of_;
   std::deque<RankEvent> events_;
+  // Children from before the job: a shell makes `mpiexec > >(tee log)` their parent.
+  std::vector<pid_t> strangers_;
   std::unique_ptr<Guard> guard_;
 };
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::local {
@@ -197,7 +198,8 @@ std::string FindProgram(std::string_view program, std::string_view path, std::st
 }
 
 const std::string& ProcessStarter::Find(const RankStart& start) {
-  const std::string_view path = ValueOf(start.environment, "PATH");
+  std::string_view path = ValueOf(start.environment, "PATH");
+  if (path.empty()) path = kDefaultPath;
   std::string key = start.argv.front() + "\n" + std::string(path) + "\n" + std::string(start.wdir);
   const auto [entry, fresh] = found_.try_emplace(std::move(key));
   if (fresh) entry->second = FindProgram(start.argv.front(), path, start.wdir);
