@@ -175,6 +175,9 @@ struct Call {
   // The ranks of each node have a board to meet at: the groups of the topology's first level are
   // those of the nodes, and the call is blocking.
   bool board = false;
+  // Of a bcast: the buffer is not bytes but elements that ranks may count in different sizes, so
+  // that only the whole is the same to all.
+  bool uncut = false;
   // On an intercommunicator each rank sees its own: itself at the root; in the other group the root
   // as a peer; kNobody where the call does nothing.
   Rank root = 0;

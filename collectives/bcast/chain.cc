@@ -20,7 +20,9 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call& call, const Shape& shape) { return shape.ranks > 2 && call.bytes > 1; }
+bool Fits(const Call& call, const Shape& shape) {
+  return shape.ranks > 2 && call.bytes > 1 && !call.uncut;
+}
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double bytes = static_cast<double>(call.bytes);

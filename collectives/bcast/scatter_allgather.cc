@@ -17,7 +17,7 @@ namespace lamina::collective {
 namespace {
 
 bool Fits(const Call& call, const Shape& shape) {
-  return shape.ranks > 2 && call.bytes >= shape.ranks;
+  return shape.ranks > 2 && call.bytes >= shape.ranks && !call.uncut;
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {

@@ -2,6 +2,7 @@
 #include "collectives/exec/binding.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace lamina::collective {
@@ -11,6 +12,8 @@ using datatype::Buffer;
 using datatype::Datatype;
 
 constexpr std::size_t kScratch = static_cast<std::size_t>(Where::kScratch);
+// Of what a reduction combines: as much as vector instructions want.
+constexpr std::size_t kElementAlignment = 64;
 
 }  // namespace
 
@@ -59,12 +62,19 @@ std::size_t Binding::ScratchBytes(const Plan& plan) const {
   if (op_ == nullptr) return static_cast<std::size_t>(count * places_[kScratch].stride);
   const Datatype& type = *places_[kScratch].type;
   const std::int64_t stride = type.extent < 0 ? -type.extent : type.extent;
-  return static_cast<std::size_t>(type.true_extent + (count - 1) * stride);
+  return static_cast<std::size_t>(type.true_extent + (count - 1) * stride) + kElementAlignment;
 }
 
 void Binding::SetScratch(const Plan& plan, std::byte* memory) {
   if (plan.scratch_elements == 0) return;
-  places_[kScratch].base = op_ == nullptr ? memory : memory - Below(plan.scratch_elements);
+  if (op_ == nullptr) {
+    places_[kScratch].base = memory;
+    return;
+  }
+  // Elements, not their bytes, lie as a user's function may expect of its structures.
+  std::byte* const element = memory - Below(plan.scratch_elements);
+  const auto past = reinterpret_cast<std::uintptr_t>(element) % kElementAlignment;
+  places_[kScratch].base = past == 0 ? element : element + (kElementAlignment - past);
 }
 
 Buffer Binding::TypedAt(const Slice& slice) const {

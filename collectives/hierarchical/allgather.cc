@@ -18,6 +18,9 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
+// What is passed on inward are elements of each rank's own type.
+constexpr Call kOfBlocks{.uncut = true};
+
 bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
@@ -27,7 +30,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   for (std::size_t i = 0; i + 1 < spans.size(); ++i)
     cost_us +=
         CheapestUs(Operation::kGather, call.bytes * spans[i].below, spans[i].ranks, spans[i].link) +
-        CheapestUs(Operation::kBcast, call.bytes * shape.ranks, spans[i].ranks, spans[i].link);
+        CheapestUs(Inner(kOfBlocks, Operation::kBcast, call.bytes * shape.ranks), spans[i].ranks,
+                   spans[i].link);
   return cost_us;
 }
 
@@ -52,7 +56,7 @@ void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes,
   if (stages.size() > levels) Exchange(transfer(levels), schedule);
   const std::int64_t all = offsets.Begin(shape.ranks);
   for (std::size_t i = inner_stages; all > 0 && i > 0; --i)
-    AppendBcast(Call{}, stages[i - 1], part(0, all), shape.ranks * block_bytes, schedule);
+    AppendBcast(kOfBlocks, stages[i - 1], part(0, all), shape.ranks * block_bytes, schedule);
 }
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

@@ -83,6 +83,7 @@ Call Inner(const Call& call, Operation operation, std::int64_t bytes) {
   Call inner;
   inner.operation = operation;
   inner.commutative = call.commutative;
+  inner.uncut = call.uncut;
   inner.board = call.board;
   inner.bytes = bytes;
   return inner;

@@ -145,13 +145,18 @@ bool CollectiveArguments::Looks(Side side, const void* buffer) {
   return false;
 }
 
+// Without neighbours on that side there may be no buffer.
+bool CollectiveArguments::IsEmpty(Side side, const void* buffer, MPI_Count count) const {
+  return count == 0 || (buffer == nullptr && Blocks(side) == 0);
+}
+
 void CollectiveArguments::Send(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   if (!Looks(Side::kSend, buffer)) return;
   it_.input = buffer;
   it_.input_count = count;
   it_.input_type = FindType(datatype, "sendtype");
   CheckCount(count, "sendcount");
-  CheckBuffer(buffer, it_.input_type, count == 0, "sendbuf");
+  CheckBuffer(buffer, it_.input_type, IsEmpty(Side::kSend, buffer, count), "sendbuf");
   CheckApart();
 }
 
@@ -161,7 +166,7 @@ void CollectiveArguments::Receive(void* buffer, MPI_Count count, MPI_Datatype da
   it_.output_count = count;
   it_.output_type = FindType(datatype, "recvtype");
   CheckCount(count, "recvcount");
-  CheckBuffer(buffer, it_.output_type, count == 0, "recvbuf");
+  CheckBuffer(buffer, it_.output_type, IsEmpty(Side::kReceive, buffer, count), "recvbuf");
   CheckApart();
 }
 
@@ -217,8 +222,9 @@ void BlockArguments::Take(Side side, const void* buffer, Counts counts, Counts d
         FindType(datatypes[i], sends ? "an entry of sendtypes" : "an entry of recvtypes"));
   CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
   if (error_ != MPI_SUCCESS) return;
-  if (!types.empty())
-    CheckBuffer(buffer, types[0], buffer != nullptr || AllZero(counts),
+  // A displacement may be the address, with MPI_BOTTOM as the buffer.
+  for (std::size_t i = 0; buffer == nullptr && i < counts.size(); ++i)
+    CheckBuffer(buffer, types[i], counts[i] == 0 || displacements[i] != 0,
                 sends ? "sendbuf" : "recvbuf");
   Keep(side, buffer, counts, displacements);
   (sends ? it_.input_types : it_.output_types) = types;
@@ -246,6 +252,8 @@ void CollectiveArguments::ReductionBuffers(const void* send, void* receive, bool
   }
   if (!receives) return;
   it_.output = receive;
+  // The first rank of an exscan has no result.
+  if (it_.operation == Operation::kExscan && it_.comm->rank == 0 && !it_.in_place) return;
   CheckBuffer(receive, it_.output_type, empty, "recvbuf");
   if (error_ == MPI_SUCCESS && send == receive && !empty && send != nullptr &&
       Significant(Side::kSend)) [[unlikely]]

@@ -57,6 +57,7 @@ class CollectiveArguments {
   void CheckCounts(std::span<const std::int64_t> counts, const char* argument);
   void CheckBuffer(const void* buffer, const datatype::Datatype* type, bool empty,
                    const char* argument);
+  bool IsEmpty(Side side, const void* buffer, MPI_Count count) const;
   void CheckApart();
   [[gnu::cold]] void Fail(int error_class, const char* argument, const char* what);
 

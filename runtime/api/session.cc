@@ -92,14 +92,44 @@ int CheckInit(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session, Wa
   return MPI_SUCCESS;
 }
 
-// The group a communicator is to be made from has this process in it, and the text is not too long.
-int CheckSource(const Entry& entry, const Group& group, const char* stringtag) {
-  REQUIRE(group.self != MPI_UNDEFINED, nullptr, MPI_ERR_GROUP,
-          "this process is no member of the group");
-  REQUIRE(stringtag != nullptr, nullptr, MPI_ERR_ARG, "stringtag is a null pointer");
-  REQUIRE(std::strlen(stringtag) <= MPI_MAX_STRINGTAG_LEN, nullptr, MPI_ERR_ARG,
-          "stringtag has %zu characters, at most %d are allowed", std::strlen(stringtag),
-          MPI_MAX_STRINGTAG_LEN);
+// A call that makes a communicator of a group has its errors handled by the handler it is given
+// (MPI-5.0, section 7.4.2).
+#define REQUIRE_THROUGH(handler, condition, error_class, ...)                               \
+  do {                                                                                      \
+    if (__builtin_expect(!(condition), 0))                                                  \
+      return ::lamina::core::RaiseThrough(handler, error_class, entry.name(), __VA_ARGS__); \
+  } while (false)
+
+// What all such calls are given.
+struct Source {
+  Errhandler* handler = nullptr;
+  Group* members = nullptr;
+  const Info* hints = nullptr;
+};
+
+int TakeSource(const Entry& entry, MPI_Group group, MPI_Info info, MPI_Errhandler errhandler,
+               const void* made, Source* source) {
+  source->handler = FindErrhandler(errhandler);
+  if (source->handler == nullptr || !HandlerFits(*source->handler, Errhandler::Target::kComm))
+    return BadErrhandler(entry, errhandler);
+  source->members = FindGroup(group);
+  REQUIRE_THROUGH(source->handler, source->members != nullptr, MPI_ERR_GROUP,
+                  "the group is %p, which is none", static_cast<void*>(group));
+  REQUIRE_THROUGH(source->handler, lamina::api::FindHints(info, &source->hints), MPI_ERR_INFO,
+                  "info is %p, which is none", static_cast<void*>(info));
+  REQUIRE_THROUGH(source->handler, made != nullptr, MPI_ERR_ARG,
+                  "the new communicator is a null pointer");
+  return MPI_SUCCESS;
+}
+
+// The group has this process in it, and the text is not too long.
+int CheckSource(const Entry& entry, const Source& source, const char* stringtag) {
+  REQUIRE_THROUGH(source.handler, source.members->self != MPI_UNDEFINED, MPI_ERR_GROUP,
+                  "this process is no member of the group");
+  REQUIRE_THROUGH(source.handler, stringtag != nullptr, MPI_ERR_ARG, "stringtag is a null pointer");
+  REQUIRE_THROUGH(source.handler, std::strlen(stringtag) <= MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
+                  "stringtag has %zu characters, at most %d are allowed", std::strlen(stringtag),
+                  MPI_MAX_STRINGTAG_LEN);
   return MPI_SUCCESS;
 }
 
@@ -268,23 +298,20 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char* stringtag, MPI_Info
                                 MPI_Errhandler errhandler, MPI_Comm* newcomm) {
   Entry entry(Call::MPI_Comm_create_from_group);
   REQUIRE_INITIALIZED(entry);
-  Group* members = FindGroup(group);
-  if (members == nullptr) return BadGroup(entry, group);
-  const Info* hints;
-  if (!lamina::api::FindHints(info, &hints)) return BadInfo(entry, info);
-  Errhandler* handler = FindErrhandler(errhandler);
-  if (handler == nullptr || !HandlerFits(*handler, Errhandler::Target::kComm))
-    return BadErrhandler(entry, errhandler);
-  REQUIRE_POINTER(nullptr, newcomm);
+  Source source;
+  if (const int error = TakeSource(entry, group, info, errhandler, newcomm, &source);
+      error != MPI_SUCCESS)
+    return error;
+  const auto& [handler, members, hints] = source;
   if (members->size() == 0) {
     *newcomm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  if (const int error = CheckSource(entry, *members, stringtag); error != MPI_SUCCESS) return error;
+  if (const int error = CheckSource(entry, source, stringtag); error != MPI_SUCCESS) return error;
   ContextId context{};
   const agreement::Channel channel(agreement::KeyOf(std::string("group ") + stringtag, *members));
   const int error = AgreeContext(channel, agreement::MembersOf(*members), &context);
-  REQUIRE(error == MPI_SUCCESS, nullptr, error, "the members of the group could not agree");
+  REQUIRE_THROUGH(handler, error == MPI_SUCCESS, error, "the members of the group could not agree");
   *newcomm = GiveOut(agreement::Make(members, context, nullptr), handler, hints);
   return MPI_SUCCESS;
 }
@@ -297,21 +324,18 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                       MPI_Errhandler errhandler, MPI_Comm* newintercomm) {
   Entry entry(Call::MPI_Intercomm_create_from_groups);
   REQUIRE_INITIALIZED(entry);
-  Group* members = FindGroup(local_group);
-  if (members == nullptr) return BadGroup(entry, local_group);
-  const Info* hints;
-  if (!lamina::api::FindHints(info, &hints)) return BadInfo(entry, info);
-  Errhandler* handler = FindErrhandler(errhandler);
-  if (handler == nullptr || !HandlerFits(*handler, Errhandler::Target::kComm))
-    return BadErrhandler(entry, errhandler);
-  REQUIRE_POINTER(nullptr, newintercomm);
+  Source source;
+  if (const int error = TakeSource(entry, local_group, info, errhandler, newintercomm, &source);
+      error != MPI_SUCCESS)
+    return error;
+  const auto& [handler, members, hints] = source;
   if (members->size() == 0) {
     *newintercomm = MPI_COMM_NULL;
     return MPI_SUCCESS;
   }
-  if (const int error = CheckSource(entry, *members, stringtag); error != MPI_SUCCESS) return error;
-  REQUIRE(local_leader >= 0 && local_leader < members->size(), nullptr, MPI_ERR_RANK,
-          "local_leader is %d, must be 0..%d", local_leader, members->size() - 1);
+  if (const int error = CheckSource(entry, source, stringtag); error != MPI_SUCCESS) return error;
+  REQUIRE_THROUGH(handler, local_leader >= 0 && local_leader < members->size(), MPI_ERR_RANK,
+                  "local_leader is %d, must be 0..%d", local_leader, members->size() - 1);
   const std::string tag(stringtag);
   agreement::Bridge bridge{agreement::Channel(agreement::KeyOf("half " + tag, *members)),
                            agreement::MembersOf(*members),
@@ -320,18 +344,19 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                            MPI_PROC_NULL};
   if (members->self == local_leader) {
     const Group* others = FindGroup(remote_group);
-    if (others == nullptr) return BadGroup(entry, remote_group);
-    REQUIRE(remote_leader >= 0 && remote_leader < others->size(), nullptr, MPI_ERR_RANK,
-            "remote_leader is %d, must be 0..%d", remote_leader, others->size() - 1);
-    REQUIRE(agreement::AreDisjoint(*members, *others), nullptr, MPI_ERR_GROUP,
-            "the two groups have common members");
+    REQUIRE_THROUGH(handler, others != nullptr, MPI_ERR_GROUP, "remote_group is %p, which is none",
+                    static_cast<void*>(remote_group));
+    REQUIRE_THROUGH(handler, remote_leader >= 0 && remote_leader < others->size(), MPI_ERR_RANK,
+                    "remote_leader is %d, must be 0..%d", remote_leader, others->size() - 1);
+    REQUIRE_THROUGH(handler, agreement::AreDisjoint(*members, *others), MPI_ERR_GROUP,
+                    "the two groups have common members");
     bridge.across.emplace("across " + tag);
     bridge.remote_leader =
         static_cast<Rank>(Index(others->peers[static_cast<std::size_t>(remote_leader)]));
   }
   agreement::Agreed agreed;
   const int error = AgreeAcross(bridge, agreement::AsBytes(members->peers), &agreed);
-  REQUIRE(error == MPI_SUCCESS, nullptr, error, "the two groups could not agree");
+  REQUIRE_THROUGH(handler, error == MPI_SUCCESS, error, "the two groups could not agree");
   Group* remote = core::MakeGroup(agreement::FromBytes<PeerId>(agreed.theirs), core::process->self,
                                   members->session);
   Comm* made = agreement::MakeInter(members, remote, agreed.context, agreed.local_context, nullptr);

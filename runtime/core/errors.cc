@@ -322,8 +322,11 @@ int RaiseOnNoFile(int error_class, const char* call, const char* format, ...) {
 
 int RaiseThrough(Errhandler* handler, int error_class, const char* call, const char* format, ...) {
   FORMAT_TEXT(text, format);
-  static MPI_Session none = MPI_SESSION_NULL;
-  return Handle({handler, &none, "an object that could not be made"}, error_class, call, text);
+  static MPI_Session no_session = MPI_SESSION_NULL;
+  static MPI_Comm no_comm = MPI_COMM_NULL;
+  void* const none = handler->target == Errhandler::Target::kComm ? static_cast<void*>(&no_comm)
+                                                                  : static_cast<void*>(&no_session);
+  return Handle({handler, none, "an object that could not be made"}, error_class, call, text);
 }
 
 int ClassOf(Code code) {

@@ -92,6 +92,7 @@ extern Request* request_pool;
     request->mode = Request::Mode::kStandard;
     request->complete = request->active = request->persistent = false;
     request->orphan = request->cancelled = false;
+    request->error = MPI_SUCCESS;
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;

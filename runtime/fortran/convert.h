@@ -68,9 +68,13 @@ inline int* ErrorCodes(MPI_Fint* codes) {
 inline bool Completed(int error) { return error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS; }
 
 // Fortran counts from 1; MPI_UNDEFINED stays.
-inline void CountFromOne(MPI_Fint* indices, int count = 1) {
+inline void CountFromOne(MPI_Fint* indices, int count) {
   for (int i = 0; i < count; ++i)
     if (indices[i] >= 0) ++indices[i];
+}
+// `index` is MPI_UNDEFINED unless the call has set it, as it does of a request that failed, too.
+inline void TellIndex(int error, int index, MPI_Fint* told) {
+  if (error == MPI_SUCCESS || index != MPI_UNDEFINED) *told = index >= 0 ? index + 1 : index;
 }
 
 // The length of a string argument: C's has room for a null character, and 0 only asks.

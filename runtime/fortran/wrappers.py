@@ -105,9 +105,14 @@ class Wrapper:
     logical = integer
 
     def index(self, p):
-        self.integer(p)
-        count = ", *outcount" if p.array else ""
-        self.after.append("if (Completed(error)) CountFromOne(%s%s);" % (p.name, count))
+        if p.array:
+            self.integer(p)
+            self.after.append("if (Completed(error)) CountFromOne(%s, *outcount);" % p.name)
+            return
+        self.take("MPI_Fint", p)
+        self.before.append("int c_%s = MPI_UNDEFINED;" % p.name)
+        self.inputs.append("&c_" + p.name)
+        self.after.append("TellIndex(error, c_%s, %s);" % (p.name, p.name))
 
     def room(self, p):
         self.take("MPI_Fint", p)

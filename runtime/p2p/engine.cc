@@ -248,8 +248,7 @@ void Engine::FailRequestsOf(const Lane& lane) {
         failed.push_back(request);
       }
   for (Request* request : tokens_.All())
-    if (request->from == lane.peer ||
-        (request->type == Request::Type::kSend && concerns(request))) {
+    if (request->type == Request::Type::kSend ? concerns(request) : request->from == lane.peer) {
       tokens_.Remove(request->remote_request);
       request->remote_request = 0;
       failed.push_back(request);

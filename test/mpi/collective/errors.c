@@ -50,6 +50,35 @@ static void EachOperation(void) {
                Alltoallw(in, counts, places, types, out, counts, places, types, comm));
 }
 
+/* No mistakes: a null buffer on the side that has no data, and displacements that are addresses. */
+static void NoBuffer(void) {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  const int ahead = rank + 1 < size, behind = rank > 0, next = rank + 1, previous = rank - 1;
+  MPI_Comm line;
+  MPI_Datatype type = MPI_INT;
+  MPI_Aint from, to;
+  int sum = -1, mine = rank, heard = -1, one = 1;
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Exscan(&mine, behind ? &sum : NULL, 1, MPI_INT, MPI_SUM, comm));
+  EXPECT(sum == (behind ? rank * (rank - 1) / 2 : -1));
+  MPI_Dist_graph_create_adjacent(comm, behind, &previous, MPI_UNWEIGHTED, ahead, &next,
+                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &line);
+  MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Neighbor_alltoall(ahead ? &mine : NULL, 1, MPI_INT,
+                                                  behind ? &heard : NULL, 1, MPI_INT, line));
+  EXPECT(heard == previous);
+  heard = -1;
+  EXPECT_CLASS(MPI_SUCCESS,
+               MPI_Neighbor_allgather(&mine, 1, MPI_INT, behind ? &heard : NULL, 1, MPI_INT, line));
+  EXPECT(heard == previous);
+  heard = -1;
+  MPI_Get_address(&mine, &from);
+  MPI_Get_address(&heard, &to);
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Neighbor_alltoallw(MPI_BOTTOM, &one, &from, &type, MPI_BOTTOM, &one,
+                                                   &to, &type, line));
+  EXPECT(heard == previous);
+  MPI_Comm_free(&line);
+}
+
 /* MPI_Reduce_local belongs to no communicator. */
 static void Local(void) {
   EXPECT_CLASS(MPI_ERR_COUNT, MPI_Reduce_local(in, out, -1, MPI_INT, MPI_SUM));
@@ -74,6 +103,7 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(2, MPI_INT, &uncommitted);
   for (form = kBlocking; form < kForms; ++form) EachOperation();
   Local();
+  NoBuffer();
 
   EXPECT_CLASS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
   EXPECT_CLASS(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, MPI_COMM_WORLD));

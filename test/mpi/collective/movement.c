@@ -269,6 +269,36 @@ static void TestAlltoallw(int in_place) {
   free(receive);
 }
 
+/* Every second rank receives blocks of four numbers where the others receive numbers. */
+static void TestMixedAllgather(int fours) {
+  const int own = rank % 2 == 0 ? 4 * fours : fours;
+  int* send = malloc((size_t)fours * 4 * sizeof(int));
+  int* receive = malloc((size_t)(fours * size) * 4 * sizeof(int));
+  int counts[kRanksMax], places[kRanksMax], vector, r, i, wrong = 0;
+  MPI_Datatype four, type;
+  MPI_Type_contiguous(4, MPI_INT, &four);
+  MPI_Type_commit(&four);
+  type = rank % 2 == 0 ? MPI_INT : four;
+  for (i = 0; i < 4 * fours; ++i) send[i] = rank * 1000000 + i;
+  for (r = 0; r < size; ++r) {
+    counts[r] = own;
+    places[r] = r * own;
+  }
+  for (vector = 0; vector < 2; ++vector) {
+    memset(receive, 0, (size_t)(fours * size) * 4 * sizeof(int));
+    if (vector)
+      Allgatherv(send, 4 * fours, MPI_INT, receive, counts, places, type, comm);
+    else
+      Allgather(send, 4 * fours, MPI_INT, receive, own, type, comm);
+    for (r = 0; r < size; ++r)
+      for (i = 0; i < 4 * fours; ++i) wrong += receive[r * 4 * fours + i] != r * 1000000 + i;
+    EXPECT(wrong == 0);
+  }
+  MPI_Type_free(&four);
+  free(send);
+  free(receive);
+}
+
 static void TestAll(void) {
   static const int lengths[] = {0, 2, 6, 46, 4098, 20002};
   int i, root, in_place;
@@ -301,6 +331,8 @@ static void TestAll(void) {
     TestAlltoallv(kSpread, kSpread, in_place);
     TestAlltoallw(in_place);
   }
+  TestMixedAllgather(3);
+  TestMixedAllgather(5001);
 }
 
 int main(int argc, char** argv) {

@@ -5,6 +5,8 @@
  * to 6.11). Method: products of matrices over a prime field, which do not commute, computed
  * serially on every rank for comparison; integers and floating point for the predefined operations.
  */
+#include <stddef.h>
+
 #include "test/mpi/collective/calls.h"
 #include "test/mpi/collective/data.h"
 
@@ -187,6 +189,47 @@ static void TestPredefined(void) {
   if (rank == size - 1) EXPECT(largest == (double)best.value);
 }
 
+/* A structure of which the first member does not travel, and that vector instructions will read. */
+struct Placed {
+  double stays;
+  double number;
+  long double wide;
+};
+static int misplaced = 0;
+static void AddPlaced(void* in, void* inout, int* length, MPI_Datatype* type) {
+  const struct Placed* from = in;
+  struct Placed* to = inout;
+  int i;
+  (void)type;
+  misplaced += (size_t)in % sizeof(long double) != 0 || (size_t)inout % sizeof(long double) != 0;
+  for (i = 0; i < *length; ++i) to[i].number += from[i].number;
+}
+
+static void TestPlaces(int n) {
+  struct Placed *mine = calloc((size_t)n, sizeof *mine), *sum = calloc((size_t)n, sizeof *sum);
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {offsetof(struct Placed, number), offsetof(struct Placed, wide)};
+  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_LONG_DOUBLE};
+  MPI_Datatype parts, placed;
+  MPI_Op add;
+  int i;
+  MPI_Type_create_struct(2, lengths, places, types, &parts);
+  MPI_Type_create_resized(parts, 0, sizeof(struct Placed), &placed);
+  MPI_Type_commit(&placed);
+  MPI_Op_create(AddPlaced, 1, &add);
+  for (i = 0; i < n; ++i) mine[i].number = rank + i;
+  Allreduce(mine, sum, n, placed, add, comm);
+  for (i = 0; i < n; ++i) EXPECT(sum[i].number == size * (size - 1) / 2 + size * i);
+  Scan(mine, sum, n, placed, add, comm);
+  for (i = 0; i < n; ++i) EXPECT(sum[i].number == rank * (rank + 1) / 2 + (rank + 1) * i);
+  EXPECT(misplaced == 0);
+  MPI_Op_free(&add);
+  MPI_Type_free(&parts);
+  MPI_Type_free(&placed);
+  free(mine);
+  free(sum);
+}
+
 static void TestAll(void) {
   static const int lengths[] = {0, 1, 3, 17, 2049};
   int i, in_place, root;
@@ -199,6 +242,9 @@ static void TestAll(void) {
   TestSameBits(70001);
   for (root = 0; root < size; ++root) TestSpread(root % 2 == 0 ? 2 : 1000, root);
   TestPredefined();
+  TestPlaces(1);
+  TestPlaces(5);
+  TestPlaces(700);
 }
 
 int main(int argc, char** argv) {

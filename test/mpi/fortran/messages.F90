@@ -119,6 +119,18 @@ contains
       call MPI_Testany(3, request, found, flag, MPI_STATUS_IGNORE, ierror)
     end do
     call expect(found == 1 .and. got(1) == behind, 'MPI_Testany counts from 1')
+    ! The request that failed is named, too.
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierror)
+    call MPI_Irecv(got(2), 0, MPI_INTEGER, behind, 4, MPI_COMM_WORLD, request(2), ierror)
+    call MPI_Send(rank, 1, MPI_INTEGER, ahead, 4, MPI_COMM_WORLD, ierror)
+    call MPI_Waitany(3, request, found, MPI_STATUS_IGNORE, ierror)
+    call expect(ierror == MPI_ERR_TRUNCATE .and. found == 2, 'MPI_Waitany of one that failed')
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, ierror)
+    found = 77
+    call MPI_Waitany(-1, request, found, MPI_STATUS_IGNORE, ierror)
+    call expect(ierror /= MPI_SUCCESS .and. found == 77, 'MPI_Waitany of no request')
+    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, ierror)
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierror)
   end subroutine
 
   ! A datatype of absolute addresses and MPI_BOTTOM (section 5.1.12).

@@ -58,5 +58,16 @@ int main(int argc, char** argv) {
     EXPECT(count == 1 && two[0] == 1);
     EXPECT(in[0] == 'x' && in[bytes / 2] == '!');
   }
+
+  /* What comes after does not inherit the error. */
+  MPI_Irecv(two, 2, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
+  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS && status.MPI_SOURCE == MPI_PROC_NULL);
+  MPI_Isend(two, 2, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
+  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS);
+  MPI_Message message = MPI_MESSAGE_NO_PROC;
+  EXPECT(MPI_Imrecv(two, 2, MPI_INT, &message, &request) == MPI_SUCCESS);
+  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS);
+  EXPECT(MPI_Buffer_iflush(&request) == MPI_SUCCESS);
+  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS && status.MPI_ERROR == MPI_SUCCESS);
   return Passed();
 }

@@ -11,7 +11,10 @@ static void Handler(MPI_Session* session, int* code, ...) {
   last = *code;
   seen = *session;
 }
-static void CommHandler(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code; }
+static int comm_calls = 0;
+static void CommHandler(MPI_Comm* comm, int* code, ...) {
+  comm_calls += *comm == MPI_COMM_NULL && ClassOf(*code) == MPI_ERR_ARG;
+}
 
 int main(void) {
   MPI_Session session = Open(), none = MPI_SESSION_NULL, copy;
@@ -48,7 +51,6 @@ int main(void) {
   EXPECT(calls == 2 && last == MPI_ERR_OTHER);
   MPI_Comm_create_errhandler(CommHandler, &other);
   EXPECT(ClassOf(MPI_Session_set_errhandler(session, other)) == MPI_ERR_ERRHANDLER);
-  MPI_Errhandler_free(&other);
   MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
 
   /* Without an object the initial handler is asked: here it returns. */
@@ -73,6 +75,13 @@ int main(void) {
                                             &comm)) == MPI_ERR_ARG);
   EXPECT(ClassOf(MPI_Comm_create_from_group(group, "x", MPI_INFO_NULL, MPI_ERRHANDLER_NULL,
                                             &comm)) == MPI_ERR_ERRHANDLER);
+  EXPECT(ClassOf(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, other, &comm)) ==
+             MPI_ERR_ARG &&
+         comm_calls == 1);
+  EXPECT(ClassOf(MPI_Intercomm_create_from_groups(group, 0, group, 0, NULL, MPI_INFO_NULL, other,
+                                                  &comm)) == MPI_ERR_ARG &&
+         comm_calls == 2);
+  MPI_Errhandler_free(&other);
   EXPECT(comm == MPI_COMM_NULL);
   MPI_Group_free(&group);
   EXPECT(ClassOf(MPI_Comm_size(MPI_COMM_WORLD, &value)) == MPI_ERR_COMM);
