@@ -117,8 +117,9 @@ is started. The result is handed to every rank.
 )"},
     {"signals", "signals", std::nullopt,
      R"(SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to
-all ranks. A second SIGINT (control-C) kills them. When mpiexec ends, in whatever
-way, no process of the job remains.
+all ranks, unless they were ignored when mpiexec began, as nohup does. A second
+SIGINT (control-C) kills them. When mpiexec ends, in whatever way, no process of
+the job remains.
 )"},
     {"exit-status", "exit status", std::nullopt,
      R"(  0         every rank returned 0

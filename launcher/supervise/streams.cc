@@ -15,8 +15,8 @@ namespace {
 
 // `2>&1`, a terminal: lines stay whole only if one hand writes them all.
 bool SamePlace(int fd, int other) {
-  struct stat one {
-  }, two{};
+  struct stat one {};
+  struct stat two {};
   return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
          one.st_ino == two.st_ino;
 }
