@@ -34,7 +34,11 @@ void Engine::Arrived(PeerId from, const transport::Header& header,
     case FrameKind::kData:
       return ArrivedData(from, header, payload);
     case FrameKind::kDone:
-      return ArrivedDone(header);
+      return ArrivedDone(header, false);
+    case FrameKind::kWithdraw:
+      return ArrivedWithdraw(from, header);
+    case FrameKind::kWithdrawn:
+      return ArrivedDone(header, true);
     case FrameKind::kGoodbye:
       LaneTo(from).goodbye_received = true;
       return;
@@ -237,12 +241,28 @@ void Engine::FinishReceive(Request* request) {
   core::Finish(request, request->error);
 }
 
-void Engine::ArrivedDone(const transport::Header& header) {
+// Of a message that was matched meanwhile the sender will hear as of any other.
+void Engine::ArrivedWithdraw(PeerId from, const transport::Header& header) {
+  for (const auto& [context, space] : spaces_)
+    for (Message* message : space->Unexpected()) {
+      const bool waited_for =
+          message->frame == FrameKind::kEagerSync || message->frame == FrameKind::kReadyToSend;
+      if (message->from != from || !waited_for || message->token != TokenOf(header)) continue;
+      space->RemoveUnexpected(message);
+      FreeMessage(message);
+      SendAnswer(LaneTo(from),
+                 {PackToken(FrameKind::kWithdrawn, TokenOf(header)), Grant{}, false});
+      return;
+    }
+}
+
+void Engine::ArrivedDone(const transport::Header& header, bool withdrawn) {
   Request* request = tokens_.Find(TokenOf(header));
   if (request == nullptr || request->type != Request::Type::kSend)
     return BadFrame(kNoPeer, "an end of no message of ours");
   tokens_.Remove(request->remote_request);
   request->remote_request = 0;
+  request->cancelled = withdrawn;
   core::Finish(request, MPI_SUCCESS);
 }
 

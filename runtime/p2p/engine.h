@@ -140,6 +140,8 @@ class Engine final : public transport::Inbox {
   // Sends started by the functions of send.cc.
   void StartSend(Request* request);
   void StartReceive(Request* request);
+  // As p2p::Cancel(), of a send.
+  bool CancelSend(Request* request);
   // `message` is no longer queued; takes ownership of it.
   void ReceiveMatched(Request* request, Message* message);
 
@@ -211,6 +213,7 @@ class Engine final : public transport::Inbox {
   Code SendOffer(Lane& lane, Request* request);
   Code SendPacked(Lane& lane, Request* request, FrameKind kind);
   void QueueSend(Lane& lane, Request* request);
+  bool WithdrawQueued(Lane& lane, Request* before, Request* request);
   void FailSend(Lane& lane, Request* request);
   void SendAnswer(Lane& lane, const Lane::Answer& answer);
   bool FlushLane(Lane& lane);
@@ -223,7 +226,9 @@ class Engine final : public transport::Inbox {
                     std::span<const std::byte> payload);
   void ArrivedData(PeerId from, const transport::Header& header,
                    std::span<const std::byte> payload);
-  void ArrivedDone(const transport::Header& header);
+  void ArrivedWithdraw(PeerId from, const transport::Header& header);
+  // Of a message that was matched, or has been withdrawn.
+  void ArrivedDone(const transport::Header& header, bool withdrawn);
   void DeliverEager(Request* request, PeerId from, Rank source, int tag,
                     std::span<const std::byte> data);
   void BeginRendezvous(Request* request, PeerId from, Rank source, int tag, const Offer& offer);

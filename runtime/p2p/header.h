@@ -19,6 +19,8 @@ enum class FrameKind : std::uint8_t {
   kGoodbye = 7,      // this process will send nothing more
   kNudge = 8,        // nothing; ends a sleep
   kParcel = 9,       // the message itself, by SendZeroCopy: it lies with its sender until accepted
+  kWithdraw = 10,    // the sender wants a kEagerSync or kReadyToSend back, if it is not matched
+  kWithdrawn = 11,   // nobody had, and nobody will
 };
 
 // word 0: kind in the top 8 bits; below, the context, or a byte offset (kData).

@@ -41,7 +41,8 @@ void PrepareSend(Request* request, const Envelope& to, const Buffer& data, Reque
 void PrepareReceive(Request* request, const Envelope& from, const Buffer& into);
 void Start(Request* request);
 
-// Withdraws a receive that has matched nothing yet. True: it completes as cancelled.
+// Withdraws a receive that has matched nothing yet, or a send that has not left. True: it completes
+// as cancelled. A send that waits for its match is asked back, and completes either way.
 bool Cancel(Request* request);
 
 // The message a receive would get, null if there is none; progresses once. Fills `status` if there

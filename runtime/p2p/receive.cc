@@ -70,8 +70,13 @@ void Engine::ReceiveMatched(Request* request, Message* message) {
 }
 
 bool Cancel(Request* request) {
-  if (request->type != Request::Type::kReceive || request->complete || request->from != kNoPeer)
-    return false;
+  if (request->complete) return false;
+  if (request->type == Request::Type::kSend) {
+    const bool cancelled = TheEngine().CancelSend(request);
+    if (cancelled) Disturb();
+    return cancelled;
+  }
+  if (request->type != Request::Type::kReceive || request->from != kNoPeer) return false;
   TheEngine().SpaceOf(request->context).Withdraw(request);
   request->cancelled = true;
   request->source = MPI_ANY_SOURCE;

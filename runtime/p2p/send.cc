@@ -171,6 +171,30 @@ void Engine::FailSend(Lane& lane, Request* request) {
   core::Finish(request, MPI_ERR_PROC_ABORTED);
 }
 
+bool Engine::CancelSend(Request* request) {
+  Lane& lane = LaneTo(request->comm->peers[request->peer]);
+  Request* before = nullptr;
+  for (Request* waiting = lane.waiting_head; waiting != nullptr; waiting = waiting->next) {
+    if (waiting == request) return WithdrawQueued(lane, before, request);
+    before = waiting;
+  }
+  // The token is the peer's once it has been granted the data: too late.
+  if (request->remote_request != 0 && tokens_.Find(request->remote_request) == request)
+    SendAnswer(lane, {PackToken(FrameKind::kWithdraw, request->remote_request), Grant{}, false});
+  return false;
+}
+
+// One that has not left. `before`: what waits in front of it, or null.
+bool Engine::WithdrawQueued(Lane& lane, Request* before, Request* request) {
+  (before != nullptr ? before->next : lane.waiting_head) = request->next;
+  if (lane.waiting_tail == request) lane.waiting_tail = before;
+  if (request->remote_request != 0) tokens_.Remove(request->remote_request);
+  request->remote_request = 0;
+  request->cancelled = true;
+  core::Finish(request, MPI_SUCCESS);
+  return true;
+}
+
 void Engine::SendAnswer(Lane& lane, const Lane::Answer& answer) {
   if (lane.lost) return;
   std::span<const std::byte> payload;
