@@ -127,7 +127,9 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
     return {Format("%s died of an MPI error in %s; the job was ended", Name(rank).c_str(),
                    message.c_str()),
             true};
-  const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort";
+  // The last is what our library says; its host may not have told yet what the rank was in.
+  const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort" ||
+                      message == "MPI_Abort was called";
   return {Format("%s called %s with code %d%s%s; the job was ended", Name(rank).c_str(),
                  by_mpi ? "MPI_Abort" : "PMIx_Abort", code, message.empty() ? "" : ": ",
                  message.c_str()),

@@ -130,6 +130,12 @@ TEST_F(VerdictTest, Abort) {
   EXPECT_EQ(verdict_.status(), 7);
 }
 
+TEST_F(VerdictTest, AbortBeforeTheHostHasToldOfTheRank) {
+  EXPECT_EQ(
+      verdict_.Aborted(2, 7, "MPI_Abort was called", {}).message,
+      "rank 2 on node07 called MPI_Abort with code 7: MPI_Abort was called; the job was ended");
+}
+
 TEST_F(VerdictTest, FatalErrorIsNoCallOfAbort) {
   const Reaction reaction = verdict_.Aborted(2, 4, "MPI_Send", in_recv_);
   EXPECT_EQ(reaction.message,
