@@ -88,8 +88,8 @@ const std::map<std::string, Laws>& Written() {
       {"bcast hierarchical", {"log P", "1", "0"}},
       {"gather hierarchical", {"log P", "1", "1"}},
       {"scatter hierarchical", {"log P", "sqrt P", "1"}},
-      {"allgather hierarchical", {"log P", "sqrt P", "0"}},
-      {"allgatherv hierarchical", {"log P", "sqrt P", "P"}},
+      {"allgather hierarchical", {"log P", "log P", "0"}},
+      {"allgatherv hierarchical", {"log P", "P", "P"}},
       {"alltoall hierarchical", {"P", "sqrt P", "P"}},
       // Of a segment; longer data are so many of them.
       {"reduce hierarchical", {"log P", "log P", "1"}},
