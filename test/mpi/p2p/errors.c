@@ -68,6 +68,6 @@ int main(int argc, char** argv) {
   EXPECT(MPI_Imrecv(two, 2, MPI_INT, &message, &request) == MPI_SUCCESS);
   EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS);
   EXPECT(MPI_Buffer_iflush(&request) == MPI_SUCCESS);
-  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS && status.MPI_ERROR == MPI_SUCCESS);
+  EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS);
   return Passed();
 }
