@@ -85,7 +85,7 @@ Buffer Binding::TypedAt(const Slice& slice) const {
     return {place.base, slice.count * output_types_[rank]->size, bytes};
   }
   const auto& types = slice.where == Where::kInput ? input_types_ : output_types_;
-  return {place.base + slice.first, slice.count, types[rank]};
+  return {datatype::At(place.base, slice.first), slice.count, types[rank]};
 }
 
 void Binding::Perform(const Step& step) const {
