@@ -18,7 +18,8 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// What is passed on inward are elements of each rank's own type.
+// Ranks may receive the same data as elements of other sizes, so what is passed inward is cut
+// nowhere.
 constexpr Call kOfBlocks{.uncut = true};
 
 bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }

@@ -10,7 +10,6 @@
 #include <utility>
 
 namespace lamina::launcher {
-
 namespace {
 
 // `2>&1`, a terminal: lines stay whole only if one hand writes them all.
@@ -96,7 +95,7 @@ Status Streams::OpenOutput(bool hand_over) {
   }
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
     if (Status status = OpenPipe(rank, 1, out_.get()); !status.ok()) return status;
-    if (Status status = OpenPipe(rank, 2, Error()); !status.ok()) return status;
+    if (Status status = OpenPipe(rank, 2, ErrorOutput()); !status.ok()) return status;
   }
   return {};
 }
@@ -189,7 +188,7 @@ void Streams::CloseSilent() {
 
 void Streams::Say(std::string_view text) {
   const std::string line = "mpiexec: " + std::string(text);
-  if (Error() != nullptr) return Error()->Say(line);
+  if (ErrorOutput() != nullptr) return ErrorOutput()->Say(line);
   const std::string whole = line + "\n";
   if (write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nobody left to tell
 }

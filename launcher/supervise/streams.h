@@ -66,9 +66,9 @@ class Streams final : public OutputPort {
   int Keep(int fd);
   stdio::Output* OutputOf(std::size_t rank, std::uint8_t stream) {
     if (!files_.empty()) return files_[rank * 2 + stream - 1].get();
-    return stream == 1 ? out_.get() : Error();
+    return stream == 1 ? out_.get() : ErrorOutput();
   }
-  stdio::Output* Error() const { return err_ != nullptr ? err_.get() : out_.get(); }
+  stdio::Output* ErrorOutput() const { return err_ != nullptr ? err_.get() : out_.get(); }
 
   event_base* loop_;
   const Plan& plan_;

@@ -88,8 +88,8 @@ class Forwarding(LaunchCase):
             self.assertEqual(process.wait(10), 128 + 15)
 
     def test_a_rank_that_has_left_its_group(self):
-        leave = ("import os, time; os.setpgid(0, os.getpgid(os.getppid())); print('left', flush=True)\n"
-                 "while True: time.sleep(9)")  # tidy: sleep: a rank that never ends
+        leave = ("import os, signal; os.setpgid(0, os.getpgid(os.getppid())); print('left', flush=True)\n"
+                 "signal.pause()")
         process = self.start_job("python3", "-c", leave)
         self.assertEqual(process.stdout.readline(), b"left\n")
         process.terminate()

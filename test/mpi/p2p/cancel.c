@@ -62,6 +62,7 @@ static void Waiting(void) {
     MPI_Isend(words, kWords, MPI_INT, peer, 2, MPI_COMM_WORLD, &requests[i]);
   for (i = kMany - 1; i >= 0; --i)
     if (i % 3 != 0) cancelled += EndsCancelled(&requests[i]);
+  EXPECT(peer == rank || cancelled > 0);
   MPI_Sendrecv(&cancelled, 1, MPI_INT, peer, 3, &theirs, 1, MPI_INT, peer, 3, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   for (i = 0; i < kMany - theirs; ++i)
