@@ -28,6 +28,7 @@
 #include "collectives/shared/fold.h"
 #include "collectives/shared/memory.h"
 #include "collectives/shared/operations.h"
+#include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
 namespace {
@@ -178,7 +179,7 @@ class Slice {
     for (Rank step = 1; step < self_.ranks() && access == Access::kDone; ++step)
       access = Store(Other(self_, step), offset, folded, bytes);
     if (output != nullptr && folded != output)
-      std::memcpy(output, folded, static_cast<std::size_t>(bytes));
+      CopyLong(output, folded, static_cast<std::size_t>(bytes));
     // Some others may have it, in place of their input; of a reduce the root alone would.
     if (access == Access::kDenied && root_ < 0) self_.member(self_.rank()).folded = count;
     return access;
@@ -207,7 +208,7 @@ Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, co
   const std::int64_t half = data.bytes / 2;
   const auto copy = [&](std::int64_t begin, std::int64_t end) {
     if (own != place)
-      std::memcpy(place + begin, own + begin, static_cast<std::size_t>(end - begin));
+      CopyLong(place + begin, own + begin, static_cast<std::size_t>(end - begin));
   };
   copy(0, half);
   if (!self.AwaitAll()) return Outcome::kDied;

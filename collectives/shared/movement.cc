@@ -12,6 +12,7 @@
 
 #include "collectives/shared/operations.h"
 #include "collectives/shared/streaming.h"
+#include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
 namespace {
@@ -34,7 +35,7 @@ constexpr std::int64_t kAllgatherBytesMax = 512 << 10;
 void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to) {
   const auto size = static_cast<std::size_t>(bytes);
   if (from.contiguous()) {
-    std::memcpy(to, from.data() + position, size);
+    CopyLong(to, from.data() + position, size);
   } else {
     datatype::Pack(from, position, {to, size});
   }
@@ -50,7 +51,7 @@ void Copy(std::byte* to, const std::byte* from, std::size_t size, Stores stores)
   if (stores == Stores::kStreaming) {
     StreamingCopy(to, from, size);
   } else {
-    std::memcpy(to, from, size);
+    CopyLong(to, from, size);
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include "collectives/shared/fold.h"
 #include "collectives/shared/operations.h"
+#include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
 namespace {
@@ -35,7 +36,9 @@ constexpr std::int64_t kLine = kLineBytes;
 constexpr std::int64_t Lines(std::int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
 void CopyBytes(const void* from, void* to, std::int64_t bytes) {
-  if (from != to) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  if (from == to) return;
+  CopyLong(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
+           static_cast<std::size_t>(bytes));
 }
 
 Rows RowsOf(const Participant& self) { return self.crowded() ? Rows::kNear : Rows::kAway; }

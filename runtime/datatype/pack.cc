@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
+#include "runtime/base/copy.h"
 #include "runtime/base/prefetch.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/layout.h"
@@ -288,9 +289,9 @@ void Move(const Buffer& buffer, std::int64_t position, typename Walk<way>::Packe
   if (type.contiguous) {
     std::byte* const memory = At(buffer.address, type.true_lower + position);
     if constexpr (way == Way::kPack) {
-      std::memcpy(packed, memory, static_cast<std::size_t>(bytes));
+      CopyLong(packed, memory, static_cast<std::size_t>(bytes));
     } else {
-      std::memcpy(memory, packed, static_cast<std::size_t>(bytes));
+      CopyLong(memory, packed, static_cast<std::size_t>(bytes));
     }
     return;
   }

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "runtime/base/copy.h"
+
 namespace lamina::datatype {
 
 // What one load brings, or a few of the widest that every processor has.
@@ -84,7 +86,7 @@ struct Quarters {
 struct Any {
   [[gnu::always_inline]] static void Copy(std::byte* to, const std::byte* from,
                                           std::int64_t bytes) {
-    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    CopyLong(to, from, static_cast<std::size_t>(bytes));
   }
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/copy.h"
 #include "runtime/base/log.h"
 #include "runtime/p2p/engine.h"
 
@@ -88,7 +89,7 @@ void Engine::KeepUnexpected(PeerId from, const transport::Header& header, const 
   message->token = offer.token;
   message->address = offer.address;
   if (parcel != nullptr) message->parcel = parcel;
-  if (!payload.empty()) std::memcpy(message->payload(), payload.data(), payload.size());
+  if (!payload.empty()) CopyLong(message->payload(), payload.data(), payload.size());
   SpaceOf(ContextOf(header)).AddUnexpected(message);
   trace::Count(trace::Counter::kUnexpected);
   trace::MessageEvent(trace::EventType::kUnexpected,
@@ -189,15 +190,20 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   transport::Completion ignored{[](transport::Completion*, Code) {}};
   const std::uint64_t wanted = static_cast<std::uint64_t>(request->bytes);
   constexpr std::uint64_t kPiece = 256 * 1024;  // of unpacking: stays in the second-level cache
+  constexpr std::uint64_t kPage = 4096;
+  const bool straight =
+      request->buffer.contiguous() && !SlowToMove(request->buffer.data(), offer.address);
   for (std::uint64_t moved = 0; moved < wanted;) {
     std::uint64_t piece = std::min(wanted - moved, lane.caps.get_bytes_max);
     std::span<std::byte> into;
-    if (request->buffer.contiguous()) {
+    if (straight) {
       into = {request->buffer.data() + moved, piece};
     } else {
       piece = std::min(piece, kPiece);
-      if (scratch_.size() < piece) scratch_.resize(piece);
-      into = {scratch_.data(), piece};
+      if (scratch_.size() < piece + kPage) scratch_.resize(piece + kPage);
+      // As far into its page as what is read into it.
+      const auto begin = reinterpret_cast<std::uintptr_t>(scratch_.data());
+      into = {scratch_.data() + (offer.address + moved - begin) % kPage, piece};
     }
     const Code code = lane.endpoint->Get(region, moved, into, &ignored);
     if (code != Code::kOk) {
@@ -205,7 +211,7 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
       lane.caps.get_bytes_max = code == Code::kDenied ? 0 : lane.caps.get_bytes_max;
       return false;
     }
-    if (!request->buffer.contiguous())
+    if (!straight)
       datatype::Unpack(into, static_cast<std::int64_t>(moved), request->buffer);
     moved += piece;
   }

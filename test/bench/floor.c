@@ -130,6 +130,7 @@ static double CopyUs(size_t bytes) {
 /* Processes that share processors, and yield while they wait. */
 struct Crowd {
   _Alignas(64) atomic_int said[8]; /* the number of the last call that was said here */
+  _Alignas(64) char words[8][1024]; /* and what, where more is said */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
 };
@@ -145,16 +146,22 @@ static void Meet(struct Crowd* crowd, int call, int processes) {
   YieldUntil(&crowd->met, call);
 }
 
+static int crowd_tells;
+static size_t told_bytes;
+
 /* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
 static void Tell(struct Crowd* crowd, int call, int processes, int self) {
+  static char own[1024];
   atomic_int* const said = &crowd->said[call % 8];
-  if (call % processes == self)
+  char* const words = crowd->words[call % 8];
+  if (call % processes == self) {
+    memcpy(words, own, told_bytes);
     atomic_store_explicit(said, call, memory_order_release);
-  else
+  } else {
     YieldUntil(said, call);
+    memcpy(own, words, told_bytes);
+  }
 }
-
-static int crowd_tells;
 
 /* Microseconds a call among so many processes, where the scheduler puts them. They come in no
  * order, as from work of their own, and the processors' queues hold them so from then on. */
@@ -296,9 +303,13 @@ int main(int argc, char** argv) {
   printf("socket:8 %.4g\n", Median(SocketUs, 8));
   printf("socket:65536 %.4g\n", Median(SocketUs, 65536));
   printf("fork %.4g\n", Median(ForkMs, 0));
-  for (crowd_tells = 0; crowd_tells < 2; ++crowd_tells)
-    for (int processes = 8; processes <= 16; processes *= 2)
-      printf("%s:%d %.4g\n", crowd_tells ? "tell" : "meet", processes,
+  for (int processes = 8; processes <= 16; processes *= 2) {
+    crowd_tells = 0;
+    printf("meet:%d %.4g\n", processes, Median(CrowdUs, (size_t)processes));
+    crowd_tells = 1;
+    for (told_bytes = 0; told_bytes <= 1024; told_bytes += 1024)
+      printf("tell:%d%s %.4g\n", processes, told_bytes > 0 ? ":1024" : "",
              Median(CrowdUs, (size_t)processes));
+  }
   return 0;
 }

@@ -8,6 +8,7 @@
  *                                                      allgather:BYTES alltoall:BYTES both:BYTES
  *                                                      pairs:BYTES stencil:POINTS any:BYTES
  *                                                      started:BYTES vector:BYTES early:BYTES
+ *                                                      shifted:BYTES
  *                                                      queue:MESSAGES memory spoken peer idle
  * `multiple`: at MPI_THREAD_MULTIPLE, by one thread all the same.
  * Prints `ROW VALUE BEFORE AFTER` per row. VALUE: microseconds, messages per second, kB per rank
@@ -45,6 +46,13 @@ static void Latency(int calls, int bytes) {
     MPI_Recv(received, bytes, MPI_BYTE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 1) MPI_Send(sent, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
   }
+}
+
+/* The same, received 16 bytes into a page from the beginning of one. */
+static void Shifted(int calls, int bytes) {
+  received += 16;
+  Latency(calls, bytes);
+  received -= 16;
 }
 
 /* The same, from whoever sends and with whatever tag. */
@@ -242,7 +250,8 @@ static const struct {
              {"vector", Vector},
              {"early", Early},
              {"both", Both},
-             {"exchange", Exchange}};
+             {"exchange", Exchange},
+             {"shifted", Shifted}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
@@ -400,9 +409,9 @@ static void Allocate(int count, char** rows) {
     if (needed > room && needed <= kBytesMax) room = needed;
   }
   room = (room + 4095) / 4096 * 4096;
-  sent = aligned_alloc(4096, 2 * room);
+  sent = aligned_alloc(4096, 2 * room + 4096); /* Shifted goes beyond the second half */
   received = sent + room;
-  memset(sent, 0, 2 * room);
+  memset(sent, 0, 2 * room + 4096);
 }
 
 int main(int argc, char** argv) {

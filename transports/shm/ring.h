@@ -175,7 +175,7 @@ class RingWriter {
     if (wraps) area_step_end_ = std::max(room, kAreaStep);
     area_used_ += room + (wraps ? area_bytes_ - area_at_ : 0);
     area_at_ = offset + room;
-    std::memcpy(area_ + offset, payload.data(), payload.size());
+    CopyLong(area_ + offset, payload.data(), payload.size());
     const Far far{area_used_, offset, 0};
     std::memcpy(cell.near, &far, sizeof far);
     return true;
