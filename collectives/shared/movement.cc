@@ -65,10 +65,16 @@ void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int6
   }
 }
 
+// One and the same, as of a call in place? An address alone does not tell: one structure may hold
+// both, and MPI_BOTTOM everything.
+bool Same(const Buffer& from, const Buffer& to) {
+  return from.address == to.address && from.type == to.type && from.count == to.count;
+}
+
 // Bytes [position, position + bytes) of what a member keeps, by way of `place` if it must be.
 void Keep(const Buffer& from, const Buffer& to, std::int64_t position, std::int64_t bytes,
           std::byte* place, Stores stores) {
-  if (from.address == to.address) return;
+  if (Same(from, to)) return;
   if (from.contiguous() && to.contiguous()) {
     const auto size = static_cast<std::size_t>(bytes);
     Copy(to.data() + position, from.data() + position, size, stores);
@@ -210,7 +216,7 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
     }
     self.Finish();
   }
-  if (is_root && own.address != all.At(root).address) datatype::Copy(own, all.At(root));
+  if (is_root && !Same(own, all.At(root))) datatype::Copy(own, all.At(root));
   return true;
 }
 
@@ -232,7 +238,7 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
     }
     self.Finish();
   }
-  if (is_root && own.address != all.At(root).address) datatype::Copy(all.At(root), own);
+  if (is_root && !Same(own, all.At(root))) datatype::Copy(all.At(root), own);
   return true;
 }
 

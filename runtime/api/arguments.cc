@@ -8,11 +8,11 @@ namespace lamina::api {
 namespace {
 
 int BadHandle(const Entry& entry, int error_class, const char* argument, const void* handle,
-              const void* null, const char* null_name) {
+              const void* null, const char* null_name, core::Comm* comm = nullptr) {
   if (handle == null)
-    return core::Raise(nullptr, error_class, entry.name(), "%s is %s", argument, null_name);
-  return core::Raise(nullptr, error_class, entry.name(),
-                     "%s is %p, which is none or has been freed", argument, handle);
+    return core::Raise(comm, error_class, entry.name(), "%s is %s", argument, null_name);
+  return core::Raise(comm, error_class, entry.name(), "%s is %p, which is none or has been freed",
+                     argument, handle);
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ int BadDatatype(const Entry& entry, MPI_Datatype handle) {
 int BadOp(const Entry& entry, MPI_Op handle) {
   return BadHandle(entry, MPI_ERR_OP, "the operation", handle, MPI_OP_NULL, "MPI_OP_NULL");
 }
-int BadInfo(const Entry& entry, MPI_Info handle) {
-  return BadHandle(entry, MPI_ERR_INFO, "the info", handle, MPI_INFO_NULL, "MPI_INFO_NULL");
+int BadInfo(const Entry& entry, MPI_Info handle, core::Comm* comm) {
+  return BadHandle(entry, MPI_ERR_INFO, "the info", handle, MPI_INFO_NULL, "MPI_INFO_NULL", comm);
 }
 int BadErrhandler(const Entry& entry, MPI_Errhandler handle) {
   return BadHandle(entry, MPI_ERR_ERRHANDLER, "the error handler", handle, MPI_ERRHANDLER_NULL,

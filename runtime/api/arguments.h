@@ -29,7 +29,8 @@ namespace lamina::api {
 [[gnu::cold]] int BadGroup(const Entry& entry, MPI_Group handle);
 [[gnu::cold]] int BadDatatype(const Entry& entry, MPI_Datatype handle);
 [[gnu::cold]] int BadOp(const Entry& entry, MPI_Op handle);
-[[gnu::cold]] int BadInfo(const Entry& entry, MPI_Info handle);
+// `comm`: whose error handler is called; null: that of no object in particular.
+[[gnu::cold]] int BadInfo(const Entry& entry, MPI_Info handle, core::Comm* comm = nullptr);
 [[gnu::cold]] int BadErrhandler(const Entry& entry, MPI_Errhandler handle);
 [[gnu::cold]] int BadSession(const Entry& entry, MPI_Session handle);
 

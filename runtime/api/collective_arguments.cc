@@ -158,6 +158,7 @@ void CollectiveArguments::Send(const void* buffer, MPI_Count count, MPI_Datatype
   CheckCount(count, "sendcount");
   CheckBuffer(buffer, it_.input_type, IsEmpty(Side::kSend, buffer, count), "sendbuf");
   CheckApart();
+  CheckOwnBlock();
 }
 
 void CollectiveArguments::Receive(void* buffer, MPI_Count count, MPI_Datatype datatype) {
@@ -168,6 +169,7 @@ void CollectiveArguments::Receive(void* buffer, MPI_Count count, MPI_Datatype da
   CheckCount(count, "recvcount");
   CheckBuffer(buffer, it_.output_type, IsEmpty(Side::kReceive, buffer, count), "recvbuf");
   CheckApart();
+  CheckOwnBlock();
 }
 
 // Both sides begin at one address (MPI-5.0, section 6.1 forbids it). Derived types may lie in each
@@ -179,6 +181,25 @@ void CollectiveArguments::CheckApart() {
       Blocks(Side::kSend) > 0 && Blocks(Side::kReceive) > 0 && it_.input_type->predefined &&
       it_.output_type->predefined)
     Fail(MPI_ERR_BUFFER, "sendbuf", "is recvbuf; give MPI_IN_PLACE where one buffer is meant");
+}
+
+// What a rank has for itself is as long on both sides (MPI-5.0, section 6.1); an algorithm that
+// goes by one of them would go beyond the other.
+void CollectiveArguments::CheckOwnBlock() {
+  if (it_.input_type == nullptr || it_.output_type == nullptr || error_ != MPI_SUCCESS) return;
+  if (it_.comm->is_inter() || collective::Neighbourly(it_.operation) || !Checking()) return;
+  if (it_.operation != Operation::kGather && it_.operation != Operation::kScatter &&
+      it_.operation != Operation::kAllgather && it_.operation != Operation::kAlltoall)
+    return;
+  const std::int64_t sent = it_.input_count * it_.input_type->size;
+  const std::int64_t received = it_.output_count * it_.output_type->size;
+  if (sent == received) [[likely]]
+    return;
+  error_ =
+      core::Raise(it_.comm, MPI_ERR_TRUNCATE, entry_.name(),
+                  "sendcount of sendtype are %lld bytes, recvcount of recvtype %lld; what goes "
+                  "to one rank must be as long on both sides",
+                  static_cast<long long>(sent), static_cast<long long>(received));
 }
 
 namespace {
@@ -201,13 +222,23 @@ void BlockArguments::Keep(Side side, const void* buffer, Counts counts, Counts d
   }
 }
 
+// A displacement may be the address, with MPI_BOTTOM as the buffer.
+template <class TypeOf>
+void BlockArguments::CheckBlocks(Side side, const void* buffer, Counts counts, Counts displacements,
+                                 TypeOf type_of) {
+  const char* const argument = side == Side::kSend ? "sendbuf" : "recvbuf";
+  if (buffer == MPI_IN_PLACE) CheckBuffer(buffer, nullptr, true, argument);
+  for (std::size_t i = 0; buffer == nullptr && i < counts.size(); ++i)
+    CheckBuffer(buffer, type_of(i), counts[i] == 0 || displacements[i] != 0, argument);
+}
+
 void BlockArguments::Take(Side side, const void* buffer, Counts counts, Counts displacements,
                           MPI_Datatype datatype) {
   const bool sends = side == Side::kSend;
   const Datatype* type = FindType(datatype, sends ? "sendtype" : "recvtype");
   CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
   if (error_ != MPI_SUCCESS) return;
-  CheckBuffer(buffer, type, buffer != nullptr || AllZero(counts), sends ? "sendbuf" : "recvbuf");
+  CheckBlocks(side, buffer, counts, displacements, [type](std::size_t) { return type; });
   Keep(side, buffer, counts, displacements);
   (sends ? it_.input_type : it_.output_type) = type;
 }
@@ -222,10 +253,7 @@ void BlockArguments::Take(Side side, const void* buffer, Counts counts, Counts d
         FindType(datatypes[i], sends ? "an entry of sendtypes" : "an entry of recvtypes"));
   CheckCounts(counts, sends ? "sendcounts" : "recvcounts");
   if (error_ != MPI_SUCCESS) return;
-  // A displacement may be the address, with MPI_BOTTOM as the buffer.
-  for (std::size_t i = 0; buffer == nullptr && i < counts.size(); ++i)
-    CheckBuffer(buffer, types[i], counts[i] == 0 || displacements[i] != 0,
-                sends ? "sendbuf" : "recvbuf");
+  CheckBlocks(side, buffer, counts, displacements, [&](std::size_t i) { return types[i]; });
   Keep(side, buffer, counts, displacements);
   (sends ? it_.input_types : it_.output_types) = types;
 }
@@ -276,7 +304,7 @@ void BlockArguments::Scattered(const void* send, void* receive, Counts counts,
   CheckCounts(counts, "recvcounts");
   if (error_ != MPI_SUCCESS) return;
   // The receive buffer may be null where this rank's own count is 0.
-  const bool nothing = send == nullptr && AllZero(counts);
+  const bool nothing = (send == nullptr || send == receive) && AllZero(counts);
   const bool receives_nothing = counts[static_cast<std::size_t>(it_.comm->rank)] == 0;
   ReductionBuffers(send, receive, nothing || (receive == nullptr && receives_nothing));
 }

@@ -59,6 +59,7 @@ class CollectiveArguments {
                    const char* argument);
   bool IsEmpty(Side side, const void* buffer, MPI_Count count) const;
   void CheckApart();
+  void CheckOwnBlock();
   [[gnu::cold]] void Fail(int error_class, const char* argument, const char* what);
 
   const Entry& entry_;
@@ -123,6 +124,9 @@ class BlockArguments : public CollectiveArguments {
             std::span<const std::int64_t> displacements, MPI_Datatype datatype);
   void Take(Side side, const void* buffer, std::span<const std::int64_t> counts,
             std::span<const std::int64_t> displacements, const MPI_Datatype* datatypes);
+  template <class TypeOf>
+  void CheckBlocks(Side side, const void* buffer, std::span<const std::int64_t> counts,
+                   std::span<const std::int64_t> displacements, TypeOf type_of);
   void Keep(Side side, const void* buffer, std::span<const std::int64_t> counts,
             std::span<const std::int64_t> displacements);
   void Scattered(const void* send, void* receive, std::span<const std::int64_t> counts,

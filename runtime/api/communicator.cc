@@ -260,7 +260,7 @@ int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm) {
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
   const Info* hints;
-  if (!FindHints(info, &hints)) return BadInfo(entry, info);
+  if (!FindHints(info, &hints)) return BadInfo(entry, info, found);
   REQUIRE_POINTER(found, newcomm);
   return Duplicate(entry, found, hints, newcomm);
 }
@@ -284,7 +284,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
   const Info* hints;
-  if (!FindHints(info, &hints)) return BadInfo(entry, info);
+  if (!FindHints(info, &hints)) return BadInfo(entry, info, found);
   REQUIRE_POINTER(found, newcomm);
   REQUIRE_POINTER(found, request);
   return BeginDuplicate(entry, found, hints, newcomm, request);
@@ -395,7 +395,7 @@ int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
   const Info* hints;
-  if (!FindHints(info, &hints)) return BadInfo(entry, info);
+  if (!FindHints(info, &hints)) return BadInfo(entry, info, found);
   lamina::api::TakeHints(found, hints);
   return MPI_SUCCESS;
 }

@@ -106,7 +106,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   Comm* parent = FindComm(comm);
   if (parent == nullptr) return BadComm(entry, comm);
   const Info* hints;
-  if (!lamina::api::FindHints(info, &hints)) return BadInfo(entry, info);
+  if (!lamina::api::FindHints(info, &hints)) return BadInfo(entry, info, parent);
   REQUIRE_POINTER(parent, newcomm);
   REQUIRE(!parent->is_inter(), parent, MPI_ERR_COMM, "the communicator is an intercommunicator");
   REQUIRE(IsKnown(split_type), parent, MPI_ERR_ARG,

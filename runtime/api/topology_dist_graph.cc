@@ -82,7 +82,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm_old, comm_dist_graph);
   if (error != MPI_SUCCESS) return error;
-  if (info != MPI_INFO_NULL && lamina::core::FindInfo(info) == nullptr) return BadInfo(entry, info);
+  if (info != MPI_INFO_NULL && lamina::core::FindInfo(info) == nullptr)
+    return BadInfo(entry, info, found);
   error = CheckRanks(entry, found, "sources", indegree, sources);
   if (error == MPI_SUCCESS) error = CheckWeights(entry, found, indegree, sourceweights);
   if (error == MPI_SUCCESS)
@@ -107,7 +108,8 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm_old, comm_dist_graph);
   if (error != MPI_SUCCESS) return error;
-  if (info != MPI_INFO_NULL && lamina::core::FindInfo(info) == nullptr) return BadInfo(entry, info);
+  if (info != MPI_INFO_NULL && lamina::core::FindInfo(info) == nullptr)
+    return BadInfo(entry, info, found);
   error = CheckRanks(entry, found, "sources", n, sources);
   if (error != MPI_SUCCESS) return error;
   REQUIRE(n == 0 || degrees != nullptr, found, MPI_ERR_ARG, "%s", "degrees is a null pointer");

@@ -32,6 +32,10 @@ static void EachOperation(void) {
   EXPECT_CLASS(MPI_ERR_BUFFER, Scatter(in, 1, MPI_INT, in, 1, MPI_INT, rank, comm));
   EXPECT_CLASS(MPI_ERR_BUFFER, Allgather(out, 1, MPI_INT, out, 1, MPI_INT, comm));
   EXPECT_CLASS(MPI_ERR_BUFFER, Alltoall(in, 1, MPI_INT, in, 1, MPI_INT, comm));
+  EXPECT_CLASS(MPI_ERR_TRUNCATE, Gather(in, 2, MPI_INT, out, 1, MPI_INT, rank, comm));
+  EXPECT_CLASS(MPI_ERR_TRUNCATE, Scatter(in, 1, MPI_INT, out, 1, MPI_CHAR, rank, comm));
+  EXPECT_CLASS(MPI_ERR_TRUNCATE, Allgather(in, 1, MPI_INT, out, 1, MPI_CHAR, comm));
+  EXPECT_CLASS(MPI_ERR_TRUNCATE, Alltoall(in, 0, MPI_INT, out, 1, MPI_INT, comm));
   EXPECT_CLASS(MPI_ERR_BUFFER, Reduce(in, in, 1, MPI_INT, MPI_SUM, rank, comm));
   EXPECT_CLASS(MPI_ERR_OP, Allreduce(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
   EXPECT_CLASS(MPI_ERR_OP, Scan(in, out, 1, MPI_INT, MPI_OP_NULL, comm));
@@ -48,6 +52,40 @@ static void EachOperation(void) {
   types[size - 1] = MPI_DATATYPE_NULL;
   EXPECT_CLASS(MPI_ERR_TYPE,
                Alltoallw(in, counts, places, types, out, counts, places, types, comm));
+}
+
+/* No mistakes: no data, from one and the same buffer. */
+static void NoData(void) {
+  const int none[kRanksMax] = {0};
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Reduce_scatter(in, in, none, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Reduce_scatter_block(in, in, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Allreduce(in, in, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+}
+
+/* No mistakes: displacements that are addresses. */
+static void Addresses(void) {
+  MPI_Count ones[kRanksMax];
+  MPI_Aint to[kRanksMax];
+  char heard[kRanksMax];
+  const char mine = (char)rank;
+  int i;
+  for (i = 0; i < size; ++i) {
+    ones[i] = 1;
+    heard[i] = -1;
+    MPI_Get_address(&heard[size - 1 - i], &to[i]);
+  }
+  EXPECT_CLASS(MPI_SUCCESS, MPI_Allgatherv_c(&mine, 1, MPI_CHAR, MPI_BOTTOM, ones, to, MPI_CHAR,
+                                             MPI_COMM_WORLD));
+  for (i = 0; i < size; ++i) EXPECT(heard[size - 1 - i] == i);
+}
+
+/* The handler of the communicator is called. */
+static void Info(void) {
+  const MPI_Info freed = (MPI_Info)in;
+  MPI_Comm made;
+  EXPECT_CLASS(MPI_ERR_INFO,
+               MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, freed, &made));
+  EXPECT_CLASS(MPI_ERR_INFO, MPI_Comm_dup_with_info(MPI_COMM_WORLD, freed, &made));
 }
 
 /* No mistakes: a null buffer on the side that has no data, and displacements that are addresses. */
@@ -103,7 +141,12 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(2, MPI_INT, &uncommitted);
   for (form = kBlocking; form < kForms; ++form) EachOperation();
   Local();
+  NoData();
+  Addresses();
   NoBuffer();
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  Info();
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 
   EXPECT_CLASS(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
   EXPECT_CLASS(MPI_ERR_ROOT, MPI_Bcast(in, 1, MPI_INT, size, MPI_COMM_WORLD));

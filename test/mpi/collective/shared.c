@@ -187,6 +187,38 @@ static void ManyCommunicators(const struct Place* world) {
   }
 }
 
+/* One structure holds what is sent and what is received: both buffers are its address, and the
+ * datatypes say where in it. Often enough that all go through the memory they share. */
+static void OneBuffer(const struct Place* at) {
+  enum { kBlock = 40 };
+  int* const both = out;
+  const int room = at->size * kBlock;
+  int block = kBlock, round, r;
+  MPI_Aint behind = (MPI_Aint)sizeof(int) * room;
+  MPI_Datatype part, to, from;
+  MPI_Type_contiguous(kBlock, MPI_INT, &from);
+  MPI_Type_create_hindexed(1, &block, &behind, MPI_INT, &part);
+  MPI_Type_create_resized(part, 0, (MPI_Aint)sizeof(int) * kBlock, &to);
+  MPI_Type_commit(&from);
+  MPI_Type_commit(&to);
+  for (round = 0; round < 12; ++round) {
+    for (r = 0; r < at->size; ++r) Fill(round, at->rank, r, kBlock, both + r * kBlock);
+    memset(both + room, 0, (size_t)behind);
+    MPI_Alltoall(both, 1, from, both, 1, to, at->comm);
+    for (r = 0; r < at->size; ++r) Check(round, r, at->rank, kBlock, both + room + r * kBlock);
+    memset(both + room, 0, (size_t)behind);
+    MPI_Gather(both, 1, from, both, 1, to, 0, at->comm);
+    for (r = 0; at->rank == 0 && r < at->size; ++r)
+      Check(round, r, 0, kBlock, both + room + r * kBlock);
+    memset(both + room, 0, (size_t)behind);
+    MPI_Scatter(both, 1, from, both, 1, to, 0, at->comm);
+    Check(round, 0, at->rank, kBlock, both + room);
+  }
+  MPI_Type_free(&part);
+  MPI_Type_free(&from);
+  MPI_Type_free(&to);
+}
+
 int main(int argc, char** argv) {
   struct Place places[kComms];
   MPI_Comm halves, reversed;
@@ -204,6 +236,7 @@ int main(int argc, char** argv) {
   LongCallsElsewhere(&places[0]);
   Awaken(&places[0], 0.05);
   BesideMessages(&places[0]);
+  OneBuffer(&places[0]);
   ManyCommunicators(&places[0]);
   RandomCalls(places, rounds / 4);
   MPI_Comm_free(&halves);
