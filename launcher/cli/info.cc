@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/info.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -102,9 +103,32 @@ std::string LibraryFilter(const InfoRequest& request) {
   return filter;
 }
 
+// What is wrong with the settings, on standard error; gives the exit status.
+int SayProblems(const param::Settings& settings, const CommandContext& context,
+                const Installation& installation) {
+  const SettingsReport report = CheckSettings(settings, context.spawners, installation);
+  for (const std::string& warning : report.warnings)
+    fprintf(stderr, "lamina info: warning: %s\n", warning.c_str());
+  for (const std::string& problem : report.problems) Refuse(problem);
+  return report.problems.empty() ? 0 : 2;
+}
+
+// What is wrong with a request for --collectives; empty if nothing is.
+std::string WrongIn(const InfoRequest& request, std::int64_t ranks, std::int64_t per_node) {
+  if (!request.words.empty()) return "--collectives takes no word \"" + request.words[0] + "\"";
+  if (ranks < 2 || ranks > INT32_MAX)
+    return "-n is " + request.ranks + ", must be 2.." + std::to_string(INT32_MAX);
+  if (per_node < 1 || per_node > ranks)
+    return "--ppn is " + request.per_node + ", must be 1.." + request.ranks;
+  return {};
+}
+
 int PrintAlgorithms(const InfoRequest& request, const Installation& installation,
                     const param::Settings& settings) {
   const std::string& per_node = request.per_node.empty() ? request.ranks : request.per_node;
+  const std::string wrong = WrongIn(request, ParseInteger(request.ranks).value_or(0),
+                                    ParseInteger(per_node).value_or(0));
+  if (!wrong.empty()) return Refuse(wrong);
   Result<std::string> text =
       DescribeLibrary(installation, settings, "collectives " + request.ranks + " " + per_node);
   if (!text.ok()) return Refuse(text.status());
@@ -127,7 +151,10 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
   if (!settings.ok()) return Refuse(settings.status());
 
   if (request->names) return PrintNames(*settings, context, installation);
-  if (request->collectives) return PrintAlgorithms(*request, installation, *settings);
+  if (request->collectives) {
+    const int status = SayProblems(*settings, context, installation);
+    return status != 0 ? status : PrintAlgorithms(*request, installation, *settings);
+  }
 
   component::ListedFramework framework = component::List(
       "spawner", context.spawners, SpawnContext{context.environment, *settings}, *settings);
@@ -152,11 +179,7 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
            std::string(library.status().message()).c_str());
   }
   // Values that would be refused are shown as such, and told by the exit status too.
-  const SettingsReport report = CheckSettings(*settings, context.spawners, installation);
-  for (const std::string& warning : report.warnings)
-    fprintf(stderr, "lamina info: warning: %s\n", warning.c_str());
-  for (const std::string& problem : report.problems) Refuse(problem);
-  return report.problems.empty() ? 0 : 2;
+  return SayProblems(*settings, context, installation);
 }
 
 }  // namespace lamina::launcher

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/tune/tune.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +65,23 @@ std::string ReadIfThere(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// A reader of the file sees the old one or the new one, never half of it.
+// The file that `path` leads to, by symbolic links too, if there may be a table in it.
+Result<std::string> TableAt(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
+  if (error) return SystemError(Code::kDenied, error.value(), "cannot write %s", path.c_str());
+  if (std::filesystem::exists(file, error)) {
+    if (!std::filesystem::is_regular_file(file, error))
+      return Error(Code::kInvalid, "cannot write a table to %s: it is no regular file",
+                   path.c_str());
+    if (!std::ifstream(file).is_open())
+      return SystemError(Code::kDenied, errno, "cannot read what is in %s", path.c_str());
+  }
+  return file.string();
+}
+
+// A reader of the file sees the old one or the new one, never half of it. Who may read it, and
+// whose it is, stays.
 Status WriteWhole(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   {
@@ -72,6 +89,13 @@ Status WriteWhole(const std::string& path, const std::string& text) {
     file << text;
     file.close();
     if (!file) return SystemError(Code::kDenied, errno, "cannot write %s", fresh.c_str());
+  }
+  struct stat old;
+  if (stat(path.c_str(), &old) == 0 && (chown(fresh.c_str(), old.st_uid, old.st_gid) != 0 ||
+                                        chmod(fresh.c_str(), old.st_mode & 07777) != 0)) {
+    const int why = errno;
+    unlink(fresh.c_str());
+    return SystemError(Code::kDenied, why, "cannot make a new %s as the old one is", path.c_str());
   }
   std::error_code error;
   std::filesystem::rename(fresh, path, error);
@@ -153,6 +177,11 @@ int Tune(std::span<const std::string> arguments, const char* usage, const std::s
   }
   line.push_back(program);
   line.emplace_back(kTuneWord);
+  if (!path.empty()) {
+    Result<std::string> table = TableAt(path);
+    if (!table.ok()) return Refuse(std::string(table.status().message()));
+    path = *std::move(table);
+  }
   int status = 0;
   Result<std::string> printed = Capture(line, program, &status);
   if (!printed.ok()) return Refuse(std::string(printed.status().message()));

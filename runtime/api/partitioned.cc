@@ -22,7 +22,8 @@ int Make(Call call, Side side, const void* buffer, int partitions, MPI_Count cou
     REQUIRE(peer != MPI_ANY_SOURCE, found.comm, MPI_ERR_RANK,
             "source is MPI_ANY_SOURCE, must be one rank");
     REQUIRE(tag != MPI_ANY_TAG, found.comm, MPI_ERR_TAG, "tag is MPI_ANY_TAG, must be one tag");
-    if (info != MPI_INFO_NULL && core::FindInfo(info) == nullptr) return BadInfo(entry, info, found.comm);
+    if (info != MPI_INFO_NULL && core::FindInfo(info) == nullptr)
+      return BadInfo(entry, info, found.comm);
     REQUIRE_POINTER(found.comm, request);
   }
   const p2p::Partitioned arguments{{found.comm, found.comm->PartitionedContext(), peer, tag},

@@ -414,6 +414,17 @@ class Lamina(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn('"sometimes"', result.stderr)
 
+    def test_info_of_collectives(self):
+        result = self.lamina("info", "--collectives", "-n", "8", "--ppn", "4")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("allreduce", result.stdout)
+        for words, why in ((("-n", "1"), "-n is 1, must be 2.."), (("--ppn", "3"), "--ppn is 3"),
+                           (("extra",), '"extra"'),
+                           (("--param", "collective.bcast.algorithm=magic"), '"magic"')):
+            result = self.lamina("info", "--collectives", *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), words)
+            self.assertIn(why, result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

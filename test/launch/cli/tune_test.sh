@@ -43,6 +43,19 @@ lamina info --params collective | grep -E '^ *collective\.select\.alpha_us' | gr
 lamina tune -n 3 --oversubscribe -o "$conf" >"$home/second" || fail "it fails the second time"
 [ "$(grep -c 'collective.select.alpha_us' "$conf")" = 1 ] || fail "two lines for one name"
 
+# Through a link, and whoever could not read the file still cannot.
+mkdir "$home/dotfiles"
+mv "$conf" "$home/dotfiles/mine"
+chmod 600 "$home/dotfiles/mine"
+ln -s "$home/dotfiles/mine" "$conf"
+lamina tune -n 2 --oversubscribe -o "$conf" >"$home/third" || fail "it fails the third time"
+[ -L "$conf" ] && [ "$(stat -c %a "$home/dotfiles/mine")" = 600 ] || fail "the link or the mode is lost"
+grep -q '^# mine$' "$conf" || fail "the link's file is not what was written"
+lamina tune -n 2 -o "$home/dotfiles" 2>"$home/error" && fail "a directory is a table?"
+grep -q 'it is no regular file' "$home/error" || fail "no reason: $(cat "$home/error")"
+lamina tune -n 2 -o /dev/null 2>"$home/error" && fail "a device is a table?"
+[ -c /dev/null ] || fail "/dev/null is gone"
+
 cp "$conf" "$home/before"
 lamina tune -n 1 -o "$conf" 2>"$home/error" && fail "one rank is enough?"
 grep -q 'messages need two ranks' "$home/error" || fail "no reason: $(cat "$home/error")"
