@@ -42,6 +42,18 @@ std::uint32_t Hash(std::string_view text) {
   return hash;
 }
 
+// What ranks choose algorithms of collectives by, as far as it is set.
+std::string CollectiveSettings(const param::Settings& settings) {
+  std::vector<std::string> assignments;
+  for (const std::string& name : settings.Names())
+    if (name.starts_with("collective."))
+      assignments.push_back(param::EnvironmentName(name) + "=" + settings.Find(name)->value);
+  std::sort(assignments.begin(), assignments.end());
+  std::string text;
+  for (const std::string& assignment : assignments) text += (text.empty() ? "" : " ") + assignment;
+  return text;
+}
+
 bool Included(const std::string& list, const std::string& name) {
   if (list.empty()) return true;
   for (const std::string_view piece : Split(list, ','))
@@ -170,7 +182,7 @@ Status BringUp(core::Process* process) {
     return status;
   if (Status status = collective::Install(AllCollectives(), process->settings); !status.ok())
     return status;
-  engine->SetComponents(collective::Installed()->outside());
+  engine->SetAgreed(collective::Installed()->outside(), CollectiveSettings(process->settings));
   if (identity.job_ranks > 1)
     if (Status status = engine->PublishCard(); !status.ok()) return status;
 

@@ -34,7 +34,8 @@ struct RosterEntry {
   std::uint32_t app;       // which of the job's programs it was started as
   std::uint32_t card_bytes;
   std::atomic<std::int32_t> process;  // who is this rank now; 0: nobody
-  std::uint32_t unused[3];
+  std::atomic<std::int32_t> left;     // who was it and has finalized MPI; 0: nobody
+  std::uint32_t unused[2];
   std::byte card[kBytes - 32];
 };
 static_assert(sizeof(RosterEntry) == RosterEntry::kBytes);

@@ -75,6 +75,7 @@ Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment);
 struct Card {
   std::string version;     // of the library; major.minor must agree across the job
   std::string components;  // from outside the library, which must agree too; mostly none
+  std::string settings;    // by which algorithms are chosen; must agree likewise
   std::vector<std::pair<std::string, std::vector<std::byte>>> addresses;  // transport -> address
 };
 std::vector<std::byte> Encode(const Card& card);

@@ -9,7 +9,8 @@ namespace lamina::bootstrap {
 namespace {
 
 constexpr char kMagic[4] = {'L', 'A', 'M', '1'};
-constexpr std::string_view kComponents = "components";  // stands where a transport's name does
+// These stand where a transport's name does.
+constexpr std::string_view kComponents = "components", kSettings = "settings";
 
 void AppendText(std::vector<std::byte>* bytes, const void* data, std::size_t size) {
   const std::uint16_t length = static_cast<std::uint16_t>(size);
@@ -41,10 +42,13 @@ std::vector<std::byte> Encode(const Card& card) {
   std::vector<std::byte> bytes(sizeof kMagic);
   std::memcpy(bytes.data(), kMagic, sizeof kMagic);
   AppendText(&bytes, card.version.data(), card.version.size());
-  if (!card.components.empty()) {
-    AppendText(&bytes, kComponents.data(), kComponents.size());
-    AppendText(&bytes, card.components.data(), card.components.size());
-  }
+  const auto append_agreed = [&](std::string_view name, const std::string& text) {
+    if (text.empty()) return;
+    AppendText(&bytes, name.data(), name.size());
+    AppendText(&bytes, text.data(), text.size());
+  };
+  append_agreed(kComponents, card.components);
+  append_agreed(kSettings, card.settings);
   for (const auto& [transport, address] : card.addresses) {
     AppendText(&bytes, transport.data(), transport.size());
     AppendText(&bytes, address.data(), address.size());
@@ -66,6 +70,8 @@ Result<Card> Decode(std::span<const std::byte> bytes) {
       return Error(Code::kInvalid, "the card is cut short");
     if (AsString(text) == kComponents)
       card.components = AsString(address);
+    else if (AsString(text) == kSettings)
+      card.settings = AsString(address);
     else
       card.addresses.emplace_back(AsString(text),
                                   std::vector<std::byte>(address.begin(), address.end()));

@@ -30,12 +30,14 @@ TEST(Card, SurvivesARoundTrip) {
   EXPECT_EQ(decoded->addresses, Sample().addresses);
 }
 
-TEST(Card, TellsComponentsFromTransports) {
+TEST(Card, TellsWhatMustAgreeFromTransports) {
   Card card = Sample();
   card.components = "acme 1.0.0 at priority 60";
+  card.settings = "LAMINA_COLLECTIVE_BCAST_ALGORITHM=linear";
   const auto decoded = Decode(Encode(card));
   ASSERT_TRUE(decoded.ok());
   EXPECT_EQ(decoded->components, card.components);
+  EXPECT_EQ(decoded->settings, card.settings);
   EXPECT_EQ(decoded->addresses, card.addresses);
 }
 

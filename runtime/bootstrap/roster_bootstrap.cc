@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <ctime>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
@@ -25,12 +27,16 @@ long Futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
   return syscall(SYS_futex, word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
 
-timespec SecondsFromNow(int seconds) {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  time.tv_sec += seconds;
-  return time;
+std::uint64_t NowMs() { return MonotonicNs() / 1'000'000; }
+
+timespec At(std::uint64_t ms) {
+  return {static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
 }
+
+bool Lives(std::int32_t process) { return kill(process, 0) == 0 || errno != ESRCH; }
+
+// While a card is waited for: has its owner ended?
+constexpr std::uint64_t kLookAgainMs = 100;
 
 class RosterBootstrap final : public Bootstrap {
  public:
@@ -55,12 +61,13 @@ class RosterBootstrap final : public Bootstrap {
     std::atomic<std::int32_t>& process = Own().process;
     std::int32_t other = process.load();
     do {
-      if (other != 0 && other != getpid() && (kill(other, 0) == 0 || errno != ESRCH))
+      if (other != 0 && other != getpid() && Lives(other))
         return Error(Code::kExists,
                      "rank %u of this job is process %d already; a program that it starts is none "
                      "of the job's: start it by mpiexec, or alone by env -u %s -u PMIX_NAMESPACE",
                      identity_.rank, other, kRosterVariable);
     } while (!process.compare_exchange_weak(other, getpid()));
+    Own().left.store(0);
     return {};
   }
 
@@ -86,14 +93,20 @@ class RosterBootstrap final : public Bootstrap {
   Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
     RosterEntry& peer = roster_->entries()[rank];
     const std::uint32_t own = Own().programs;
-    const timespec limit = SecondsFromNow(kCardTimeoutS);
+    const std::uint64_t limit_ms = NowMs() + kCardTimeoutS * 1000;
     std::uint32_t program;
     while ((program = peer.published.load(std::memory_order_acquire)) != own) {
       if (program > own) return AnotherProgram(rank, program);
-      if (Futex(&peer.published, FUTEX_WAIT_BITSET, program, &limit) == 0 || errno != ETIMEDOUT)
-        continue;
-      if (program != 0) return AnotherProgram(rank, program);
-      return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
+      const std::uint64_t now_ms = NowMs();
+      if (now_ms >= limit_ms && program != 0) return AnotherProgram(rank, program);
+      if (now_ms >= limit_ms)
+        return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
+      // One that has left may come back with a session, unless it has ended.
+      const std::int32_t left = peer.programs == own && !identity_.apart ? peer.left.load() : 0;
+      if (left != 0 && !Lives(left))
+        return Error(Code::kPeerLost, "rank %u has finalized MPI and ended", rank);
+      const timespec until = At(std::min(limit_ms, now_ms + kLookAgainMs));
+      Futex(&peer.published, FUTEX_WAIT_BITSET, program, &until);
     }
     if (peer.card_bytes > sizeof peer.card)
       return Error(Code::kInvalid, "the card of rank %u is damaged", rank);
@@ -115,7 +128,7 @@ class RosterBootstrap final : public Bootstrap {
   // Another program of this rank's script has a card of its own.
   Status Leave() override {
     Own().published.store(0, std::memory_order_relaxed);
-    Own().process.store(0);
+    Own().left.store(Own().process.exchange(0));
     return pmix_ != nullptr ? pmix_->Leave() : Status();
   }
 

@@ -51,6 +51,7 @@ Status Engine::PublishCard() {
   bootstrap::Card card;
   card.version = kVersion;
   card.components = components_;
+  card.settings = settings_;
   for (Carrier& carrier : carriers_) {
     Result<std::vector<std::byte>> address = carrier.transport->LocalAddress();
     if (!address.ok()) return std::move(address).status().Within(carrier.name);
@@ -103,6 +104,13 @@ Lane& Engine::Connect(PeerId peer) {
                        "the same in LAMINA_COMPONENT_PATH and PREFIX/lib/lamina, or leave them out "
                        "with collective.include=basic,hierarchical,shared",
                        card.components.c_str(), components_.c_str()));
+      return lane;
+    }
+    if (card.settings != settings_) {
+      Lost(peer, Error(Code::kInvalid,
+                       "it was started with \"%s\", this process with \"%s\"; settings by which "
+                       "algorithms of collectives are chosen must be alike in all ranks",
+                       card.settings.c_str(), settings_.c_str()));
       return lane;
     }
   }

@@ -102,8 +102,12 @@ class Engine final : public transport::Inbox {
 
   // Transports in order of preference; before any communication.
   void AddCarrier(Carrier carrier);
-  // What was loaded from outside the library and all peers must have too; before the card.
-  void SetComponents(std::string components) { components_ = std::move(components); }
+  // What all peers must have too, or they would choose other algorithms: what was loaded from
+  // outside the library, and settings. Before the card.
+  void SetAgreed(std::string components, std::string settings) {
+    components_ = std::move(components);
+    settings_ = std::move(settings);
+  }
   // Publishes this process's card: version and one address per carrier.
   Status PublishCard();
 
@@ -248,7 +252,7 @@ class Engine final : public transport::Inbox {
   const PeerId self_;
   const std::uint32_t job_hash_;  // the high half of the names of this job's processes
   bootstrap::Bootstrap* const bootstrap_;
-  std::string components_;
+  std::string components_, settings_;
 
   std::vector<Carrier> carriers_;
   std::vector<transport::Transport*> polled_;   // the same, flat

@@ -55,6 +55,17 @@ class Roster(LaunchCase):
         self.assertRegex(job.stderr, "rank 0 runs MPI program 2 of its script, this rank its 1; let all "
                                      "ranks run the same ones")
 
+    def test_a_rank_that_has_ended_is_named(self):
+        """Whoever speaks to it first when it is gone does not wait for it."""
+        with tempfile.TemporaryDirectory(prefix="lamina-test-") as folder:
+            ready = os.path.join(folder, "ready")
+            os.mkfifo(ready)
+            job = self.run_job("sh", "-ec", 'if [ $PMIX_RANK = 1 ]; then "$2"; : > "$0"; else : < "$0"; '
+                               '"$1" 0; fi', ready, LAZY, INIT, ranks=2,
+                               options=["--timeout", "30"])
+        self.assertNotIn(job.returncode, (0, 124))
+        self.assertRegex(job.stderr, "rank 1 has finalized MPI and ended")
+
     def test_a_rank_has_one_process_at_a_time(self):
         """What a rank starts does not take its place: the rank goes on, the other is told why not."""
         job = self.run_job(PARENT, INIT, ranks=2)

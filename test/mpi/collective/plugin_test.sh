@@ -49,6 +49,12 @@ run -n 1 --param collective.include=basic "$program" : \
   -n 1 env -u LAMINA_COMPONENT_PATH "$program" | grep -q 'loaded the components' &&
   fail "a component that was left out matters"
 
+# So do ranks that were told to.
+output=$(run -n 1 -x LAMINA_COLLECTIVE_ALLREDUCE_ALGORITHM=ring "$program" : -n 1 "$program") &&
+  fail "ranks with different settings went on"
+grep -q 'with ".*LAMINA_COLLECTIVE_ALLREDUCE_ALGORITHM=ring.*settings.*must be alike' <<<"$output" ||
+  fail "a setting that one rank lacks is not named: $output"
+
 unset LAMINA_COMPONENT_PATH
 output=$(run -n 2 --param collective.bcast.algorithm=acme_chain "$program") && fail "used from nowhere"
 grep -q 'there are: binomial' <<<"$output" || fail "the refusal does not help: $output"
