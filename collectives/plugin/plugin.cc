@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <utility>
 
 #include "collectives/collective_abi.h"
-#include "runtime/base/check.h"
 #include "runtime/base/log.h"
 
 namespace lamina::collective {
@@ -75,19 +75,23 @@ struct Writer : lamina_schedule {
   const lamina_algorithm* algorithm;
   Schedule* schedule;
   Rank self;
-  Rank peers;  // of this group and of the remote one
+  Rank peers;                      // of this group and of the remote one
+  Rank input_types, output_types;  // of w-forms, by block; elsewhere 0
 
   void Refuse(const char* what, long long value) {
     Log(lamina::Level::kError, "collective",
         "algorithm %s of %s, from a component outside: its plan %s %lld", algorithm->name,
         algorithm->operation, what, value);
-    CHECK(!"a collective component from outside gave a wrong plan");
+    std::abort();
   }
   Slice Checked(const lamina_slice* slice) {
     if (slice->where < LAMINA_INPUT || slice->where > LAMINA_SCRATCH)
       Refuse("has a slice of place", slice->where);
     if (slice->first < 0) Refuse("has a slice that begins at", slice->first);
     if (slice->count < 0) Refuse("has a slice of length", slice->count);
+    if (slice->type_of < -1 ||
+        slice->type_of >= (slice->where == LAMINA_INPUT ? input_types : output_types))
+      Refuse("has a slice of the datatype of block", slice->type_of);
     return {static_cast<Where>(slice->where), slice->first, slice->count, slice->type_of};
   }
   Rank Peer(std::int32_t peer) {
@@ -137,11 +141,14 @@ void Plan(const void* object, const Call& call, const Shape& shape, Schedule* sc
   const lamina_algorithm& algorithm = Foreign(object);
   const lamina_call c_call = ToC(call);
   const lamina_shape c_shape = ToC(shape);
+  const bool typed = Typed(call.operation);
   Writer writer{{sizeof(lamina_schedule), Send, Receive, Copy, Reduce, EndRound, Scratch},
                 &algorithm,
                 schedule,
                 shape.rank,
-                shape.ranks + shape.remote_ranks};
+                shape.ranks + shape.remote_ranks,
+                typed ? static_cast<Rank>(call.input_counts.size()) : 0,
+                typed ? static_cast<Rank>(call.output_counts.size()) : 0};
   algorithm.plan(&algorithm, &c_call, &c_shape, &writer);
   schedule->EndRound();  // the last round may have been left open
 }

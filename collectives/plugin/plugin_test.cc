@@ -159,5 +159,15 @@ TEST_F(PluginDeathTest, AWrongPlanIsNamed) {
                "with rank 9");
 }
 
+TEST_F(PluginDeathTest, ADatatypeThatIsNotThereIsNamed) {
+  Build("s/LAMINA_OUTPUT, -1, 0/LAMINA_OUTPUT, 7, 0/");
+  const auto library = Load();
+  const Scenario scenario({Operation::kBcast, 4, 0, 1});
+  const Algorithm* algorithm = library->Choose(scenario.call(0), {4, 0}, library->Link(4));
+  Schedule schedule;
+  EXPECT_DEATH(algorithm->plan(scenario.call(0), {4, 0}, &schedule),
+               "its plan has a slice of the datatype of block 7");
+}
+
 }  // namespace
 }  // namespace lamina::collective

@@ -180,8 +180,15 @@ Status BringUp(core::Process* process) {
   context.inbox = engine.get();
   if (Status status = AddTransports(params, identity.apart, context, engine.get()); !status.ok())
     return status;
-  if (Status status = collective::Install(AllCollectives(), process->settings); !status.ok())
+  std::vector<component::Refusal> refused;
+  if (Status status = collective::Install(AllCollectives(&refused), process->settings);
+      !status.ok())
     return status;
+  // Every rank has the same ones to say, or whoever has not the same components will.
+  for (const component::Refusal& refusal : refused)
+    if (identity.rank == 0 && !refusal.overridden)
+      Log(Level::kWarn, "collective", "%s is not used: %s", refusal.path.c_str(),
+          refusal.reason.c_str());
   engine->SetAgreed(collective::Installed()->outside(), CollectiveSettings(process->settings));
   if (identity.job_ranks > 1)
     if (Status status = engine->PublishCard(); !status.ok()) return status;

@@ -161,7 +161,8 @@ Plugins LoadPlugins(const HostFramework& framework, const std::vector<std::strin
     for (const std::string& name : *names) {
       const std::string path = directory + "/" + std::string(framework.name) + "_" + name + ".so";
       if (const Plugin* first = Find(plugins.loaded, name); first != nullptr) {
-        plugins.refused.push_back({path, "\"" + name + "\" is loaded from " + first->info.source});
+        plugins.refused.push_back(
+            {path, "\"" + name + "\" is loaded from " + first->info.source, true});
         continue;
       }
       Result<Plugin> plugin = Load(framework, name, path);

@@ -48,6 +48,7 @@ struct Plugin {
 struct Refusal {
   std::string path;  // of the shared object, or of a directory that could not be read
   std::string reason;
+  bool overridden = false;  // by one of the same name that came first, as intended
 };
 
 struct Plugins {

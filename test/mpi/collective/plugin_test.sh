@@ -35,7 +35,9 @@ listed=$(info)
 grep -Eq 'acme +1\.0\.0 +priority  60 .*chain' <<<"$listed" || fail "not listed: $listed"
 
 echo "not an object" >"$directory/collective_broken.so"
-run -n 2 "$program" || fail "a broken object beside it stopped the job"
+output=$(run -n 2 "$program" 2>&1) || fail "a broken object beside it stopped the job"
+[ "$(grep -c 'collective_broken.so is not used:' <<<"$output")" = 1 ] ||
+  fail "a broken object is not named once: $output"
 grep -q 'refused.*collective_broken.so' <<<"$(info)" ||
   fail "the broken object is not reported"
 
