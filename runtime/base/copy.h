@@ -43,14 +43,23 @@ inline constexpr std::size_t kMovedBytesMin = 2048;
 // what was just written if that lies a little further on, or the processor takes it for the same.
 void CopyFromEnd(std::byte* to, const std::byte* from, std::size_t bytes);
 
-// Does `to` lie a few bytes further into its page than `from` into its own? AMD's Zen 3 then copies
-// by one instruction, as the C library and the kernel ask it to, at 2 to 3 GB/s instead of 40
-// to 80. What malloc() gives out for a long array begins 16 bytes into a page, what ranks share
-// begins with one.
-inline bool SlowToMove(const void* to, std::uintptr_t from) {
+// Does `to` lie a few bytes further into its page than `from` into its own? What malloc() gives out
+// for a long array begins 16 bytes into a page, what ranks share begins with one.
+inline bool FewAhead(const void* to, std::uintptr_t from) {
   constexpr std::uintptr_t kPage = 4096, kFew = 64;
   const std::uintptr_t ahead = (reinterpret_cast<std::uintptr_t>(to) - from) % kPage;
   return ahead != 0 && ahead < kFew;
+}
+
+// AMD's Zen 3 then copies by that instruction, as the C library and the kernel ask it to, at 2 to 3
+// GB/s instead of 40 to 80. (Of Intel's this is known where both are 4 GiB and a few bytes apart.)
+inline bool SlowToMove(const void* to, std::uintptr_t from) {
+#if defined(__x86_64__)
+  const bool amd = __builtin_cpu_is("amd");
+#else
+  constexpr bool amd = false;
+#endif
+  return FewAhead(to, from) && amd;
 }
 
 // As memcpy, also where that is slow.

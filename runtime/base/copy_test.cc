@@ -25,7 +25,8 @@ TEST(Copy, MovesEveryLengthAndTouchesNothingElse) {
   }
 }
 
-TEST(Copy, MovesLongOnesBetweenAllPlaces) {
+template <class Copy>
+void MovesBetweenAllPlaces(Copy copy) {
   constexpr std::size_t kPlaces = 72;
   for (const std::size_t bytes : {kMovedBytesMin - 1, kMovedBytesMin, std::size_t{4133}}) {
     std::vector<std::byte> from(bytes + kPlaces), to(bytes + 2 * kPlaces);
@@ -34,7 +35,7 @@ TEST(Copy, MovesLongOnesBetweenAllPlaces) {
       for (std::size_t place = 0; place < kPlaces; ++place) {
         std::fill(to.begin(), to.end(), std::byte{0xcc});
         const std::byte* const source = from.data() + begin;
-        CopyLong(&to[place], source, bytes);
+        copy(&to[place], source, bytes);
         const auto untouched = [](std::byte byte) { return byte == std::byte{0xcc}; };
         ASSERT_TRUE(std::equal(source, source + bytes, &to[place])) << bytes << ' ' << place;
         ASSERT_TRUE(std::all_of(to.data(), &to[place], untouched)) << place;
@@ -43,17 +44,23 @@ TEST(Copy, MovesLongOnesBetweenAllPlaces) {
   }
 }
 
+// Whatever this processor would take.
+TEST(Copy, MovesLongOnesBetweenAllPlaces) {
+  MovesBetweenAllPlaces(CopyLong);
+  MovesBetweenAllPlaces(CopyFromEnd);
+}
+
 // What is slow on some processors, and what is not: the distance within a page.
-TEST(Copy, KnowsWhatIsSlowToMove) {
+TEST(Copy, KnowsWhatIsFewAhead) {
   alignas(4096) static std::byte pages[2 * 4096];
   const auto page = reinterpret_cast<std::uintptr_t>(pages);
   for (const std::size_t ahead : {1, 16, 63}) {
-    EXPECT_TRUE(SlowToMove(pages + ahead, page)) << ahead;
-    EXPECT_TRUE(SlowToMove(pages + ahead, page + 4096)) << ahead;
-    EXPECT_FALSE(SlowToMove(pages, page + ahead)) << ahead;
+    EXPECT_TRUE(FewAhead(pages + ahead, page)) << ahead;
+    EXPECT_TRUE(FewAhead(pages + ahead, page + 4096)) << ahead;
+    EXPECT_FALSE(FewAhead(pages, page + ahead)) << ahead;
   }
-  EXPECT_FALSE(SlowToMove(pages, page));
-  EXPECT_FALSE(SlowToMove(pages + 64, page));
+  EXPECT_FALSE(FewAhead(pages, page));
+  EXPECT_FALSE(FewAhead(pages + 64, page));
 }
 
 }  // namespace
