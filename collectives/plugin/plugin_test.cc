@@ -146,26 +146,27 @@ TEST_F(PluginTest, AnotherMajorIsRefused) {
             "it was built for version 77 of the collective framework, this is 1");
 }
 
-using PluginDeathTest = PluginTest;
+class PluginDeathTest : public PluginTest {
+ protected:
+  // Of a bcast among 4, planned by the example after this change.
+  void PlanAfter(const std::string& change) {
+    Build(change);
+    const auto library = Load();
+    const Scenario scenario({Operation::kBcast, 4, 0, 1});
+    const Algorithm* algorithm = library->Choose(scenario.call(0), {4, 0}, library->Link(4));
+    Schedule schedule;
+    algorithm->plan(scenario.call(0), {4, 0}, &schedule);
+  }
+};
 
 TEST_F(PluginDeathTest, AWrongPlanIsNamed) {
-  Build("s/(shape->rank + 1) % ranks, &data/ranks + 5, \\&data/");
-  const auto library = Load();
-  const Scenario scenario({Operation::kBcast, 4, 0, 1});
-  const Algorithm* algorithm = library->Choose(scenario.call(0), {4, 0}, library->Link(4));
-  Schedule schedule;
-  EXPECT_DEATH(algorithm->plan(scenario.call(0), {4, 0}, &schedule),
+  EXPECT_DEATH(PlanAfter("s/(shape->rank + 1) % ranks, &data/ranks + 5, \\&data/"),
                "algorithm acme_chain of bcast, from a component outside: its plan has a message "
                "with rank 9");
 }
 
 TEST_F(PluginDeathTest, ADatatypeThatIsNotThereIsNamed) {
-  Build("s/LAMINA_OUTPUT, -1, 0/LAMINA_OUTPUT, 7, 0/");
-  const auto library = Load();
-  const Scenario scenario({Operation::kBcast, 4, 0, 1});
-  const Algorithm* algorithm = library->Choose(scenario.call(0), {4, 0}, library->Link(4));
-  Schedule schedule;
-  EXPECT_DEATH(algorithm->plan(scenario.call(0), {4, 0}, &schedule),
+  EXPECT_DEATH(PlanAfter("s/LAMINA_OUTPUT, -1, 0/LAMINA_OUTPUT, 7, 0/"),
                "its plan has a slice of the datatype of block 7");
 }
 

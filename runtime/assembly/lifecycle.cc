@@ -44,13 +44,10 @@ std::uint32_t Hash(std::string_view text) {
 
 // What ranks choose algorithms of collectives by, as far as it is set.
 std::string CollectiveSettings(const param::Settings& settings) {
-  std::vector<std::string> assignments;
-  for (const std::string& name : settings.Names())
-    if (name.starts_with("collective."))
-      assignments.push_back(param::EnvironmentName(name) + "=" + settings.Find(name)->value);
-  std::sort(assignments.begin(), assignments.end());
   std::string text;
-  for (const std::string& assignment : assignments) text += (text.empty() ? "" : " ") + assignment;
+  for (const std::string& assignment : settings.Export())  // in alphabetical order
+    if (assignment.starts_with("LAMINA_COLLECTIVE_"))
+      text += (text.empty() ? "" : " ") + assignment;
   return text;
 }
 
@@ -189,9 +186,10 @@ Status BringUp(core::Process* process) {
     if (identity.rank == 0 && !refusal.overridden)
       Log(Level::kWarn, "collective", "%s is not used: %s", refusal.path.c_str(),
           refusal.reason.c_str());
-  engine->SetAgreed(collective::Installed()->outside(), CollectiveSettings(process->settings));
-  if (identity.job_ranks > 1)
+  if (identity.job_ranks > 1) {
+    engine->SetAgreed(collective::Installed()->outside(), CollectiveSettings(process->settings));
     if (Status status = engine->PublishCard(); !status.ok()) return status;
+  }
 
   process->engine = engine.release();
   core::process = process;

@@ -30,8 +30,9 @@ struct RosterEntry {
 
   // 0: no card is there; else the number, from 1, of the program whose card it is. A futex.
   std::atomic<std::uint32_t> published;
-  std::uint32_t programs;  // that this rank has run so far, one after another: its script may
-  std::uint32_t app;       // which of the job's programs it was started as
+  // That this rank has run so far, one after another: its script may.
+  std::atomic<std::uint32_t> programs;
+  std::uint32_t app;  // which of the job's programs it was started as
   std::uint32_t card_bytes;
   std::atomic<std::int32_t> process;  // who is this rank now; 0: nobody
   std::atomic<std::int32_t> left;     // who was it and has finalized MPI; 0: nobody
@@ -48,8 +49,8 @@ struct Roster {
   std::uint32_t ranks;
   std::uint32_t universe_ranks;
   std::uint32_t pid_namespace;  // of the launcher; 0: not known
-  char job[256];   // terminated, as is
-  char node[256];  // the host's name
+  char job[256];                // terminated, as is
+  char node[256];               // the host's name
 
   RosterEntry* entries() {
     return reinterpret_cast<RosterEntry*>(reinterpret_cast<std::byte*>(this) + kHeadBytes);

@@ -35,8 +35,9 @@ timespec At(std::uint64_t ms) {
 
 bool Lives(std::int32_t process) { return kill(process, 0) == 0 || errno != ESRCH; }
 
-// While a card is waited for: has its owner ended?
-constexpr std::uint64_t kLookAgainMs = 100;
+// While a card is waited for: has its owner ended? Not asked at once, because its script may go on
+// with another program, which is the better thing to say.
+constexpr std::uint64_t kLookFirstMs = 2000, kLookAgainMs = 100;
 
 class RosterBootstrap final : public Bootstrap {
  public:
@@ -93,7 +94,7 @@ class RosterBootstrap final : public Bootstrap {
   Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
     RosterEntry& peer = roster_->entries()[rank];
     const std::uint32_t own = Own().programs;
-    const std::uint64_t limit_ms = NowMs() + kCardTimeoutS * 1000;
+    const std::uint64_t began_ms = NowMs(), limit_ms = began_ms + kCardTimeoutS * 1000;
     std::uint32_t program;
     while ((program = peer.published.load(std::memory_order_acquire)) != own) {
       if (program > own) return AnotherProgram(rank, program);
@@ -103,7 +104,7 @@ class RosterBootstrap final : public Bootstrap {
         return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
       // One that has left may come back with a session, unless it has ended.
       const std::int32_t left = peer.programs == own && !identity_.apart ? peer.left.load() : 0;
-      if (left != 0 && !Lives(left))
+      if (now_ms >= began_ms + kLookFirstMs && left != 0 && !Lives(left))
         return Error(Code::kPeerLost, "rank %u has finalized MPI and ended", rank);
       const timespec until = At(std::min(limit_ms, now_ms + kLookAgainMs));
       Futex(&peer.published, FUTEX_WAIT_BITSET, program, &until);
@@ -145,7 +146,7 @@ class RosterBootstrap final : public Bootstrap {
         Code::kInvalid,
         "rank %u runs MPI program %u of its script, this rank its %u; let all ranks run the "
         "same ones, and start what one alone needs by env -u %s -u PMIX_NAMESPACE",
-        rank, program, Own().programs, kRosterVariable);
+        rank, program, Own().programs.load(), kRosterVariable);
   }
 
   // Null: it cannot be had.

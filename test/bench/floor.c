@@ -129,7 +129,7 @@ static double CopyUs(size_t bytes) {
 
 /* Processes that share processors, and yield while they wait. */
 struct Crowd {
-  _Alignas(64) atomic_int said[8]; /* the number of the last call that was said here */
+  _Alignas(64) atomic_int said[8];  /* the number of the last call that was said here */
   _Alignas(64) char words[8][1024]; /* and what, where more is said */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
@@ -149,7 +149,8 @@ static void Meet(struct Crowd* crowd, int call, int processes) {
 static int crowd_tells;
 static size_t told_bytes;
 
-/* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
+/* All wait for one, which is the next one in each call: a broadcast whose root moves on. Nobody
+ * waits for room, so that what a slow one copies may be newer: it takes no longer. */
 static void Tell(struct Crowd* crowd, int call, int processes, int self) {
   static char own[1024];
   atomic_int* const said = &crowd->said[call % 8];

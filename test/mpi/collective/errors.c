@@ -81,11 +81,11 @@ static void Addresses(void) {
 
 /* The handler of the communicator is called. */
 static void Info(void) {
-  const MPI_Info freed = (MPI_Info)in;
+  const MPI_Info none = (MPI_Info)in;
   MPI_Comm made;
   EXPECT_CLASS(MPI_ERR_INFO,
-               MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, freed, &made));
-  EXPECT_CLASS(MPI_ERR_INFO, MPI_Comm_dup_with_info(MPI_COMM_WORLD, freed, &made));
+               MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, none, &made));
+  EXPECT_CLASS(MPI_ERR_INFO, MPI_Comm_dup_with_info(MPI_COMM_WORLD, none, &made));
 }
 
 /* No mistakes: a null buffer on the side that has no data, and displacements that are addresses. */
