@@ -28,7 +28,7 @@ std::size_t LinesBytes(std::uint32_t ranks) {
 }
 
 std::size_t BoardBytes(const Invitation& invitation) {
-  return LinesBytes(invitation.ranks) + kSlots * invitation.slot_bytes;
+  return LinesBytes(invitation.ranks) + kDepth * kShortSlotBytes + kSlots * invitation.slot_bytes;
 }
 
 // Closes on scope exit.
@@ -123,7 +123,8 @@ Board::Board(std::byte* base, std::size_t bytes, int descriptor, const Invitatio
   gates_ = reinterpret_cast<Gate*>(members_ + ranks_);
   verdicts_ = reinterpret_cast<Post*>(gates_ + kDepth);
   posts_ = verdicts_ + kDepth;
-  area_ = base + LinesBytes(invitation.ranks);
+  short_slots_ = base + LinesBytes(invitation.ranks);
+  area_ = short_slots_ + kDepth * kShortSlotBytes;
 }
 
 Board::~Board() {

@@ -2,9 +2,9 @@
 // The memory that the members of one communicator share: where each posts what the others read.
 //
 // Operations on a communicator are numbered from 1, alike on all members. Operation n uses set
-// n % kDepth of the lines below, and slot n % kSlots of the area. Nothing is ever cleared but the
-// count of arrivals: a number that is at least n says "done for operation n". README.md has the
-// byte table.
+// n % kDepth of the lines below and of the short slots, and slot n % kSlots of the area. Nothing is
+// ever cleared but the count of arrivals: a number that is at least n says "done for operation n".
+// README.md has the byte table.
 //
 // The memory is a sealed memfd without a name. The others open it as /proc/PID/fd/FD, as long as
 // the maker holds the descriptor.
@@ -29,6 +29,7 @@ inline constexpr std::size_t kLineBytes = 64;
 inline constexpr Number kDepth = 8;
 inline constexpr Number kSlots = 4;
 inline constexpr std::size_t kInlineBytes = 48;
+inline constexpr std::size_t kShortSlotBytes = 4 << 10;
 
 // What one member has to say in one operation. Written by that member alone.
 struct alignas(kLineBytes) Post {
@@ -98,6 +99,10 @@ class Board {
   Gate& gate(Number number) { return gates_[number % kDepth]; }
   // What the last to arrive says to all.
   Post& verdict(Number number) { return verdicts_[number % kDepth]; }
+  // kShortSlotBytes each; as many as posts.
+  std::byte* short_slot(Number number) {
+    return short_slots_ + (number % kDepth) * kShortSlotBytes;
+  }
   std::byte* slot(Number number) { return area_ + (number % kSlots) * invitation_.slot_bytes; }
   std::size_t slot_bytes() const { return invitation_.slot_bytes; }
   Rank ranks() const { return ranks_; }
@@ -118,6 +123,7 @@ class Board {
   Gate* gates_;
   Post* verdicts_;
   Post* posts_;
+  std::byte* short_slots_;
   std::byte* area_;
 };
 

@@ -153,12 +153,17 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const bool is_inline = bytes <= static_cast<std::int64_t>(kInlineBytes);
   const std::int64_t room = Piece(self, bytes, 1);
   const std::int64_t piece = std::min(room, BcastPiece(self, bytes));
-  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
+  // Among ranks that share CPUs a reader's turn may be long in coming: the more slots, the more
+  // roots can go on before it.
+  const bool is_short = self.crowded() && bytes <= static_cast<std::int64_t>(kShortSlotBytes);
+  const Writes writes = is_inline ? Writes::kPost : is_short ? Writes::kShortSlot : Writes::kSlot;
   std::int64_t done = 0;
   do {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
-    std::byte* const place = is_inline ? self.post(root).data : self.slot();
+    std::byte* const place = is_inline  ? self.post(root).data
+                             : is_short ? self.short_slot()
+                                        : self.slot();
     if (is_root) {
       Take(data, done, now, place);
       self.Publish();

@@ -369,6 +369,40 @@ TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
   });
 }
 
+// It goes on before the others have read, as long as there is room for what it tells; what they
+// have yet to read stays.
+TEST_P(Operations, ARootThatBroadcastsRunsAheadAsFarAsThereIsRoom) {
+  const Scene scene = GetParam();
+  const auto room = [&](std::size_t bytes) {
+    if (bytes <= kInlineBytes || (scene.crowded && bytes <= kShortSlotBytes)) return kDepth;
+    return kSlots;
+  };
+  for (const std::size_t bytes : {kInlineBytes, kInlineBytes + 4, kShortSlotBytes}) {
+    constexpr std::uint32_t kCalls = 3 * kDepth;
+    std::atomic<std::uint32_t> told{0};
+    Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+      const auto await = [&told](std::uint32_t calls) {
+        while (told.load() < calls) sched_yield();
+      };
+      Words data(bytes / sizeof(std::uint32_t));
+      for (std::uint32_t call = 1; call <= kCalls; ++call) {
+        if (self.rank() == 0) {
+          data.assign(data.size(), call);
+        } else if (call == 1) {
+          await(static_cast<std::uint32_t>(room(bytes)));
+          for (int turn = 0; turn < 1000; ++turn) sched_yield();  // time in which to go too far
+        }
+        ASSERT_TRUE(Bcast(
+            self, 0,
+            {data.data(), static_cast<std::int64_t>(data.size()), FindDatatype(MPI_UINT32_T)}));
+        if (self.rank() == 0) told.store(call);
+        EXPECT_EQ(data.front(), call);
+        EXPECT_EQ(data.back(), call);
+      }
+    });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Scenes, Operations,
                          testing::Values(Scene{2, false, 1 << 20}, Scene{2, false, 16384},
                                          Scene{2, true, 16384}, Scene{3, false, 16384},

@@ -40,7 +40,7 @@ class Patience {
 };
 
 // What a member writes before it has met all others; decides how long it must wait for room.
-enum class Writes { kNothing, kPost, kSlot };
+enum class Writes { kNothing, kPost, kShortSlot, kSlot };
 
 class Participant {
  public:
@@ -53,6 +53,7 @@ class Participant {
   bool crowded() const { return crowded_; }
   Board& board() { return board_; }
   Post& post(Rank rank) { return board_.post(rank, number_); }
+  std::byte* short_slot() { return board_.short_slot(number_); }
   std::byte* slot() { return board_.slot(number_); }
   Number number() const { return number_; }
 
