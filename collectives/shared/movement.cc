@@ -12,7 +12,6 @@
 
 #include "collectives/shared/operations.h"
 #include "collectives/shared/streaming.h"
-#include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
 namespace {
@@ -32,10 +31,11 @@ constexpr std::int64_t kShortBlock = 4 << 10;
 constexpr std::int64_t kAllgatherBytesMax = 512 << 10;
 
 // Bytes [position, position + bytes) of `from`, packed, to `to`.
-void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to) {
+void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to,
+          Stores stores) {
   const auto size = static_cast<std::size_t>(bytes);
   if (from.contiguous()) {
-    CopyLong(to, from.data() + position, size);
+    Copy(to, from.data() + position, size, stores);
   } else {
     datatype::Pack(from, position, {to, size});
   }
@@ -44,16 +44,6 @@ void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::by
 // Of an alltoall, what all members together read and write. As much as a third-level cache holds;
 // sysconf(), asked for that, said 384 MiB where it is 32.
 constexpr std::int64_t kStreamedBytesMin = 32 << 20;
-
-enum class Stores { kOrdinary, kStreaming };
-
-void Copy(std::byte* to, const std::byte* from, std::size_t size, Stores stores) {
-  if (stores == Stores::kStreaming) {
-    StreamingCopy(to, from, size);
-  } else {
-    CopyLong(to, from, size);
-  }
-}
 
 void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position,
           Stores stores = Stores::kOrdinary) {
@@ -79,7 +69,7 @@ void Keep(const Buffer& from, const Buffer& to, std::int64_t position, std::int6
     const auto size = static_cast<std::size_t>(bytes);
     Copy(to.data() + position, from.data() + position, size, stores);
   } else {
-    Take(from, position, bytes, place);
+    Take(from, position, bytes, place, Stores::kOrdinary);
     Give(place, bytes, to, position);
   }
 }
@@ -98,7 +88,7 @@ bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
   const std::int64_t row = bytes * self.ranks();
   if (!self.Begin(Writes::kSlot)) return false;
-  Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row);
+  Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row, self.stores());
   self.Arrive();
   self.FetchNext(self.rank() * row, row);
   if (!self.AwaitAll()) return false;
@@ -165,7 +155,7 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
                              : is_short ? self.short_slot()
                                         : self.slot();
     if (is_root) {
-      Take(data, done, now, place);
+      Take(data, done, now, place, self.stores());
       self.Publish();
     } else {
       if (!self.Await(root)) return false;
@@ -182,14 +172,16 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherBytesMax);
   const bool is_short = bytes <= kShortBlock && piece == bytes;
   const Buffer whole = all.All(self.ranks());
+  const Buffer mine = all.At(self.rank());
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(Writes::kSlot)) return false;
     std::byte* const row = self.slot();
-    Take(own, done, now, row + self.rank() * now);
+    Take(own, done, now, row + self.rank() * now, self.stores());
     self.Arrive();
     self.FetchNext(self.rank() * now, now);
-    if (!is_short) Give(row + self.rank() * now, now, all.At(self.rank()), done);
+    if (!is_short && !Same(own, mine))
+      Give(own.contiguous() ? own.data() + done : row + self.rank() * now, now, mine, done);
     if (!self.AwaitAll()) return false;
     if (is_short) {
       Give(row, bytes * self.ranks(), whole, 0);
@@ -211,7 +203,7 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
     if (!self.Begin(is_root ? Writes::kNothing : Writes::kSlot)) return false;
     std::byte* const row = self.slot();
     if (!is_root) {
-      Take(own, done, now, row + self.rank() * now);
+      Take(own, done, now, row + self.rank() * now, self.stores());
       self.Publish();
     }
     for (Rank rank = 0; is_root && rank < self.ranks(); ++rank) {
@@ -234,7 +226,7 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
     if (!self.Begin(is_root ? Writes::kSlot : Writes::kNothing)) return false;
     std::byte* const row = self.slot();
     for (Rank rank = 0; is_root && rank < self.ranks(); ++rank)
-      if (rank != root) Take(all.At(rank), done, now, row + rank * now);
+      if (rank != root) Take(all.At(rank), done, now, row + rank * now, self.stores());
     if (is_root) {
       self.Publish();
     } else {
@@ -259,7 +251,7 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
       const std::int64_t now = std::min(tile.piece, bytes - done);
       if (!self.Begin(Writes::kSlot)) return false;
       tile.ForEach(self, first, [&](Rank other, std::byte* to, std::byte*) {
-        if (other != self.rank()) Take(out.At(other), done, now, to);
+        if (other != self.rank()) Take(out.At(other), done, now, to, self.stores());
       });
       self.Arrive();
       tile.ForEach(self, first, [&](Rank other, std::byte* place, std::byte*) {

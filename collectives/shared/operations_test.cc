@@ -136,6 +136,7 @@ class Script {
     spread_ = Draw(2) != 0;
     in_place_ = Draw(2) != 0;
     direct_ = Draw(2) != 0 && !self.denied();  // all threads are one process
+    self.set_stores(Draw(2) != 0 ? Stores::kStreaming : Stores::kOrdinary);
     if (Draw(static_cast<std::uint32_t>(ranks_)) == static_cast<std::uint32_t>(self.rank()))
       for (int i = 0; i < 20; ++i) std::this_thread::yield();  // dawdles
     switch (kind) {

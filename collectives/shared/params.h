@@ -59,8 +59,9 @@ inline constexpr std::tuple kFields{
                     "bits."),
     param::Describe("collective.shared.trial_bytes_min", &Params::trial_bytes_min, Unit::kBytes,
                     std::uint64_t{1}, kAnyBytes,
-                    "Shortest vector or block that may go straight between the buffers (a gather "
-                    "or scatter: by messages) where that is found to be faster. 2 ranks, us, in "
+                    "Shortest vector or block that may be written past the caches, or go straight "
+                    "between the buffers (a gather or scatter: by messages), where that is found "
+                    "to be faster. 2 ranks, us, in "
                     "that memory and direct, 16 KiB: allgather 1.5 3.2 on two cores that share a "
                     "cache, 2.4 4.5 on two that do not; on two cores of another make 4.9 3.3; 4 "
                     "KiB 1.3 1.9."),
@@ -73,8 +74,8 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.shared.trial_calls", &Params::trial_calls, Unit::kCount, 1u,
                     1000000000u,
                     "Calls of one operation and about one length between trials of which way is "
-                    "the fastest, which are 3 calls of each. 2000 calls of 64 KiB take 10 ms, and "
-                    "a trial at most as long as 10 of them more."),
+                    "the fastest, which are 6 calls of each. 2000 calls of 64 KiB take 10 ms, and "
+                    "a trial at most as long as 30 of them more."),
 };
 
 }  // namespace lamina::collective::shared

@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include "collectives/shared/board.h"
+#include "collectives/shared/streaming.h"
 #include "runtime/base/prefetch.h"
 
 namespace lamina::collective::shared {
@@ -56,6 +57,9 @@ class Participant {
   std::byte* short_slot() { return board_.short_slot(number_); }
   std::byte* slot() { return board_.slot(number_); }
   Number number() const { return number_; }
+  // How this member writes into slots what others are going to read.
+  Stores stores() const { return stores_; }
+  void set_stores(Stores stores) { stores_ = stores; }
 
   // The next operation. False, here and below: a member died, so the operation cannot be done.
   [[nodiscard]] bool Begin(Writes writes) {
@@ -174,6 +178,7 @@ class Participant {
   const Rank rank_;
   const bool crowded_;
   bool denied_ = false;
+  Stores stores_ = Stores::kOrdinary;
   Number number_ = 0;
   Number finished_by_all_ = 0;
 };

@@ -21,6 +21,7 @@
 
 #include "collectives/shared/fold.h"
 #include "collectives/shared/operations.h"
+#include "collectives/shared/streaming.h"
 #include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
@@ -39,6 +40,11 @@ void CopyBytes(const void* from, void* to, std::int64_t bytes) {
   if (from == to) return;
   CopyLong(static_cast<std::byte*>(to), static_cast<const std::byte*>(from),
            static_cast<std::size_t>(bytes));
+}
+
+// Into a row that others fold.
+void WriteRow(const Participant& self, const void* from, std::byte* row, std::int64_t bytes) {
+  Copy(row, static_cast<const std::byte*>(from), static_cast<std::size_t>(bytes), self.stores());
 }
 
 Rows RowsOf(const Participant& self) { return self.crowded() ? Rows::kNear : Rows::kAway; }
@@ -162,8 +168,8 @@ bool EachFolds(Participant& self, const Reduction& it) {
     if (!self.Begin(Writes::kSlot)) return false;
     const std::int64_t count = std::min(piece, it.count - first);
     const std::int64_t own_row = self.rank() * stride;
-    CopyBytes(static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
-              count * size);
+    WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
+             count * size);
     self.Arrive();
     self.FetchNext(own_row, count * size);
     if (!self.AwaitAll()) return false;
@@ -189,8 +195,8 @@ class Pieces {
   void Write(std::int64_t piece) const {
     const Slice own = SliceOf(piece);
     std::byte* const row = Row(piece, self_.rank());
-    CopyBytes(At(it_.input, piece), row, own.begin);
-    CopyBytes(At(it_.input, piece) + own.end, row + own.end, BytesOf(piece) - own.end);
+    WriteRow(self_, At(it_.input, piece), row, own.begin);
+    WriteRow(self_, At(it_.input, piece) + own.end, row + own.end, BytesOf(piece) - own.end);
   }
   void FoldSlice(std::int64_t piece) const {
     const Slice own = SliceOf(piece);
@@ -292,8 +298,8 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
         if (rank != root && !self.Await(rank)) return false;
       fold.Fold(rows, stride, first, count);
     } else {
-      CopyBytes(static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
-                count * size);
+      WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
+               count * size);
       self.Publish();
       if (!is_inline) self.FetchNext(own_row, count * size);
     }
