@@ -16,12 +16,12 @@
 namespace lamina::collective::shared {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31647261'6f626c6cull;  // "llboard1"
+constexpr std::uint64_t kMagic = 0x32647261'6f626c6cull;  // "llboard2"
 constexpr std::size_t kPageBytes = 4096;
 
 std::size_t WholePages(std::size_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
 
-// Everything before the area.
+// Everything before the short slots.
 std::size_t LinesBytes(std::uint32_t ranks) {
   return WholePages(sizeof(BoardHeader) + ranks * (sizeof(Member) + kDepth * sizeof(Post)) +
                     kDepth * (sizeof(Gate) + sizeof(Post)));

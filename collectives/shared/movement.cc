@@ -3,7 +3,7 @@
 //
 // Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
 //        alltoall: a row for each sender, of pieces for all others or for some. In the slot of the
-//        operation, or in the post where there is one piece that fits.
+//        operation; a short bcast in the root's post or in a short slot.
 // Cost:  two copies of every byte, but one of a long block that stays with its member in an
 //        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
 //        whoever only writes goes on at once, until the slots are used up.
@@ -21,6 +21,14 @@ namespace {
 std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
   if (self.crowded()) return 256 << 10;
   return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
+}
+
+// What the root of a broadcast writes. Among ranks that share CPUs a reader's turn may be long in
+// coming: the more slots there are, the more roots can go on before it.
+Writes BcastWrites(const Participant& self, std::int64_t bytes) {
+  if (bytes <= static_cast<std::int64_t>(kInlineBytes)) return Writes::kPost;
+  const bool is_short = bytes <= static_cast<std::int64_t>(kShortSlotBytes);
+  return self.crowded() && is_short ? Writes::kShortSlot : Writes::kSlot;
 }
 
 // Up to here a row of blocks is copied as one, a member's own among them; of longer ones it keeps
@@ -140,20 +148,16 @@ bool Barrier(Participant& self) {
 bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
   const bool is_root = self.rank() == root;
-  const bool is_inline = bytes <= static_cast<std::int64_t>(kInlineBytes);
+  const Writes writes = BcastWrites(self, bytes);
   const std::int64_t room = Piece(self, bytes, 1);
   const std::int64_t piece = std::min(room, BcastPiece(self, bytes));
-  // Among ranks that share CPUs a reader's turn may be long in coming: the more slots, the more
-  // roots can go on before it.
-  const bool is_short = self.crowded() && bytes <= static_cast<std::int64_t>(kShortSlotBytes);
-  const Writes writes = is_inline ? Writes::kPost : is_short ? Writes::kShortSlot : Writes::kSlot;
   std::int64_t done = 0;
   do {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
-    std::byte* const place = is_inline  ? self.post(root).data
-                             : is_short ? self.short_slot()
-                                        : self.slot();
+    std::byte* const place = writes == Writes::kPost        ? self.post(root).data
+                             : writes == Writes::kShortSlot ? self.short_slot()
+                                                            : self.slot();
     if (is_root) {
       Take(data, done, now, place, self.stores());
       self.Publish();

@@ -58,6 +58,7 @@ inline void StreamingCopy(std::byte* to, const std::byte* from, std::size_t byte
 
 enum class Stores : std::uint8_t { kOrdinary, kStreaming };
 
+// As memcpy.
 inline void Copy(std::byte* to, const std::byte* from, std::size_t bytes, Stores stores) {
   if (stores == Stores::kStreaming) {
     StreamingCopy(to, from, bytes);
