@@ -31,6 +31,11 @@ Writes BcastWrites(const Participant& self, std::int64_t bytes) {
   return self.crowded() && is_short ? Writes::kShortSlot : Writes::kSlot;
 }
 
+// More pieces of a broadcast than there are slots take turns in cells, two to a slot: lines that
+// come around again too soon are still in others' caches and have to be taken back. 1 MiB to a
+// processor that shares a cache, through 4 times 64 KiB 64 us, through 8 times 45.
+constexpr std::int64_t kCells = kDepth / kSlots;  // to a slot
+
 // Up to here a row of blocks is copied as one, a member's own among them; of longer ones it keeps
 // its own while it waits for the others.
 constexpr std::int64_t kShortBlock = 4 << 10;
@@ -148,15 +153,19 @@ bool Barrier(Participant& self) {
 bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
   const bool is_root = self.rank() == root;
-  const Writes writes = BcastWrites(self, bytes);
-  const std::int64_t room = Piece(self, bytes, 1);
-  const std::int64_t piece = std::min(room, BcastPiece(self, bytes));
+  std::int64_t piece = std::min(Piece(self, bytes, 1), BcastPiece(self, bytes));
+  const bool in_cells = !self.crowded() && bytes > std::int64_t{kSlots} * piece;
+  if (in_cells) piece = std::min(Piece(self, bytes, kCells), piece);
+  Writes writes = BcastWrites(self, bytes);
   std::int64_t done = 0;
   do {
     const std::int64_t now = std::min(piece, bytes - done);
+    // Whatever was in a slot before the call has gone once the call has used it.
+    if (in_cells && done >= std::int64_t{kSlots} * piece) writes = Writes::kCell;
     if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
     std::byte* const place = writes == Writes::kPost        ? self.post(root).data
                              : writes == Writes::kShortSlot ? self.short_slot()
+                             : in_cells                     ? self.cell(piece)
                                                             : self.slot();
     if (is_root) {
       Take(data, done, now, place, self.stores());

@@ -411,6 +411,32 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Operations,
                                          Scene{4, true, 1 << 20}, Scene{7, true, 16384},
                                          Scene{8, false, 1 << 20}, Scene{13, true, 16384}));
 
+// Slots of a page, one call for each, then a call in halves of them.
+TEST(Bcast, OverwritesNoSlotThatSomebodyHasYetToRead) {
+  constexpr std::uint64_t kSlotBytes = 4096;
+  constexpr std::size_t kHalf = kSlotBytes / 2 / sizeof(std::uint32_t);  // in words
+  for (const Rank ranks : {2, 3}) {
+    Play(ranks, false, kSlots * kSlotBytes, [&](Participant& self) {
+      // The root is at `number`, and has had time to go too far.
+      const auto await = [&self](Number number) {
+        while (self.board().post(0, number).number.load() < number) sched_yield();
+        for (int turn = 0; turn < 1000; ++turn) sched_yield();
+      };
+      const auto tell = [&self](std::uint32_t serial, std::size_t words) {
+        Words data(words);
+        for (std::size_t i = 0; self.rank() == 0 && i < words; ++i) data[i] = Word(serial, 0, 0, i);
+        ASSERT_TRUE(Bcast(
+            self, 0, {data.data(), static_cast<std::int64_t>(words), FindDatatype(MPI_UINT32_T)}));
+        for (std::size_t i = 0; i < words; ++i) ASSERT_EQ(data[i], Word(serial, 0, 0, i));
+      };
+      if (self.rank() != 0) await(kSlots);
+      for (std::uint32_t call = 1; call <= kSlots; ++call) tell(call, 2 * kHalf);
+      if (self.rank() != 0) await(kSlots + kDepth);
+      tell(kSlots + 1, 3 * kDepth * kHalf);
+    });
+  }
+}
+
 // So long that its output is written past the caches; blocks that begin and end in the middle of
 // what is written at once.
 TEST(Alltoall, OfMoreThanTheCachesHold) {

@@ -41,7 +41,8 @@ class Patience {
 };
 
 // What a member writes before it has met all others; decides how long it must wait for room.
-enum class Writes { kNothing, kPost, kShortSlot, kSlot };
+// kCell: half a slot, of which the same call has written the other half.
+enum class Writes { kNothing, kPost, kShortSlot, kSlot, kCell };
 
 class Participant {
  public:
@@ -56,6 +57,10 @@ class Participant {
   Post& post(Rank rank) { return board_.post(rank, number_); }
   std::byte* short_slot() { return board_.short_slot(number_); }
   std::byte* slot() { return board_.slot(number_); }
+  // Half of it, of `bytes`; in turn with the other half.
+  std::byte* cell(std::int64_t bytes) {
+    return slot() + static_cast<std::int64_t>(number_ % kDepth / kSlots) * bytes;
+  }
   Number number() const { return number_; }
   // How this member writes into slots what others are going to read.
   Stores stores() const { return stores_; }
