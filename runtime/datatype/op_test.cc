@@ -3,15 +3,18 @@
 //         gives it, with characters as integers, and computes in[i] op inout[i]; user operations
 //         are called as they were made.
 // Method: the table as a list of classes beside the predefined types; small vectors with answers
-//         known by hand.
+//         known by hand, longer ones with those of each element alone.
 #include "runtime/datatype/op.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "runtime/datatype/predefined.h"
 
@@ -77,6 +80,43 @@ TEST(Op, Computes) {
   EXPECT_EQ(Reduced(MPI_LXOR, MPI_INT, a, b), (V{0, 0, 1, 1}));
   using C = std::vector<std::complex<double>>;
   EXPECT_EQ(Reduced(MPI_PROD, MPI_C_DOUBLE_COMPLEX, C{{1, 2}}, C{{3, -4}}), (C{{11, 2}}));
+}
+
+// One at a time and all at once, with what is left over of vectors at the end.
+template <class T>
+void SameAloneAndTogether(MPI_Op op, MPI_Datatype type) {
+  constexpr int kLongest = 71;
+  std::vector<T> a(kLongest), b(kLongest), all(kLongest + 1), each(kLongest);
+  for (int i = 0; i < kLongest; ++i) {
+    a[static_cast<std::size_t>(i)] = static_cast<T>(37 * i % 101 - 20);
+    b[static_cast<std::size_t>(i)] = static_cast<T>(53 * i % 97 - 30);
+  }
+  for (std::size_t i = 0; i < each.size(); ++i)
+    Combine(*FindOp(op), &a[i], &b[i], &each[i], 1, *FindDatatype(type));
+  for (std::size_t count = 0; count <= each.size(); ++count) {
+    std::fill(all.begin(), all.end(), T{3});
+    Combine(*FindOp(op), a.data(), b.data(), all.data(), static_cast<std::int64_t>(count),
+            *FindDatatype(type));
+    EXPECT_TRUE(
+        std::equal(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), each.begin()))
+        << FindOp(op)->name << " of " << count;
+    EXPECT_EQ(all[count], T{3}) << FindOp(op)->name << " of " << count;
+  }
+}
+
+TEST(Op, ComputesVectorsAsItComputesNumbers) {
+  for (const MPI_Op op : {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX}) {
+    SameAloneAndTogether<double>(op, MPI_DOUBLE);
+    SameAloneAndTogether<float>(op, MPI_FLOAT);
+  }
+  for (const MPI_Op op : {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BXOR, MPI_LAND}) {
+    SameAloneAndTogether<std::int8_t>(op, MPI_INT8_T);
+    SameAloneAndTogether<std::uint16_t>(op, MPI_UINT16_T);
+    SameAloneAndTogether<int>(op, MPI_INT);
+    SameAloneAndTogether<std::int64_t>(op, MPI_INT64_T);
+  }
+  for (const MPI_Op op : {MPI_SUM, MPI_PROD})
+    SameAloneAndTogether<std::complex<double>>(op, MPI_C_DOUBLE_COMPLEX);
 }
 
 TEST(Op, OverflowWrapsAround) {
