@@ -2,8 +2,9 @@
 // The memory that the members of one communicator share: where each posts what the others read.
 //
 // Operations on a communicator are numbered from 1, alike on all members. Operation n uses set
-// n % kDepth of the lines below and of the short slots, and slot n % kSlots of the area. Nothing is
-// ever cleared but the count of arrivals: a number that is at least n says "done for operation n".
+// n % kDepth of the lines below and of the short slots, and slot n % kSlots of the area, whole or
+// half of it. Nothing is ever cleared but the count of arrivals: a number that is at least n says
+// "done for operation n".
 // README.md has the byte table.
 //
 // The memory is a sealed memfd without a name. The others open it as /proc/PID/fd/FD, as long as

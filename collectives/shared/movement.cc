@@ -3,7 +3,8 @@
 //
 // Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
 //        alltoall: a row for each sender, of pieces for all others or for some. In the slot of the
-//        operation; a short bcast in the root's post or in a short slot.
+//        operation; a short bcast in the root's post or in a short slot, pieces of a long one in
+//        halves of slots.
 // Cost:  two copies of every byte, but one of a long block that stays with its member in an
 //        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
 //        whoever only writes goes on at once, until the slots are used up.

@@ -187,6 +187,6 @@ class Participant {
   Number number_ = 0;
   Number finished_by_all_ = 0;
 };
-static_assert(Participant::kLag < kSlots && kSlots <= kDepth);
+static_assert(Participant::kLag < kSlots && 2 * kSlots == kDepth);
 
 }  // namespace lamina::collective::shared
