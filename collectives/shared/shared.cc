@@ -55,13 +55,21 @@ const char* Name(Way way) {
   return "messages";
 }
 
-// In a row of calls one member reads while another writes, which a try does not show and ordinary
-// stores gain more by: 64 KiB reduced to a neighbour 9.2 us and past the caches 10.4 when tried,
-// then 6.1 and 8.8. (1 MiB to a processor that shares no cache, when tried: 160 and 94.)
-std::int64_t Weigh(Way way, std::int64_t ns) { return way == Way::kStreamed ? ns * 5 / 4 : ns; }
+// With a CPU for each, one member reads in a row of calls while another writes, which a try does
+// not show and ordinary stores gain more by: 64 KiB reduced to a neighbour 9.2 us and past the
+// caches 10.4 when tried, then 6.1 and 8.8. (1 MiB to a processor that shares no cache, when tried:
+// 160 and 94.)
+std::int64_t Weigh(Way way, bool crowded, std::int64_t ns) {
+  return way == Way::kStreamed && !crowded ? ns * 5 / 4 : ns;
+}
 
-// The last try of a way finds every slot as that way itself left it.
-static_assert(Trial::kTries > kSlots);
+// Any try may be disturbed, and the first ones find the slots as another way left them: each has
+// its turn, and some are tried once more.
+constexpr std::uint32_t kTries = 6;
+static_assert(kTries > kSlots);
+// A long call uses every slot by itself, and is seldom disturbed for most of its time.
+constexpr std::uint32_t kTriesOfLong = 3;
+constexpr std::uint32_t kCallsBeforeOfLong = 1;
 
 // For people: what each way was found to weigh.
 std::string Weights(const Ways& ways, const Trial& trial) {
@@ -151,7 +159,7 @@ class Circle final : public Beside {
     if (!MayMeet(it.operation)) return by_messages_(it);
     const Ways ways = WaysOf(it, bytes);
     if (ways.count == 1) return Go(it, Way::kBoard);
-    Trial& trial = TrialOf({it.operation, MagnitudeOf(bytes), ways.count});
+    Trial& trial = TrialOf({it.operation, MagnitudeOf(bytes), ways.count}, bytes);
     const Way way = ways.all[trial.way()];
     if (trial.trying()) return Try(it, ways, trial);
     trial.Count();
@@ -206,8 +214,8 @@ class Circle final : public Beside {
   Ways WaysOf(const Invocation& it, std::int64_t bytes) const {
     Ways ways;
     if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return ways;
+    if (kCanStream) ways.Add(Way::kStreamed);
     if (self_->crowded() && it.operation != Operation::kAlltoall) return ways;
-    if (kCanStream && !self_->crowded()) ways.Add(Way::kStreamed);
     switch (it.operation) {
       case Operation::kGather:
       case Operation::kScatter:
@@ -251,7 +259,7 @@ class Circle final : public Beside {
     std::int64_t longest = 0;
     const Reduction max{&mine, &longest, 1, FindDatatype(MPI_INT64_T), datatype::FindOp(MPI_MAX)};
     if (!Allreduce(*self_, max)) return MPI_ERR_PROC_ABORTED;
-    trial.Took(Weigh(way, longest));
+    trial.Took(Weigh(way, self_->crowded(), longest));
     if (!trial.trying() && comm_.rank == 0)
       Log(lamina::Level::kDebug, "shared", "%s of %lld bytes, %d ranks, by %s; weighed:%s",
           Name(it.operation), static_cast<long long>(BytesOf(it)), comm_.size,
@@ -259,12 +267,17 @@ class Circle final : public Beside {
     return error;
   }
 
-  Trial& TrialOf(const Kind& kind) {
+  // The first call of its kind, of `bytes`, says how it is tried.
+  Trial& TrialOf(const Kind& kind, std::int64_t bytes) {
     for (auto& [known, trial] : trials_)
       if (known == kind) return trial;
-    return trials_
-        .emplace_back(kind, Trial(kind.ways, params_.trial_before_calls, params_.trial_calls))
-        .second;
+    return trials_.emplace_back(kind, Trial(kind.ways, PaceOf(bytes))).second;
+  }
+  Trial::Pace PaceOf(std::int64_t bytes) const {
+    const std::uint32_t before = params_.trial_before_calls, calls = params_.trial_calls;
+    const bool is_long = static_cast<std::uint64_t>(bytes * comm_.size) >= 2 * params_.area_bytes;
+    if (is_long) return {std::min(before, kCallsBeforeOfLong), kTriesOfLong, calls};
+    return {before, kTries, calls};
   }
 
   // All members come here in the same call. MPI_SUCCESS also where there is no board.

@@ -17,29 +17,31 @@ namespace lamina::collective::shared {
 
 class Trial {
  public:
-  // Of each way; any may be disturbed, and the first ones find the memory as another way left it:
-  // each of the board's slots has its turn, and some are tried once more.
-  static constexpr std::size_t kTries = 6;
   static constexpr std::size_t kWaysMax = 3;
 
-  // The first `before` calls take way 0 of `ways`. What was found holds for `calls`, at least 1.
-  Trial(std::size_t ways, std::uint32_t before, std::uint32_t calls)
-      : ways_(ways), calls_(calls), left_(before) {}
+  // Numbers of calls.
+  struct Pace {
+    std::uint32_t before;  // the first ones, which take way 0
+    std::uint32_t tries;   // of each way
+    std::uint32_t calls;   // for which holds what was found, at least 1
+  };
+
+  Trial(std::size_t ways, Pace pace) : ways_(ways), pace_(pace), left_(pace.before) {}
 
   // The next call is one to be timed.
   bool trying() const { return left_ == 0; }
   // That it takes.
-  std::size_t way() const { return trying() ? tried_ / kTries : fastest_; }
+  std::size_t way() const { return trying() ? tried_ / pace_.tries : fastest_; }
 
   // After a call that was none to be timed.
   void Count() { --left_; }
   // After one that was.
   void Took(std::int64_t ns) {
     std::int64_t& least = ns_[way()];
-    least = tried_ % kTries == 0 ? ns : std::min(least, ns);
-    if (++tried_ < ways_ * kTries) return;
+    least = tried_ % pace_.tries == 0 ? ns : std::min(least, ns);
+    if (++tried_ < ways_ * pace_.tries) return;
     tried_ = 0;
-    left_ = calls_;
+    left_ = pace_.calls;
     fastest_ =
         static_cast<std::size_t>(std::min_element(ns_.begin(), ns_.begin() + ways_) - ns_.begin());
   }
@@ -47,7 +49,7 @@ class Trial {
 
  private:
   const std::size_t ways_;
-  const std::uint32_t calls_;
+  const Pace pace_;
   std::uint32_t left_;
   std::size_t tried_ = 0;
   std::size_t fastest_ = 0;

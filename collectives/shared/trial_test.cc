@@ -14,7 +14,9 @@ namespace lamina::collective::shared {
 namespace {
 
 constexpr std::uint32_t kBefore = 8;
+constexpr std::uint32_t kTries = 6;
 constexpr std::uint32_t kCalls = 100;
+constexpr Trial::Pace kPace{kBefore, kTries, kCalls};
 
 using Taken = std::vector<std::uint32_t>;
 
@@ -39,13 +41,13 @@ TEST(Trial, TheFastestWayIsTaken) {
     const std::size_t ways = ns.size();
     const auto fastest =
         static_cast<std::size_t>(std::min_element(ns.begin(), ns.end()) - ns.begin());
-    Trial trial(ways, kBefore, kCalls);
+    Trial trial(ways, kPace);
     Taken before(ways), after(ways);
     before[0] = kBefore;
     after[fastest] = kCalls;
     EXPECT_EQ(Play(trial, ns, kBefore), before);
     EXPECT_TRUE(trial.trying());
-    EXPECT_EQ(Play(trial, ns, ways * Trial::kTries), Taken(ways, Trial::kTries));
+    EXPECT_EQ(Play(trial, ns, ways * kTries), Taken(ways, kTries));
     EXPECT_FALSE(trial.trying());
     EXPECT_EQ(Play(trial, ns, kCalls), after);
     EXPECT_TRUE(trial.trying());
@@ -53,14 +55,14 @@ TEST(Trial, TheFastestWayIsTaken) {
 }
 
 TEST(Trial, WhatBecameFasterIsTakenAfterTheNextTries) {
-  Trial trial(2, kBefore, kCalls);
-  Play(trial, {10, 20}, kBefore + 2 * Trial::kTries + kCalls);
-  EXPECT_EQ(Play(trial, {40, 20}, 2 * Trial::kTries), Taken(2, Trial::kTries));
+  Trial trial(2, kPace);
+  Play(trial, {10, 20}, kBefore + 2 * kTries + kCalls);
+  EXPECT_EQ(Play(trial, {40, 20}, 2 * kTries), Taken(2, kTries));
   EXPECT_EQ(Play(trial, {40, 20}, kCalls), (Taken{0, kCalls}));
 }
 
 TEST(Trial, OneDisturbedTryDoesNotDecide) {
-  Trial trial(2, kBefore, kCalls);
+  Trial trial(2, kPace);
   Play(trial, {1, 1}, kBefore);
   for (const std::int64_t ns : {500, 10, 500, 500, 500, 20, 20, 20, 500, 500, 500, 500})
     trial.Took(ns);
