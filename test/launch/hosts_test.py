@@ -99,8 +99,8 @@ class HostsCase(harness.LaunchCase):
         return process
 
     def start_and_wait(self, *arguments, ranks=6, **more):
-        """A job all of whose ranks have said "up"."""
-        process = self.start("./actor", "say=up", *arguments, **more)
+        """A job all of whose ranks have come to the last of their `arguments`."""
+        process = self.start("./actor", *arguments[:-1], "say=up", arguments[-1], **more)
         for _ in range(ranks):
             if (line := process.stdout.readline()) != "up\n":
                 process.terminate()
