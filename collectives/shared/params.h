@@ -69,13 +69,14 @@ inline constexpr std::tuple kFields{
         "collective.shared.trial_before_calls", &Params::trial_before_calls, Unit::kCount, 0u,
         1000000000u,
         "Calls of one operation and about one length that go through that memory before "
-        "the first trial; at most one that goes around all of it more than once. They pay for "
-        "touching it: 64 KiB 105 us each of four times, then 5."),
+        "the first trial; of calls that write twice as much as that memory holds, at most one. "
+        "They pay for touching it: 64 KiB 105 us each of four times, then 5."),
     param::Describe("collective.shared.trial_calls", &Params::trial_calls, Unit::kCount, 1u,
                     1000000000u,
                     "Calls of one operation and about one length between trials of which way is "
-                    "the fastest, which are 6 calls of each, 3 of long ones. 2000 calls of 64 KiB "
-                    "take 10 ms, and a trial at most as long as 30 of them more."),
+                    "the fastest, which are 6 calls of each, or 3 that write twice as much as that "
+                    "memory holds. 2000 calls of 64 KiB take 10 ms, and a trial at most as long "
+                    "as 30 of them more."),
 };
 
 }  // namespace lamina::collective::shared

@@ -67,7 +67,7 @@ std::int64_t Weigh(Way way, bool crowded, std::int64_t ns) {
 // its turn, and some are tried once more.
 constexpr std::uint32_t kTries = 6;
 static_assert(kTries > kSlots);
-// A long call uses every slot by itself, and is seldom disturbed for most of its time.
+// A long call goes around all slots by itself, and is seldom disturbed for most of its time.
 constexpr std::uint32_t kTriesOfLong = 3;
 constexpr std::uint32_t kCallsBeforeOfLong = 1;
 
@@ -159,7 +159,7 @@ class Circle final : public Beside {
     if (!MayMeet(it.operation)) return by_messages_(it);
     const Ways ways = WaysOf(it, bytes);
     if (ways.count == 1) return Go(it, Way::kBoard);
-    Trial& trial = TrialOf({it.operation, MagnitudeOf(bytes), ways.count}, bytes);
+    Trial& trial = TrialOf(it.operation, bytes, ways.count);
     const Way way = ways.all[trial.way()];
     if (trial.trying()) return Try(it, ways, trial);
     trial.Count();
@@ -267,15 +267,17 @@ class Circle final : public Beside {
     return error;
   }
 
-  // The first call of its kind, of `bytes`, says how it is tried.
-  Trial& TrialOf(const Kind& kind, std::int64_t bytes) {
+  Trial& TrialOf(Operation operation, std::int64_t bytes, std::size_t ways) {
+    const Kind kind{operation, MagnitudeOf(bytes), ways};
     for (auto& [known, trial] : trials_)
       if (known == kind) return trial;
-    return trials_.emplace_back(kind, Trial(kind.ways, PaceOf(bytes))).second;
+    return trials_.emplace_back(kind, Trial(ways, PaceOf(operation, bytes))).second;
   }
-  Trial::Pace PaceOf(std::int64_t bytes) const {
+  Trial::Pace PaceOf(Operation operation, std::int64_t bytes) const {
     const std::uint32_t before = params_.trial_before_calls, calls = params_.trial_calls;
-    const bool is_long = static_cast<std::uint64_t>(bytes * comm_.size) >= 2 * params_.area_bytes;
+    // Written to the board in one call, of an alltoall at least.
+    const std::int64_t written = operation == Operation::kBcast ? bytes : bytes * comm_.size;
+    const bool is_long = static_cast<std::uint64_t>(written) >= 2 * params_.area_bytes;
     if (is_long) return {std::min(before, kCallsBeforeOfLong), kTriesOfLong, calls};
     return {before, kTries, calls};
   }
