@@ -13,23 +13,18 @@
 
 #include "collectives/shared/operations.h"
 #include "collectives/shared/streaming.h"
+#include "runtime/base/copy.h"
 
 namespace lamina::collective::shared {
 namespace {
 
 // Of a broadcast. Where members share CPUs, each has its turn once for as many pieces as there are
-// slots. With a CPU for each, the others read one piece while the root writes the next.
+// cells: of a longer one all of those lie in a second-level cache. With a CPU for each, the others
+// read one piece while the root writes the next.
 std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
-  if (self.crowded()) return 256 << 10;
+  constexpr std::int64_t kWholeBytesMax = 256 << 10, kPieceBytes = 64 << 10;
+  if (self.crowded()) return bytes <= kWholeBytesMax ? bytes : kPieceBytes;
   return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
-}
-
-// What the root of a broadcast writes. Among ranks that share CPUs a reader's turn may be long in
-// coming: the more slots there are, the more roots can go on before it.
-Writes BcastWrites(const Participant& self, std::int64_t bytes) {
-  if (bytes <= static_cast<std::int64_t>(kInlineBytes)) return Writes::kPost;
-  const bool is_short = bytes <= static_cast<std::int64_t>(kShortSlotBytes);
-  return self.crowded() && is_short ? Writes::kShortSlot : Writes::kSlot;
 }
 
 // More pieces of a broadcast than there are slots take turns in cells, two to a slot: lines that
@@ -97,6 +92,36 @@ std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
   return std::min(bytes, std::max<std::int64_t>(room, 1));
 }
 
+// One operation of a broadcast: bytes [done, done + bytes) by way of `place()`, where the root
+// `writes`.
+template <class Place>
+bool Tell(Participant& self, Rank root, const Buffer& data, std::int64_t done, std::int64_t bytes,
+          Writes writes, const Place& place) {
+  const bool is_root = self.rank() == root;
+  if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
+  if (is_root) {
+    Take(data, done, bytes, place(), self.stores());
+    self.Publish();
+  } else {
+    if (!self.Await(root)) return false;
+    Give(place(), bytes, data, done);
+  }
+  self.Finish();
+  return true;
+}
+
+// To each block of `in` what lies `stride` bytes behind the one before; from `from` on.
+void GiveColumn(const std::byte* from, std::int64_t stride, Rank ranks, const Blocks& in) {
+  const std::int64_t bytes = in.first.bytes();
+  if (in.first.contiguous()) {
+    std::byte* const to = in.first.data();
+    for (Rank rank = 0; rank < ranks; ++rank)
+      CopyLong(to + rank * bytes, from + rank * stride, static_cast<std::size_t>(bytes));
+  } else {
+    for (Rank rank = 0; rank < ranks; ++rank) Give(from + rank * stride, bytes, in.At(rank), 0);
+  }
+}
+
 // Of an alltoall: blocks so short that a member's row of them is copied as one.
 bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
@@ -106,8 +131,7 @@ bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   self.Arrive();
   self.FetchNext(self.rank() * row, row);
   if (!self.AwaitAll()) return false;
-  for (Rank rank = 0; rank < self.ranks(); ++rank)
-    Give(self.slot() + rank * row + self.rank() * bytes, bytes, in.At(rank), 0);
+  GiveColumn(self.slot() + self.rank() * bytes, row, self.ranks(), in);
   self.Finish();
   return true;
 }
@@ -153,31 +177,22 @@ bool Barrier(Participant& self) {
 
 bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
-  const bool is_root = self.rank() == root;
+  if (bytes <= static_cast<std::int64_t>(kInlineBytes))
+    return Tell(self, root, data, 0, bytes, Writes::kPost, [&] { return self.post(root).data; });
+  // A reader's turn may be long in coming: the more slots, the more roots can go on before it.
+  if (self.crowded() && bytes <= static_cast<std::int64_t>(kShortSlotBytes))
+    return Tell(self, root, data, 0, bytes, Writes::kShortSlot, [&] { return self.short_slot(); });
   std::int64_t piece = std::min(Piece(self, bytes, 1), BcastPiece(self, bytes));
-  const bool in_cells = !self.crowded() && bytes > std::int64_t{kSlots} * piece;
+  const bool in_cells = bytes > std::int64_t{kSlots} * piece;
   if (in_cells) piece = std::min(Piece(self, bytes, kCells), piece);
-  Writes writes = BcastWrites(self, bytes);
-  std::int64_t done = 0;
-  do {
-    const std::int64_t now = std::min(piece, bytes - done);
+  for (std::int64_t done = 0; done < bytes; done += piece) {
     // Whatever was in a slot before the call has gone once the call has used it.
-    if (in_cells && done >= std::int64_t{kSlots} * piece) writes = Writes::kCell;
-    if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
-    std::byte* const place = writes == Writes::kPost        ? self.post(root).data
-                             : writes == Writes::kShortSlot ? self.short_slot()
-                             : in_cells                     ? self.cell(piece)
-                                                            : self.slot();
-    if (is_root) {
-      Take(data, done, now, place, self.stores());
-      self.Publish();
-    } else {
-      if (!self.Await(root)) return false;
-      Give(place, now, data, done);
-    }
-    self.Finish();
-    done += piece;
-  } while (done < bytes);
+    const bool used = in_cells && done >= std::int64_t{kSlots} * piece;
+    const auto place = [&] { return in_cells ? self.cell(piece) : self.slot(); };
+    if (!Tell(self, root, data, done, std::min(piece, bytes - done),
+              used ? Writes::kCell : Writes::kSlot, place))
+      return false;
+  }
   return true;
 }
 
