@@ -52,11 +52,11 @@ inline constexpr std::tuple kFields{
                     "auto: long data goes straight between the members' buffers (process_vm_readv, "
                     "process_vm_writev) where the kernel allows it and that was found to be "
                     "faster."),
-    param::Describe("collective.shared.calls_before", &Params::calls_before, Unit::kCount, 0u,
-                    1000000u,
-                    "Calls on a communicator that go by messages before the memory is made, which "
-                    "costs about 100 us. Reductions do not wait, so that equal calls give equal "
-                    "bits."),
+    param::Describe(
+        "collective.shared.calls_before", &Params::calls_before, Unit::kCount, 0u, 1000000u,
+        "Calls on a communicator that go by messages before the memory is made, which "
+        "costs about 100 us. Calls that write twice as much as it holds do not wait; nor "
+        "do reductions, so that equal calls give equal bits."),
     param::Describe("collective.shared.trial_bytes_min", &Params::trial_bytes_min, Unit::kBytes,
                     std::uint64_t{1}, kAnyBytes,
                     "Shortest vector or block that may be written past the caches, or go straight "
@@ -71,12 +71,12 @@ inline constexpr std::tuple kFields{
         "Calls of one operation and about one length that go through that memory before "
         "the first trial; of calls that write twice as much as that memory holds, at most one. "
         "They pay for touching it: 64 KiB 105 us each of four times, then 5."),
-    param::Describe("collective.shared.trial_calls", &Params::trial_calls, Unit::kCount, 1u,
-                    1000000000u,
-                    "Calls of one operation and about one length between trials of which way is "
-                    "the fastest, which are 6 calls of each, or 3 that write twice as much as that "
-                    "memory holds. 2000 calls of 64 KiB take 10 ms, and a trial at most as long "
-                    "as 30 of them more."),
+    param::Describe(
+        "collective.shared.trial_calls", &Params::trial_calls, Unit::kCount, 1u, 1000000000u,
+        "Calls of one operation and about one length between trials of which way is "
+        "the fastest: of each calls until 5 in a row are no faster than those before, or 3 that "
+        "write twice as much as that memory holds; at most 12. 2000 calls of 64 KiB take "
+        "10 ms, and a trial about as long as 30 of them more."),
 };
 
 }  // namespace lamina::collective::shared

@@ -65,10 +65,10 @@ std::int64_t Weigh(Way way, bool crowded, std::int64_t ns) {
 
 // Any try may be disturbed, and the first ones find the slots as another way left them: each has
 // its turn, and some are tried once more.
-constexpr std::uint32_t kTries = 6;
-static_assert(kTries > kSlots);
+constexpr std::uint32_t kTriesInVain = 5;
+static_assert(kTriesInVain >= kSlots);
 // A long call goes around all slots by itself, and is seldom disturbed for most of its time.
-constexpr std::uint32_t kTriesOfLong = 3;
+constexpr std::uint32_t kTriesInVainOfLong = 3;
 constexpr std::uint32_t kCallsBeforeOfLong = 1;
 
 // For people: what each way was found to weigh.
@@ -150,8 +150,7 @@ class Circle final : public Beside {
     const std::int64_t bytes = BytesOf(it);
     if (!Possible(it, bytes)) return by_messages_(it);
     if (!opened_) {
-      if (!Always(it.operation) && !Reduces(it.operation) && calls_++ < params_.calls_before)
-        return by_messages_(it);
+      if (MayWait(it.operation, bytes) && calls_++ < params_.calls_before) return by_messages_(it);
       if (const int error = Open(); error != MPI_SUCCESS) return error;
       if (!opened_) return by_messages_(it);
     }
@@ -206,32 +205,48 @@ class Circle final : public Beside {
     if (Reduces(it.operation) && !Fits(*it.output_type, largest_, SlotBytes())) return false;
     return ranks * ranks <= static_cast<std::int64_t>(SlotBytes());
   }
+  // Not worth a board yet? A long call pays for one by itself.
+  bool MayWait(Operation operation, std::int64_t bytes) const {
+    return !Always(operation) && !Reduces(operation) && !IsLong(operation, bytes);
+  }
+  bool IsLong(Operation operation, std::int64_t bytes) const {
+    // Written to the board in one call, of an alltoall at least.
+    const std::int64_t written = operation == Operation::kBcast ? bytes : bytes * comm_.size;
+    return static_cast<std::uint64_t>(written) >= 2 * params_.area_bytes;
+  }
   bool MayMeet(Operation operation) const {
     return Always(operation) || self_->crowded() || comm_.size <= kFaceToFaceRanksMax;
   }
-  // The board, and what may be faster: the same on all members. Where ranks share CPUs, the board
-  // needs the fewest turns; but an alltoall among many goes there in small pieces.
+  // The board, and what may be faster: the same on all members. Past the caches is the last to be
+  // tried, because it leaves to memory what the others look for in the caches.
   Ways WaysOf(const Invocation& it, std::int64_t bytes) const {
     Ways ways;
     if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return ways;
+    if (MayGoDirect(it)) ways.Add(Way::kDirect);
+    if (MayGoByMessages(it)) ways.Add(Way::kMessages);
     if (kCanStream) ways.Add(Way::kStreamed);
-    if (self_->crowded() && it.operation != Operation::kAlltoall) return ways;
+    return ways;
+  }
+  // Where ranks share CPUs, the board needs the fewest turns; but an alltoall among many goes there
+  // in small pieces.
+  bool MayGoDirect(const Invocation& it) const {
+    if (!reaches_ || (self_->crowded() && it.operation != Operation::kAlltoall)) return false;
     switch (it.operation) {
       case Operation::kGather:
       case Operation::kScatter:
-        if (!Always(it.operation)) ways.Add(Way::kMessages);
-        break;
+        return false;
       case Operation::kReduce:
       case Operation::kAllreduce:
-        if (reaches_ && FitsDirect(*it.output_type)) ways.Add(Way::kDirect);
-        break;
+        return FitsDirect(*it.output_type);
       case Operation::kAlltoall:
-        if (reaches_ && !it.in_place) ways.Add(Way::kDirect);
-        break;
+        return !it.in_place;
       default:
-        if (reaches_) ways.Add(Way::kDirect);
+        return true;
     }
-    return ways;
+  }
+  bool MayGoByMessages(const Invocation& it) const {
+    const bool of_one = it.operation == Operation::kGather || it.operation == Operation::kScatter;
+    return of_one && !self_->crowded() && !Always(it.operation);
   }
 
   int Go(const Invocation& it, Way way) {
@@ -275,11 +290,9 @@ class Circle final : public Beside {
   }
   Trial::Pace PaceOf(Operation operation, std::int64_t bytes) const {
     const std::uint32_t before = params_.trial_before_calls, calls = params_.trial_calls;
-    // Written to the board in one call, of an alltoall at least.
-    const std::int64_t written = operation == Operation::kBcast ? bytes : bytes * comm_.size;
-    const bool is_long = static_cast<std::uint64_t>(written) >= 2 * params_.area_bytes;
-    if (is_long) return {std::min(before, kCallsBeforeOfLong), kTriesOfLong, calls};
-    return {before, kTries, calls};
+    if (IsLong(operation, bytes))
+      return {std::min(before, kCallsBeforeOfLong), kTriesInVainOfLong, calls};
+    return {before, kTriesInVain, calls};
   }
 
   // All members come here in the same call. MPI_SUCCESS also where there is no board.

@@ -14,9 +14,10 @@ namespace lamina::collective::shared {
 namespace {
 
 constexpr std::uint32_t kBefore = 8;
-constexpr std::uint32_t kTries = 6;
+constexpr std::uint32_t kInVain = 5;
+constexpr std::uint32_t kTries = 1 + kInVain;  // of a way that always takes the same
 constexpr std::uint32_t kCalls = 100;
-constexpr Trial::Pace kPace{kBefore, kTries, kCalls};
+constexpr Trial::Pace kPace{kBefore, kInVain, kCalls};
 
 using Taken = std::vector<std::uint32_t>;
 
@@ -64,10 +65,38 @@ TEST(Trial, WhatBecameFasterIsTakenAfterTheNextTries) {
 TEST(Trial, OneDisturbedTryDoesNotDecide) {
   Trial trial(2, kPace);
   Play(trial, {1, 1}, kBefore);
-  for (const std::int64_t ns : {500, 10, 500, 500, 500, 20, 20, 20, 500, 500, 500, 500})
-    trial.Took(ns);
+  for (const std::int64_t ns : {500, 10, 500, 500, 500, 20, 20}) trial.Took(ns);
+  for (const std::int64_t ns : {20, 20, 500, 500, 500, 500}) trial.Took(ns);
   EXPECT_FALSE(trial.trying());
   EXPECT_EQ(trial.way(), 0u);
+}
+
+// Times of calls, in order, of which way 1 takes fewer in the end.
+TEST(Trial, AWayIsTriedAsLongAsThatBringsSomething) {
+  Trial trial(2, {0, 2, kCalls});
+  for (const std::int64_t ns : {5562, 4824, 4715, 4766}) {
+    EXPECT_EQ(trial.way(), 0u);
+    trial.Took(ns);
+  }
+  for (const std::int64_t ns : {5756, 6505, 4846, 4256, 3815, 3541, 3486, 3500}) {
+    EXPECT_TRUE(trial.trying());
+    EXPECT_EQ(trial.way(), 1u);
+    trial.Took(ns);
+  }
+  EXPECT_FALSE(trial.trying());
+  EXPECT_EQ(trial.way(), 1u);
+}
+
+TEST(Trial, TriesEndHoweverMuchTheyBring) {
+  Trial trial(2, kPace);
+  Play(trial, {1, 1}, kBefore);
+  std::int64_t ns = 1 << 30;
+  for (std::uint32_t tries = 0; tries < 2 * Trial::kTriesMax; ++tries) {
+    EXPECT_TRUE(trial.trying());
+    trial.Took(ns);
+    ns -= ns / 16;
+  }
+  EXPECT_FALSE(trial.trying());
 }
 
 }  // namespace
