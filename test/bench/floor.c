@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine itself takes, without any MPI: printed before and after a run, so that a table
- * can be judged. Prints `NAME VALUE` lines: microseconds, but fork in milliseconds.
+/* What the machine itself takes, without any MPI: measured before, between and after the rounds, so
+ * that a table can be judged. Prints `LINE VALUE` for each line asked for: microseconds, but fork
+ * in milliseconds; -1 where it cannot be had.
  *
- * usage: floor [hosts NETWORK NETWORK ADDRESS]
- * With `hosts`: a socket between two network namespaces, given by their files and the first one's
+ * usage: floor [hosts NETWORK NETWORK ADDRESS] LINE...
+ *        LINE: line post:BYTES copy:BYTES socket:BYTES hosts:BYTES fork meet:PROCESSES
+ *              tell:PROCESSES[:BYTES] alltoall:PROCESSES:BYTES allgather:PROCESSES:BYTES
+ * With `hosts`: sockets between two network namespaces, given by their files and the first one's
  * address. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -18,6 +21,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +33,10 @@ enum {
   kForks = 20,
   kSocketPings = 2000,
   kPostBytesMax = 16384,
-  kCrowdCalls = 20000
+  kCrowdMax = 16,
+  kCrowdCalls = 20000,
+  kCrowdFirstCalls = 10,
+  kCrowdBytes = 256 << 20 /* that each of two processes moves */
 };
 extern char** environ;
 
@@ -127,27 +134,57 @@ static double CopyUs(size_t bytes) {
   return took / copies * 1e6;
 }
 
-/* Processes that share processors, and yield while they wait. */
+/* Processes that share processors, and yield while they wait; two have one each, and poll. */
 struct Crowd {
   _Alignas(64) atomic_int said[8];  /* the number of the last call that was said here */
   _Alignas(64) char words[8][1024]; /* and what, where more is said */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
+  struct Line line;               /* instead of these two, between two */
+  _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to another */
+  pid_t pids[kCrowdMax];
 };
 
+static int crowd_polls;
+
 static void YieldUntil(atomic_int* word, int value) {
-  while (atomic_load_explicit(word, memory_order_acquire) < value) sched_yield();
+  while (atomic_load_explicit(word, memory_order_acquire) < value)
+    if (!crowd_polls) sched_yield();
 }
 
 /* All wait for all: a barrier. */
-static void Meet(struct Crowd* crowd, int call, int processes) {
+static void Meet(struct Crowd* crowd, int call, int processes, int self) {
+  if (processes == 2) {
+    atomic_store_explicit(self == 0 ? &crowd->line.ping : &crowd->line.pong, call,
+                          memory_order_release);
+    YieldUntil(self == 0 ? &crowd->line.pong : &crowd->line.ping, call);
+    return;
+  }
   if (atomic_fetch_add(&crowd->come, 1) + 1 == call * processes)
     atomic_store_explicit(&crowd->met, call, memory_order_release);
   YieldUntil(&crowd->met, call);
 }
 
-static int crowd_tells;
 static size_t told_bytes;
+
+static char *crowd_out, *crowd_in; /* at the same place in each of them */
+static size_t block_bytes;
+
+/* A block for each of the others, straight into its memory by one copy of the kernel, and the own
+ * one by memcpy; `stride` bytes of the output on for each. They meet before and after: until then
+ * others may be at their buffers. */
+static void Give(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
+  Meet(crowd, 2 * call - 1, processes, self);
+  memcpy(crowd_in + (size_t)self * block_bytes, crowd_out + (size_t)self * stride, block_bytes);
+  for (int step = 1; step < processes; ++step) {
+    const int other = (self + step) % processes;
+    const struct iovec from = {crowd_out + (size_t)other * stride, block_bytes};
+    const struct iovec to = {crowd_in + (size_t)self * block_bytes, block_bytes};
+    if (process_vm_writev(crowd->pids[other], &from, 1, &to, 1, 0) < 0)
+      atomic_store(&crowd->denied, 1);
+  }
+  Meet(crowd, 2 * call, processes, self);
+}
 
 /* All wait for one, which is the next one in each call: a broadcast whose root moves on. Nobody
  * waits for room, so that what a slow one copies may be newer: it takes no longer. */
@@ -164,29 +201,65 @@ static void Tell(struct Crowd* crowd, int call, int processes, int self) {
   }
 }
 
+enum Play { kMeet, kTell, kAlltoall, kAllgather };
+static enum Play crowd_play;
+
+static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
+  switch (crowd_play) {
+    case kMeet:
+      return Meet(crowd, call, processes, self);
+    case kTell:
+      return Tell(crowd, call, processes, self);
+    default:
+      Give(crowd, call, processes, self, crowd_play == kAlltoall ? block_bytes : 0);
+  }
+}
+
+static int CallsOf(size_t processes) {
+  if (crowd_play == kMeet || crowd_play == kTell) return kCrowdCalls;
+  const size_t calls = 2 * (size_t)kCrowdBytes / (block_bytes * processes * processes);
+  return calls < 8 ? 8 : (int)calls;
+}
+
 /* Microseconds a call among so many processes, where the scheduler puts them. They come in no
  * order, as from work of their own, and the processors' queues hold them so from then on. */
 static double CrowdUs(size_t processes) {
+  if (processes < 2 || processes > kCrowdMax) return -1;
   struct Crowd* crowd =
       mmap(NULL, sizeof *crowd, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const size_t data_bytes = block_bytes * processes;
   int self = 0;
+  crowd_out = aligned_alloc(4096, 2 * data_bytes);
+  crowd_in = crowd_out + data_bytes;
   for (int child = 1; child < (int)processes && self == 0; ++child)
     if (fork() == 0) self = child;
+  crowd->pids[self] = getpid();
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  crowd_polls = processes == 2;
+  if (crowd_polls) Pin(self);
+  memset(crowd_out, self, 2 * data_bytes);
   unsigned seed = (unsigned)getpid();
   usleep((unsigned)rand_r(&seed) % 20000); /* tidy: sleep: it makes the order */
-  int call = 1;
-  Meet(crowd, call, (int)processes);
+  const int calls = CallsOf(processes);
+  for (int call = 1; call <= kCrowdFirstCalls; ++call) PlayCall(crowd, call, (int)processes, self);
   const double start = Now();
-  while (++call <= kCrowdCalls)
-    if (crowd_tells)
-      Tell(crowd, call, (int)processes, self);
-    else
-      Meet(crowd, call, (int)processes);
-  const double took = Now() - start;
+  for (int call = kCrowdFirstCalls + 1; call <= calls + kCrowdFirstCalls; ++call)
+    PlayCall(crowd, call, (int)processes, self);
+  const double took = atomic_load(&crowd->denied) ? -1 : (Now() - start) / calls * 1e6;
   if (self != 0) _exit(0);
   while (wait(NULL) > 0) continue;
+  sched_setaffinity(0, sizeof before, &before);
+  free(crowd_out);
   munmap(crowd, sizeof *crowd);
-  return took / kCrowdCalls * 1e6;
+  return took;
+}
+
+static double CrowdMedian(enum Play play, int processes, size_t bytes) {
+  crowd_play = play;
+  block_bytes = play == kAlltoall || play == kAllgather ? bytes : 0;
+  told_bytes = play == kTell ? bytes : 0;
+  return Median(CrowdUs, (size_t)processes);
 }
 
 static double ForkMs(size_t unused) {
@@ -285,32 +358,35 @@ static double SocketUs(size_t bytes) {
   return took / kSocketPings / 2 * 1e6;
 }
 
+/* What this line measures; -1: nothing, or it cannot be had here. */
+static double Measure(const char* line) {
+  char what[16] = "";
+  int processes = 0;
+  size_t bytes = 0;
+  if (sscanf(line, "tell:%d:%zu", &processes, &bytes) >= 1)
+    return CrowdMedian(kTell, processes, bytes);
+  if (sscanf(line, "meet:%d", &processes) == 1) return CrowdMedian(kMeet, processes, 0);
+  if (sscanf(line, "alltoall:%d:%zu", &processes, &bytes) == 2)
+    return CrowdMedian(kAlltoall, processes, bytes);
+  if (sscanf(line, "allgather:%d:%zu", &processes, &bytes) == 2)
+    return CrowdMedian(kAllgather, processes, bytes);
+  sscanf(line, "%15[^:]:%zu", what, &bytes);
+  if (strcmp(what, "line") == 0) return Median(LineUs, 0);
+  if (strcmp(what, "post") == 0 && bytes <= kPostBytesMax) return Median(LineUs, bytes);
+  if (strcmp(what, "copy") == 0 && bytes > 0) return Median(CopyUs, bytes);
+  if (strcmp(what, "socket") == 0 || strcmp(what, "hosts") == 0) return Median(SocketUs, bytes);
+  if (strcmp(what, "fork") == 0) return Median(ForkMs, 0);
+  return -1;
+}
+
 int main(int argc, char** argv) {
-  if (argc == 5 && strcmp(argv[1], "hosts") == 0) {
+  int first = 1;
+  if (argc > 4 && strcmp(argv[1], "hosts") == 0) {
     networks[0] = argv[2];
     networks[1] = argv[3];
     socket_address = argv[4];
-    printf("hosts:8 %.4g\n", Median(SocketUs, 8));
-    printf("hosts:65536 %.4g\n", Median(SocketUs, 65536));
-    return 0;
+    first = 5;
   }
-  printf("line %.4g\n", Median(LineUs, 0));
-  printf("post:1024 %.4g\n", Median(LineUs, 1024));
-  printf("post:4096 %.4g\n", Median(LineUs, 4096));
-  printf("post:16384 %.4g\n", Median(LineUs, kPostBytesMax));
-  printf("copy:65536 %.4g\n", Median(CopyUs, 65536));
-  printf("copy:1048576 %.4g\n", Median(CopyUs, 1 << 20));
-  printf("copy:4194304 %.4g\n", Median(CopyUs, 4 << 20));
-  printf("socket:8 %.4g\n", Median(SocketUs, 8));
-  printf("socket:65536 %.4g\n", Median(SocketUs, 65536));
-  printf("fork %.4g\n", Median(ForkMs, 0));
-  for (int processes = 8; processes <= 16; processes *= 2) {
-    crowd_tells = 0;
-    printf("meet:%d %.4g\n", processes, Median(CrowdUs, (size_t)processes));
-    crowd_tells = 1;
-    for (told_bytes = 0; told_bytes <= 1024; told_bytes += 1024)
-      printf("tell:%d%s %.4g\n", processes, told_bytes > 0 ? ":1024" : "",
-             Median(CrowdUs, (size_t)processes));
-  }
+  for (int i = first; i < argc; ++i) printf("%s %.4g\n", argv[i], Measure(argv[i]));
   return 0;
 }

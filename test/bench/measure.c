@@ -17,7 +17,8 @@
  *
  * A row is timed in a few batches and its median batch counts. How many calls make a batch is
  * found by doubling, so that a row takes about SECONDS whatever the MPI: some need 100 ms for what
- * takes others a microsecond when ranks outnumber processors. */
+ * takes others a microsecond when ranks outnumber processors. Calls before these connect, touch
+ * memory and may find out what is the fastest: 50 or, of long ones, half a second. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -32,6 +33,8 @@
 #include "line.h"
 
 enum { kPings = 300, kBatches = 5, kWindow = 64, kExchanges = 8, kBytesMax = 64 << 20 };
+enum { kFirstCalls = 50 };
+static const double kFirstSeconds = 0.5;
 
 static int rank, ranks;
 static char *sent, *received;
@@ -272,8 +275,9 @@ static double Time(Batch batch, int calls, int bytes) {
 /* Seconds per call. */
 static double Row(Batch batch, int bytes, double seconds) {
   int calls = 1;
-  double took = Time(batch, calls, bytes);
-  took = Time(batch, calls, bytes); /* the first one connects */
+  double took = Time(batch, calls, bytes), spent = took;
+  for (int i = 1; i < kFirstCalls && spent < kFirstSeconds; ++i)
+    spent += took = Time(batch, calls, bytes);
   const double batch_seconds = seconds / (kBatches + 1);
   while (took < batch_seconds / 2 && calls < 1 << 24) {
     calls *= took < batch_seconds / 16 ? 8 : 2;

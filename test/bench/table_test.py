@@ -15,33 +15,40 @@ LOADER.exec_module(bench)
 MPIS = [bench.Mpi(name, [], [], [], []) for name in ("lamina", "openmpi", "mpich")]
 
 
-def cells(row, samples, problems=None):
-    _, lines, over = bench.table([row], MPIS, samples, problems or {m.name: {} for m in MPIS}, {})
-    return lines[0], over
+def cells(row, samples, problems=None, floors={}):
+    _, lines = bench.table([row], MPIS, samples, problems or {m.name: {} for m in MPIS}, floors)
+    return lines[0]
 
 
 class TableTest(unittest.TestCase):
     def test_small_cost_is_good(self):
         row = bench.Row("r", 2, "latency:8", "us", budget=0.7)
-        line, over = cells(row, {"lamina": {"r": [1.0]}, "openmpi": {"r": [2.0]}, "mpich": {"r": [4.0]}})
+        line = cells(row, {"lamina": {"r": [1.0]}, "openmpi": {"r": [2.0]}, "mpich": {"r": [4.0]}})
         self.assertEqual(line[-3:], ["0.50", "0.70", "ok"])
-        self.assertEqual(over, 0)
 
     def test_small_rate_is_bad(self):
         row = bench.Row("r", 2, "rate:8", "M/s", budget=0.7)
-        line, over = cells(row, {"lamina": {"r": [1.0]}, "openmpi": {"r": [2.0]}, "mpich": {"r": [0.1]}})
+        line = cells(row, {"lamina": {"r": [1.0]}, "openmpi": {"r": [2.0]}, "mpich": {"r": [0.1]}})
         self.assertEqual(line[-3:], ["2.00", "0.70", "over"])
-        self.assertEqual(over, 1)
+
+    def test_over_is_told_from_what_the_bare_machine_does_not_meet(self):
+        row = bench.Row("r", 8, "bcast:8", "us", budget=0.5, floor="tell:8")
+        samples = {"lamina": {"r": [2.5]}, "openmpi": {"r": [4.0]}, "mpich": {"r": [9.0]}}
+        for bare, verdict in ((2.1, "floor"), (1.9, "over")):
+            self.assertEqual(cells(row, samples, floors={"tell:8": bare})[-1], verdict)
+        self.assertEqual(cells(row, samples)[-1], "over")
+        samples["lamina"]["r"] = [2.0]
+        self.assertEqual(cells(row, samples, floors={"tell:8": 2.1})[-1], "ok")
 
     def test_a_peer_that_hung_is_no_peer(self):
         row = bench.Row("r", 2, "latency:8", "us")
         problems = {"lamina": {}, "openmpi": {"r": "hung"}, "mpich": {}}
-        line, _ = cells(row, {"lamina": {"r": [3.0]}, "openmpi": {}, "mpich": {"r": [2.0]}}, problems)
+        line = cells(row, {"lamina": {"r": [3.0]}, "openmpi": {}, "mpich": {"r": [2.0]}}, problems)
         self.assertIn("hung", line)
         self.assertIn("1.50", line)
 
     def test_without_peers_there_is_no_ratio(self):
-        line, _ = cells(bench.Row("r", 2, "barrier", "us", budget=0.5),
+        line = cells(bench.Row("r", 2, "barrier", "us", budget=0.5),
                         {"lamina": {"r": [3.0]}, "openmpi": {}, "mpich": {}})
         self.assertEqual(line[-3], "")
         self.assertEqual(line[-1], "")
@@ -49,17 +56,16 @@ class TableTest(unittest.TestCase):
     def test_a_limit_holds_without_regard_to_peers(self):
         row = bench.Row("r", 2, "idle", "%", limit=1.0)
         for value, verdict in ((0.9, "ok"), (1.1, "over")):
-            line, over = cells(row, {"lamina": {"r": [value]}, "openmpi": {"r": [0.1]}, "mpich": {}})
+            line = cells(row, {"lamina": {"r": [value]}, "openmpi": {"r": [0.1]}, "mpich": {}})
             self.assertEqual(line[-2:], ["1 %", verdict])
-            self.assertEqual(over, verdict == "over")
 
     def test_a_limit_may_follow_another_row_or_the_floor(self):
         row = bench.Row("r", 2, "stencil:9", "us", limit=2.0, of="other")
         for other, verdict in ((1.0, "ok"), (0.9, "over")):
-            line, _ = cells(row, {"lamina": {"r": [2.0], "other": [other]}, "openmpi": {}, "mpich": {}})
+            line = cells(row, {"lamina": {"r": [2.0], "other": [other]}, "openmpi": {}, "mpich": {}})
             self.assertEqual(line[-2:], ["2 x other", verdict])
         faster = bench.Row("r", 2, "threads:2", "M/s", limit=1.0, of="other")
-        line, _ = cells(faster, {"lamina": {"r": [2.0], "other": [3.0]}, "openmpi": {}, "mpich": {}})
+        line = cells(faster, {"lamina": {"r": [2.0], "other": [3.0]}, "openmpi": {}, "mpich": {}})
         self.assertEqual(line[-1], "over")
         bare = bench.Row("r", 2, "latency:8", "us", 0.7, "line", limit=1.5, of="floor")
         medians = {"lamina": {"r": 0.3}}
@@ -108,7 +114,7 @@ class TableTest(unittest.TestCase):
         self.assertEqual(bench.by_distance(rows, unknown, {"lamina": {}}, {})[1], {"lamina": {"r": [1.0, 2.0]}})
 
     def test_the_median_counts_and_the_spread_shows(self):
-        line, _ = cells(bench.Row("r", 2, "barrier", "us"),
+        line = cells(bench.Row("r", 2, "barrier", "us"),
                         {"lamina": {"r": [1.0, 2.0, 9.0]}, "openmpi": {}, "mpich": {}})
         self.assertIn("2 (200)", line)
 
