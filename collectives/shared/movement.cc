@@ -50,10 +50,6 @@ void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::by
   }
 }
 
-// Of an alltoall, what all members together read and write. As much as a third-level cache holds;
-// sysconf(), asked for that, said 384 MiB where it is 32.
-constexpr std::int64_t kStreamedBytesMin = 32 << 20;
-
 void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position,
           Stores stores = Stores::kOrdinary) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -202,6 +198,7 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const bool is_short = bytes <= kShortBlock && piece == bytes;
   const Buffer whole = all.All(self.ranks());
   const Buffer mine = all.At(self.rank());
+  const Stores stores = self.output_stores();
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(Writes::kSlot)) return false;
@@ -210,13 +207,13 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
     self.Arrive();
     self.FetchNext(self.rank() * now, now);
     if (!is_short && !Same(own, mine))
-      Give(own.contiguous() ? own.data() + done : row + self.rank() * now, now, mine, done);
+      Give(own.contiguous() ? own.data() + done : row + self.rank() * now, now, mine, done, stores);
     if (!self.AwaitAll()) return false;
     if (is_short) {
       Give(row, bytes * self.ranks(), whole, 0);
     } else {
       for (Rank rank = 0; rank < self.ranks(); ++rank)
-        if (rank != self.rank()) Give(row + rank * now, now, all.At(rank), done);
+        if (rank != self.rank()) Give(row + rank * now, now, all.At(rank), done, stores);
     }
     self.Finish();
   }
@@ -273,8 +270,7 @@ bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
   if (bytes <= kShortBlock && Piece(self, bytes, self.ranks() * self.ranks()) == bytes)
     return AlltoallOfRows(self, out, in);
   const Tile tile(self, bytes);
-  const bool is_large = 2 * bytes * self.ranks() * self.ranks() >= kStreamedBytesMin;
-  const Stores stores = is_large ? Stores::kStreaming : Stores::kOrdinary;
+  const Stores stores = self.output_stores();
   for (Rank first = 0; first < self.ranks(); first += tile.steps) {
     for (std::int64_t done = 0; done < bytes; done += tile.piece) {
       const std::int64_t now = std::min(tile.piece, bytes - done);

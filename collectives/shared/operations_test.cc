@@ -137,7 +137,9 @@ class Script {
     spread_ = Draw(2) != 0;
     in_place_ = Draw(2) != 0;
     direct_ = Draw(2) != 0 && !self.denied();  // all threads are one process
-    self.set_stores(Draw(2) != 0 ? Stores::kStreaming : Stores::kOrdinary);
+    const auto stores = [this] { return Draw(2) != 0 ? Stores::kStreaming : Stores::kOrdinary; };
+    const Stores slots = stores();
+    self.set_stores(slots, stores());
     if (Draw(static_cast<std::uint32_t>(ranks_)) == static_cast<std::uint32_t>(self.rank()))
       for (int i = 0; i < 20; ++i) std::this_thread::yield();  // dawdles
     switch (kind) {
@@ -437,8 +439,8 @@ TEST(Bcast, OverwritesNoSlotThatSomebodyHasYetToRead) {
   }
 }
 
-// So long that its output is written past the caches; blocks that begin and end in the middle of
-// what is written at once.
+// Of an output that is written past the caches, blocks that begin and end in the middle of what is
+// written at once.
 TEST(Alltoall, OfMoreThanTheCachesHold) {
   constexpr Rank kRanks = 4;
   constexpr std::int64_t kCount = (2 << 20) / 4 + 1;
@@ -449,6 +451,7 @@ TEST(Alltoall, OfMoreThanTheCachesHold) {
       return Blocks{{words.data() + 1, kCount, FindDatatype(MPI_UINT32_T)}};
     };
     for (std::size_t i = 0; i < all; ++i) out[i + 1] = Word(0, self.rank(), 0, i);
+    self.set_stores(Stores::kOrdinary, Stores::kStreaming);
     ASSERT_TRUE(Alltoall(self, first(out), first(in)));
     const auto block = static_cast<std::size_t>(kCount);
     for (std::size_t i = 0; i < all; ++i) {

@@ -74,7 +74,7 @@ inline constexpr std::tuple kFields{
     param::Describe(
         "collective.shared.trial_calls", &Params::trial_calls, Unit::kCount, 1u, 1000000000u,
         "Calls of one operation and about one length between trials of which way is "
-        "the fastest: of each calls until 5 in a row are no faster than those before, or 3 that "
+        "the fastest: of each calls until 5 in a row are no faster than those before, or 2 that "
         "write twice as much as that memory holds; at most 12. 2000 calls of 64 KiB take "
         "10 ms, and a trial about as long as 30 of them more."),
 };

@@ -62,9 +62,13 @@ class Participant {
     return slot() + static_cast<std::int64_t>(number_ % kDepth / kSlots) * bytes;
   }
   Number number() const { return number_; }
-  // How this member writes into slots what others are going to read.
+  // How this member writes into slots what others are going to read, and then its own output.
   Stores stores() const { return stores_; }
-  void set_stores(Stores stores) { stores_ = stores; }
+  Stores output_stores() const { return output_stores_; }
+  void set_stores(Stores slots, Stores output) {
+    stores_ = slots;
+    output_stores_ = output;
+  }
 
   // The next operation. False, here and below: a member died, so the operation cannot be done.
   [[nodiscard]] bool Begin(Writes writes) {
@@ -184,6 +188,7 @@ class Participant {
   const bool crowded_;
   bool denied_ = false;
   Stores stores_ = Stores::kOrdinary;
+  Stores output_stores_ = Stores::kOrdinary;
   Number number_ = 0;
   Number finished_by_all_ = 0;
 };

@@ -30,9 +30,9 @@ namespace {
 
 using datatype::FindDatatype;
 
-// How the data of a call may go: through the board, written with ordinary stores or past the
-// caches; straight between the buffers; by messages.
-enum class Way : std::uint8_t { kBoard, kStreamed, kDirect, kMessages };
+// How the data of a call may go: through the board, written with ordinary stores, or past the
+// caches what leaves it, or also what enters it; straight between the buffers; by messages.
+enum class Way : std::uint8_t { kBoard, kStreamedOutput, kStreamed, kDirect, kMessages };
 
 struct Ways {
   std::array<Way, Trial::kWaysMax> all{Way::kBoard};
@@ -45,6 +45,8 @@ const char* Name(Way way) {
   switch (way) {
     case Way::kBoard:
       return "the board";
+    case Way::kStreamedOutput:
+      return "the board with the output past the caches";
     case Way::kStreamed:
       return "the board past the caches";
     case Way::kDirect:
@@ -55,20 +57,27 @@ const char* Name(Way way) {
   return "messages";
 }
 
-// With a CPU for each, one member reads in a row of calls while another writes, which a try does
-// not show and ordinary stores gain more by: 64 KiB reduced to a neighbour 9.2 us and past the
-// caches 10.4 when tried, then 6.1 and 8.8. (1 MiB to a processor that shares no cache, when tried:
-// 160 and 94.)
+// What goes past the caches is dear to whoever looks at it next. And with a CPU for each, one
+// member reads in a row of calls while another writes, which a try does not show and ordinary
+// stores gain more by: 64 KiB reduced to a neighbour 9.2 us and past the caches 10.4 when tried,
+// then 6.1 and 8.8. (1 MiB to a processor that shares no cache, when tried: 160 and 94.)
 std::int64_t Weigh(Way way, bool crowded, std::int64_t ns) {
-  return way == Way::kStreamed && !crowded ? ns * 5 / 4 : ns;
+  if (way != Way::kStreamed && way != Way::kStreamedOutput) return ns;
+  return crowded || way == Way::kStreamedOutput ? ns * 9 / 8 : ns * 5 / 4;
 }
+
+constexpr Stores StoresOf(bool streams) { return streams ? Stores::kStreaming : Stores::kOrdinary; }
+
+// Read and written by all members together: as much as a third-level cache holds. sysconf(), asked
+// for that, said 384 MiB where it is 32.
+constexpr std::int64_t kBeyondCachesBytesMin = 32 << 20;
 
 // Any try may be disturbed, and the first ones find the slots as another way left them: each has
 // its turn, and some are tried once more.
 constexpr std::uint32_t kTriesInVain = 5;
 static_assert(kTriesInVain >= kSlots);
 // A long call goes around all slots by itself, and is seldom disturbed for most of its time.
-constexpr std::uint32_t kTriesInVainOfLong = 3;
+constexpr std::uint32_t kTriesInVainOfLong = 2;
 constexpr std::uint32_t kCallsBeforeOfLong = 1;
 
 // For people: what each way was found to weigh.
@@ -157,7 +166,7 @@ class Circle final : public Beside {
     if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
     const Ways ways = WaysOf(it, bytes);
-    if (ways.count == 1) return Go(it, Way::kBoard);
+    if (ways.count == 1) return Go(it, ways.all[0]);
     Trial& trial = TrialOf(it.operation, bytes, ways.count);
     const Way way = ways.all[trial.way()];
     if (trial.trying()) return Try(it, ways, trial);
@@ -214,6 +223,11 @@ class Circle final : public Beside {
     const std::int64_t written = operation == Operation::kBcast ? bytes : bytes * comm_.size;
     return static_cast<std::uint64_t>(written) >= 2 * params_.area_bytes;
   }
+  bool IsBeyondCaches(Operation operation, std::int64_t bytes) const {
+    const std::int64_t output = bytes * comm_.size * comm_.size;
+    if (operation == Operation::kAllgather) return output >= kBeyondCachesBytesMin;
+    return operation == Operation::kAlltoall && 2 * output >= kBeyondCachesBytesMin;
+  }
   bool MayMeet(Operation operation) const {
     return Always(operation) || self_->crowded() || comm_.size <= kFaceToFaceRanksMax;
   }
@@ -224,6 +238,14 @@ class Circle final : public Beside {
     if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return ways;
     if (MayGoDirect(it)) ways.Add(Way::kDirect);
     if (MayGoByMessages(it)) ways.Add(Way::kMessages);
+    if (kCanStream && IsBeyondCaches(it.operation, bytes)) {
+      // An alltoall reads as much: ordinary stores, 1 MiB among 8 and among 16, 5.9 and 36 ms, past
+      // the caches 4.9 and 29.
+      if (it.operation == Operation::kAlltoall)
+        ways.all[0] = Way::kStreamedOutput;
+      else
+        ways.Add(Way::kStreamedOutput);
+    }
     if (kCanStream) ways.Add(Way::kStreamed);
     return ways;
   }
@@ -256,7 +278,10 @@ class Circle final : public Beside {
       outcome = PerformDirect(it);
       if (self_->denied()) reaches_ = false;
     }
-    self_->set_stores(way == Way::kStreamed ? Stores::kStreaming : Stores::kOrdinary);
+    const bool streams = way == Way::kStreamed;
+    const bool streams_output =
+        way == Way::kStreamedOutput || (streams && IsBeyondCaches(it.operation, BytesOf(it)));
+    self_->set_stores(StoresOf(streams), StoresOf(streams_output));
     if (outcome == Outcome::kElsewhere) outcome = Perform(it) ? Outcome::kDone : Outcome::kDied;
     return Said(outcome == Outcome::kDone);
   }

@@ -22,7 +22,7 @@ namespace lamina::collective::shared {
 
 class Trial {
  public:
-  static constexpr std::size_t kWaysMax = 3;
+  static constexpr std::size_t kWaysMax = 4;
 
   // Numbers of calls.
   struct Pace {

@@ -40,7 +40,7 @@ if [[ $(uname -m) != x86_64 ]]; then
   exit 0
 fi
 ways=2
-short=$((8 + 6 * ways)) long=$((1 + 4 * ways))
+short=$((8 + 6 * ways)) long=$((1 + 3 * ways))
 for operation in bcast alltoall; do
   decides $operation 32768 $short 4194304
   decides $operation 131072 $long 65536
