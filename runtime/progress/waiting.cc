@@ -50,8 +50,6 @@ std::uint32_t AllowedCpus() {
   return static_cast<std::uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-void Yield() { sched_yield(); }
-
 void Waiter::Yield() {
   if (policy_.spin_polls == 0) return progress::Yield();
   const std::uint64_t before_ns = MonotonicNs();
