@@ -78,7 +78,7 @@ class Participant {
   }
   // What was written before is there to be read.
   void Publish() { Say(post(rank_)); }
-  [[nodiscard]] bool Await(Rank rank) {
+  [[nodiscard, gnu::always_inline]] bool Await(Rank rank) {
     const Post& said = post(rank);
     if (!Await(said.number, number_)) return false;
     if (finished_by_all_ < said.finished_by_all) finished_by_all_ = said.finished_by_all;
