@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -34,6 +35,8 @@ enum {
   kSocketPings = 2000,
   kPostBytesMax = 16384,
   kCrowdMax = 16,
+  kSaid = 8,
+  kShortBytesMax = 1024,
   kCrowdCalls = 20000,
   kCrowdFirstCalls = 10,
   kCrowdBytes = 256 << 20 /* that each of two processes moves */
@@ -136,13 +139,18 @@ static double CopyUs(size_t bytes) {
 
 /* Processes that share processors, and yield while they wait; two have one each, and poll. */
 struct Crowd {
-  _Alignas(64) atomic_int said[8];  /* the number of the last call that was said here */
-  _Alignas(64) char words[8][1024]; /* and what, where more is said */
+  _Alignas(64) atomic_int said[kSaid];  /* the number of the last call that was said here */
+  _Alignas(64) char words[kSaid][1024]; /* and what, where more is said */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
   struct Line line;               /* instead of these two, between two */
   _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to another */
   pid_t pids[kCrowdMax];
+  struct {
+    _Alignas(64) atomic_int call; /* whose word this process has used, and earlier ones */
+    int of_all;                   /* it knows that all have used the word of this call */
+  } used[kCrowdMax];
+  _Alignas(64) char rows[]; /* of short blocks, one for each process, for two calls in turn */
 };
 
 static int crowd_polls;
@@ -186,37 +194,65 @@ static void Give(struct Crowd* crowd, int call, int processes, int self, size_t 
   Meet(crowd, 2 * call, processes, self);
 }
 
-/* All wait for one, which is the next one in each call: a broadcast whose root moves on. Nobody
- * waits for room, so that what a slow one copies may be newer: it takes no longer. */
+/* The same of short blocks: a row of them into memory that all share, they meet, and each takes its
+ * own from all rows. Who is at the next meeting has taken them. */
+static void Post(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
+  const size_t row = stride == 0 ? block_bytes : stride * (size_t)processes;
+  char* const rows = crowd->rows + (size_t)(call % 2) * row * (size_t)processes;
+  memcpy(rows + (size_t)self * row, crowd_out, row);
+  Meet(crowd, call, processes, self);
+  for (size_t other = 0; other < (size_t)processes; ++other)
+    memcpy(crowd_in + other * block_bytes, rows + other * row + (size_t)self * stride, block_bytes);
+}
+
+/* Until all have used what was said in `call`. */
+static void AwaitUsed(struct Crowd* crowd, int call, int processes, int self) {
+  int least = INT_MAX;
+  if (crowd->used[self].of_all >= call) return;
+  for (int other = 0; other < processes; ++other) {
+    if (other == self) continue;
+    YieldUntil(&crowd->used[other].call, call);
+    const int used = atomic_load_explicit(&crowd->used[other].call, memory_order_acquire);
+    if (used < least) least = used;
+  }
+  crowd->used[self].of_all = least;
+}
+
+/* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
 static void Tell(struct Crowd* crowd, int call, int processes, int self) {
   static char own[1024];
-  atomic_int* const said = &crowd->said[call % 8];
-  char* const words = crowd->words[call % 8];
+  atomic_int* const said = &crowd->said[call % kSaid];
+  char* const words = crowd->words[call % kSaid];
   if (call % processes == self) {
+    AwaitUsed(crowd, call - kSaid, processes, self);
     memcpy(words, own, told_bytes);
     atomic_store_explicit(said, call, memory_order_release);
   } else {
     YieldUntil(said, call);
     memcpy(own, words, told_bytes);
   }
+  atomic_store_explicit(&crowd->used[self].call, call, memory_order_release);
 }
 
 enum Play { kMeet, kTell, kAlltoall, kAllgather };
 static enum Play crowd_play;
 
+static int IsShort(void) { return block_bytes <= kShortBytesMax; }
+
 static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
+  const size_t stride = crowd_play == kAlltoall ? block_bytes : 0;
   switch (crowd_play) {
     case kMeet:
       return Meet(crowd, call, processes, self);
     case kTell:
       return Tell(crowd, call, processes, self);
     default:
-      Give(crowd, call, processes, self, crowd_play == kAlltoall ? block_bytes : 0);
+      return (IsShort() ? Post : Give)(crowd, call, processes, self, stride);
   }
 }
 
 static int CallsOf(size_t processes) {
-  if (crowd_play == kMeet || crowd_play == kTell) return kCrowdCalls;
+  if (IsShort()) return kCrowdCalls;
   const size_t calls = 2 * (size_t)kCrowdBytes / (block_bytes * processes * processes);
   return calls < 8 ? 8 : (int)calls;
 }
@@ -225,8 +261,10 @@ static int CallsOf(size_t processes) {
  * order, as from work of their own, and the processors' queues hold them so from then on. */
 static double CrowdUs(size_t processes) {
   if (processes < 2 || processes > kCrowdMax) return -1;
+  const size_t rows_bytes = IsShort() ? 2 * block_bytes * processes * processes : 0;
+  const size_t bytes = sizeof(struct Crowd) + rows_bytes;
   struct Crowd* crowd =
-      mmap(NULL, sizeof *crowd, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const size_t data_bytes = block_bytes * processes;
   int self = 0;
   crowd_out = aligned_alloc(4096, 2 * data_bytes);
@@ -251,7 +289,7 @@ static double CrowdUs(size_t processes) {
   while (wait(NULL) > 0) continue;
   sched_setaffinity(0, sizeof before, &before);
   free(crowd_out);
-  munmap(crowd, sizeof *crowd);
+  munmap(crowd, bytes);
   return took;
 }
 
