@@ -166,11 +166,13 @@ class Circle final : public Beside {
     if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
     const Ways ways = WaysOf(it, bytes);
-    if (ways.count == 1) return Go(it, ways.all[0]);
-    Trial& trial = TrialOf(it.operation, bytes, ways.count);
-    const Way way = ways.all[trial.way()];
-    if (trial.trying()) return Try(it, ways, trial);
-    trial.Count();
+    Way way = ways.all[0];
+    if (ways.count > 1) {
+      Trial& trial = TrialOf(it.operation, bytes, ways.count);
+      if (trial.trying()) return Try(it, ways, trial);
+      way = ways.all[trial.way()];
+      trial.Count();
+    }
     return Go(it, way);
   }
 
@@ -271,7 +273,9 @@ class Circle final : public Beside {
     return of_one && !self_->crowded() && !Always(it.operation);
   }
 
-  int Go(const Invocation& it, Way way) {
+  // Inlined: whoever has been away for another rank's turn comes back by returns that nothing
+  // predicts.
+  [[gnu::always_inline]] int Go(const Invocation& it, Way way) {
     if (way == Way::kMessages) return by_messages_(it);
     Outcome outcome = Outcome::kElsewhere;
     if (way == Way::kDirect) {
@@ -288,7 +292,7 @@ class Circle final : public Beside {
 
   // Members meet before and after. Whoever was the first to begin knows how long it took, which is
   // not the same member each time where they share CPUs.
-  int Try(const Invocation& it, const Ways& ways, Trial& trial) {
+  [[gnu::noinline]] int Try(const Invocation& it, const Ways& ways, Trial& trial) {
     using Clock = std::chrono::steady_clock;
     if (!Barrier(*self_)) return MPI_ERR_PROC_ABORTED;
     const Way way = ways.all[trial.way()];

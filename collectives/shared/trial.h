@@ -6,9 +6,8 @@
 // all are tried, the next calls take the fastest one, and after a while they are tried again.
 //
 // The first tries of a way find the caches as another one left them, and it may take several until
-// they hold what this one wants: 1 MiB to each of 8 between their
-// buffers 5.8 6.5 4.8 4.3 3.8 3.5 3.5 3.3 ms, through a board 5.6 4.8 4.7 4.8. So tries go on as
-// long as they bring something.
+// they hold what this one wants: 1 MiB to each of 8 between their buffers 5.8 6.5 4.8 4.3 3.8 3.5
+// 3.5 3.3 ms, through a board 5.6 4.8 4.7 4.8. So tries go on as long as they bring something.
 //
 // All members of a communicator are told the same times, so all choose alike.
 #pragma once
@@ -26,10 +25,9 @@ class Trial {
 
   // Numbers of calls.
   struct Pace {
-    std::uint32_t before;  // the first ones, which take way 0
-    std::uint32_t
-        in_vain;          // tries of a way in a row that bring nothing, which end them; at least 1
-    std::uint32_t calls;  // for which holds what was found, at least 1
+    std::uint32_t before;   // the first ones, which take way 0
+    std::uint32_t in_vain;  // tries in a row that bring nothing, which end a way's; at least 1
+    std::uint32_t calls;    // for which holds what was found, at least 1
   };
   static constexpr std::uint32_t kTriesMax = 12;  // of each way
 
