@@ -273,8 +273,7 @@ class Circle final : public Beside {
     return of_one && !self_->crowded() && !Always(it.operation);
   }
 
-  // Inlined: whoever has been away for another rank's turn comes back by returns that nothing
-  // predicts.
+  // Inlined: a call less to come back by for whoever has been away for another rank's turn.
   [[gnu::always_inline]] int Go(const Invocation& it, Way way) {
     if (way == Way::kMessages) return by_messages_(it);
     Outcome outcome = Outcome::kElsewhere;

@@ -107,8 +107,8 @@ inline void Pause() {
   __builtin_ia32_pause();
 #endif
 }
-// By the system call itself: whoever has been away finds nothing of its own in the processor, and
-// by way of the C library it is two pages more. A barrier of 16 ranks on 2 CPUs: 4 % faster.
+// By the system call itself: the C library's wrapper is more code that a process which has been
+// away has to find again ("Being away" in test/bench/README.md).
 inline void Yield() {
 #if defined(__x86_64__)
   long result = SYS_sched_yield;

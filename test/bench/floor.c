@@ -139,16 +139,16 @@ static double CopyUs(size_t bytes) {
 
 /* Processes that share processors, and yield while they wait; two have one each, and poll. */
 struct Crowd {
-  _Alignas(64) atomic_int said[kSaid];  /* the number of the last call that was said here */
-  _Alignas(64) char words[kSaid][1024]; /* and what, where more is said */
+  _Alignas(64) atomic_int said[kSaid]; /* the number of the last call that was said here */
+  _Alignas(64) char words[kSaid][kShortBytesMax]; /* and what */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
   struct Line line;               /* instead of these two, between two */
   _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to another */
   pid_t pids[kCrowdMax];
   struct {
-    _Alignas(64) atomic_int call; /* whose word this process has used, and earlier ones */
-    int of_all;                   /* it knows that all have used the word of this call */
+    _Alignas(64) atomic_int call; /* the last one whose word this process has used */
+    int of_all;                   /* the last one whose word it knows all to have used */
   } used[kCrowdMax];
   _Alignas(64) char rows[]; /* of short blocks, one for each process, for two calls in turn */
 };
@@ -196,7 +196,7 @@ static void Give(struct Crowd* crowd, int call, int processes, int self, size_t 
 
 /* The same of short blocks: a row of them into memory that all share, they meet, and each takes its
  * own from all rows. Who is at the next meeting has taken them. */
-static void Post(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
+static void ByRows(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
   const size_t row = stride == 0 ? block_bytes : stride * (size_t)processes;
   char* const rows = crowd->rows + (size_t)(call % 2) * row * (size_t)processes;
   memcpy(rows + (size_t)self * row, crowd_out, row);
@@ -220,7 +220,7 @@ static void AwaitUsed(struct Crowd* crowd, int call, int processes, int self) {
 
 /* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
 static void Tell(struct Crowd* crowd, int call, int processes, int self) {
-  static char own[1024];
+  static char own[kShortBytesMax];
   atomic_int* const said = &crowd->said[call % kSaid];
   char* const words = crowd->words[call % kSaid];
   if (call % processes == self) {
@@ -247,7 +247,7 @@ static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
     case kTell:
       return Tell(crowd, call, processes, self);
     default:
-      return (IsShort() ? Post : Give)(crowd, call, processes, self, stride);
+      return (IsShort() ? ByRows : Give)(crowd, call, processes, self, stride);
   }
 }
 
@@ -402,7 +402,7 @@ static double Measure(const char* line) {
   int processes = 0;
   size_t bytes = 0;
   if (sscanf(line, "tell:%d:%zu", &processes, &bytes) >= 1)
-    return CrowdMedian(kTell, processes, bytes);
+    return bytes <= kShortBytesMax ? CrowdMedian(kTell, processes, bytes) : -1;
   if (sscanf(line, "meet:%d", &processes) == 1) return CrowdMedian(kMeet, processes, 0);
   if (sscanf(line, "alltoall:%d:%zu", &processes, &bytes) == 2)
     return CrowdMedian(kAlltoall, processes, bytes);
