@@ -132,6 +132,10 @@ struct Step {
 // but may overwrite what it has sent. Messages from one rank to another match in the order of their
 // steps.
 //
+// Receives may be posted some rounds early, so that what has come meanwhile finds its place; they
+// are waited for in their own round. Nothing touches what they write from where they may be posted
+// on.
+//
 // Rounds may be dealt out to several strands, which run side by side: what one waits for does not
 // keep another from going on. No strand may touch what another writes. Messages match within their
 // strand, so all ranks have the same number of strands, of which some may be empty.
@@ -140,6 +144,7 @@ struct Schedule {
   std::vector<std::uint32_t> round_ends;   // index behind the last step of each round
   std::vector<std::uint32_t> strand_ends;  // likewise of rounds; empty: one strand
   std::int64_t scratch_elements = 0;
+  std::uint32_t receives_ahead = 0;  // rounds by which a receive may be posted early
 
   void Send(Rank peer, const Slice& from) { steps.push_back({Verb::kSend, peer, from, {}}); }
   void Receive(Rank peer, const Slice& to) { steps.push_back({Verb::kReceive, peer, {}, to}); }
@@ -156,12 +161,17 @@ struct Schedule {
     const auto end = static_cast<std::uint32_t>(steps.size());
     if (end != (round_ends.empty() ? 0u : round_ends.back())) round_ends.push_back(end);
   }
+  // Index of the first step of a round.
+  std::uint32_t RoundBegin(std::size_t round) const {
+    return round == 0 ? 0 : round_ends[round - 1];
+  }
   void EndStrand() { strand_ends.push_back(static_cast<std::uint32_t>(round_ends.size())); }
   void Clear() {
     steps.clear();
     round_ends.clear();
     strand_ends.clear();
     scratch_elements = 0;
+    receives_ahead = 0;
   }
 };
 

@@ -52,14 +52,20 @@ void Player::Prepare(Rank rank) {
     Fail(rank, "there are %zu strands, of rank 0 %zu", schedule.strand_ends.size(),
          schedules_[0].strand_ends.size());
   std::vector<StrandState>& strands = states_[static_cast<std::size_t>(rank)].strands;
-  if (schedule.strand_ends.empty()) strands.push_back({0, schedule.round_ends.size(), 0});
+  if (schedule.strand_ends.empty()) strands.push_back({0, schedule.round_ends.size()});
   std::size_t begin = 0;
   for (const std::uint32_t end : schedule.strand_ends) {
-    strands.push_back({begin, end, 0});
+    strands.push_back({begin, end, begin});
     begin = end;
   }
   if (strands.back().end != schedule.round_ends.size()) Fail(rank, "the last strand was not ended");
   if (strands.size() > 1) CheckStrands(rank);
+  std::vector<std::uint32_t>& pending = states_[static_cast<std::size_t>(rank)].pending;
+  std::uint32_t step = 0;
+  for (const std::uint32_t end : schedule.round_ends) {
+    pending.push_back(0);
+    for (; step < end; ++step) pending.back() += Communicates(schedule.steps[step]) ? 1 : 0;
+  }
 }
 
 std::string Player::Play() {
@@ -79,7 +85,7 @@ std::string Player::Play() {
     for (const StrandState& strand : state.strands) {
       round_ = strand.round;
       if (strand.round < strand.end)
-        Fail(rank, "waits for ever for %u messages, or at a board", strand.pending);
+        Fail(rank, "waits for ever for %u messages, or at a board", state.pending[strand.round]);
     }
     traffic_.rounds_max = std::max(traffic_.rounds_max, state.rounds_communicating);
   }
@@ -90,33 +96,44 @@ std::string Player::Play() {
 }
 
 void Player::BeginRound(const Place& place) {
-  const Rank rank = place.rank;
-  const auto at = static_cast<std::size_t>(rank);
-  const Schedule& schedule = schedules_[at];
+  RankState& rank = states_[static_cast<std::size_t>(place.rank)];
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(place.rank)];
   StrandState& state = StateOf(place);
   if (state.round == state.end) return;
   round_ = state.round;
-  const std::uint32_t begin = state.round == 0 ? 0 : schedule.round_ends[state.round - 1];
-  const std::uint32_t end = schedule.round_ends[state.round];
-  state.local = begin;
-  CheckHazards(rank, begin, end);
-  for (std::uint32_t i = begin; i < end; ++i)
-    if (Communicates(schedule.steps[i])) ++state.pending;
-  if (state.pending == 0) return ready_.push_back(place);
-  ++states_[at].rounds_communicating;
-  for (std::uint32_t i = begin; i < end; ++i) {
+  state.local = schedule.RoundBegin(state.round);
+  CheckHazards(place.rank, state.round);
+  if (rank.pending[state.round] > 0) ++rank.rounds_communicating;
+  for (const std::size_t ahead = std::min(state.round + schedule.receives_ahead + 1, state.end);
+       state.posted < ahead; ++state.posted)
+    Post(place, state.posted, Verb::kReceive);
+  Post(place, state.round, Verb::kSend);
+  state.begun = true;
+  if (rank.pending[state.round] == 0) ready_.push_back(place);
+}
+
+// The sends or the receives of a round.
+void Player::Post(const Place& place, std::size_t round, Verb verb) {
+  const auto [rank, strand] = place;
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
+  for (std::uint32_t i = schedule.RoundBegin(round); i < schedule.round_ends[round]; ++i) {
     const Step& step = schedule.steps[i];
-    if (!Communicates(step)) continue;
+    if (step.verb != verb) continue;
     if (step.peer < 0 || step.peer >= static_cast<Rank>(schedules_.size()) || step.peer == rank)
       return Fail(rank, "peer %d is nobody to talk to", step.peer);
-    if (step.verb == Verb::kSend) {
-      channels_[{rank, step.peer, place.strand}].sends.push_back(&step);
-      Match(rank, step.peer, place.strand);
-    } else {
-      channels_[{step.peer, rank, place.strand}].receives.push_back(&step);
-      Match(step.peer, rank, place.strand);
-    }
+    const bool sends = verb == Verb::kSend;
+    const Rank from = sends ? rank : step.peer, to = sends ? step.peer : rank;
+    Channel& channel = channels_[{from, to, strand}];
+    (sends ? channel.sends : channel.receives).push_back({&step, round});
+    Match(from, to, strand);
   }
+}
+
+// One transfer of that round has.
+void Player::Met(const Place& place, std::size_t round) {
+  const StrandState& state = StateOf(place);
+  std::uint32_t& pending = states_[static_cast<std::size_t>(place.rank)].pending[round];
+  if (--pending == 0 && round == state.round && state.begun) ready_.push_back(place);
 }
 
 // Whatever order the strands run in, nothing may come out differently.
@@ -148,16 +165,23 @@ void Player::CheckStrands(Rank rank) {
   }
 }
 
-void Player::CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end) {
-  const std::vector<Step>& steps = schedules_[static_cast<std::size_t>(rank)].steps;
+// What the receives of a round write is touched by no other transfer of it, and by no step of those
+// rounds during which they may be posted.
+void Player::CheckHazards(Rank rank, std::size_t round) {
+  const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
   const bool shared = memory_[static_cast<std::size_t>(rank)].input_is_output;
+  const std::uint32_t begin = schedule.RoundBegin(round), end = schedule.round_ends[round];
+  const std::size_t ahead = std::min<std::size_t>(round, schedule.receives_ahead);
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (steps[i].verb != Verb::kReceive) continue;
-    for (std::uint32_t j = begin; j < end; ++j) {
-      if (j == i || !Communicates(steps[j])) continue;
-      const Slice& other = steps[j].verb == Verb::kSend ? steps[j].from : steps[j].to;
-      if (Overlap(steps[i].to, other, shared))
-        Fail(rank, "receives where the same round sends or receives");
+    const Step& receive = schedule.steps[i];
+    if (receive.verb != Verb::kReceive) continue;
+    for (std::uint32_t j = schedule.RoundBegin(round - ahead); j < end; ++j) {
+      const Step& other = schedule.steps[j];
+      if (j == i || (j >= begin && !Communicates(other))) continue;
+      const bool reads = other.verb != Verb::kReceive && other.verb != Verb::kTell;
+      if ((reads && Overlap(receive.to, other.from, shared)) ||
+          (other.verb != Verb::kSend && Overlap(receive.to, other.to, shared)))
+        Fail(rank, "receives where the same round sends or receives, or one before does anything");
     }
   }
 }
@@ -165,8 +189,10 @@ void Player::CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end) {
 void Player::Match(Rank from, Rank to, std::uint32_t strand) {
   Channel& channel = channels_[{from, to, strand}];
   if (channel.sends.empty() || channel.receives.empty()) return;
-  const Step& send = *channel.sends.front();
-  const Step& receive = *channel.receives.front();
+  const auto [sent, send_round] = channel.sends.front();
+  const auto [received, receive_round] = channel.receives.front();
+  const Step& send = *sent;
+  const Step& receive = *received;
   channel.sends.pop_front();
   channel.receives.pop_front();
   if (send.from.count != receive.to.count)
@@ -183,8 +209,8 @@ void Player::Match(Rank from, Rank to, std::uint32_t strand) {
     ++traffic_.messages_across;
     traffic_.elements_across += send.from.count;
   }
-  for (const Rank rank : {from, to})
-    if (--StateOf({rank, strand}).pending == 0) ready_.push_back({rank, strand});
+  Met({from, strand}, send_round);
+  Met({to, strand}, receive_round);
 }
 
 void Player::EndRound(const Place& place) {
@@ -197,6 +223,7 @@ void Player::EndRound(const Place& place) {
     if (!Communicates(step)) Perform(place.rank, step);
   }
   ++state.round;
+  state.begun = false;
   BeginRound(place);
 }
 

@@ -3,11 +3,12 @@
 //
 // A cell is one element, and holds a text. A message between two ranks has no buffer anywhere: a
 // send ends only when its receive is there too, and nobody leaves a board before all have come, so
-// a plan that deadlocks in the strictest of transports deadlocks here. Reducing joins texts, so the
-// order of operands shows.
+// a plan that deadlocks in the strictest of transports deadlocks here. Receives are posted as early
+// as the schedule lets them. Reducing joins texts, so the order of operands shows.
 //
 // What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
-// steps of one round that touch the same memory (unless both only read), a strand that touches what
+// steps of one round that touch the same memory (unless both only read), a step that touches what a
+// receive may already write, a strand that touches what
 // another writes, reading a cell nobody wrote, writing the input, and anything left over at the
 // end.
 #pragma once
@@ -60,22 +61,28 @@ class Player {
  private:
   struct StrandState {
     std::size_t round = 0;
-    std::size_t end = 0;        // behind its last round
-    std::uint32_t pending = 0;  // transfers of this round that have not met
-    std::uint32_t local = 0;    // steps of this round that are done, or are not local
+    std::size_t end = 0;      // behind its last round
+    std::size_t posted = 0;   // rounds before it have their receives posted
+    bool begun = false;       // all of this round is posted
+    std::uint32_t local = 0;  // steps of this round that are done, or are not local
   };
   struct RankState {
     Cells scratch;
     std::vector<StrandState> strands;
+    std::vector<std::uint32_t> pending;  // by round: transfers that have not met
     std::int64_t rounds_communicating = 0;
   };
   struct Place {
     Rank rank;
     std::uint32_t strand;
   };
+  struct Transfer {
+    const Step* step;
+    std::size_t round;
+  };
   struct Channel {
-    std::deque<const Step*> sends;
-    std::deque<const Step*> receives;
+    std::deque<Transfer> sends;
+    std::deque<Transfer> receives;
   };
 
   StrandState& StateOf(const Place& place) {
@@ -83,6 +90,8 @@ class Player {
   }
   void Prepare(Rank rank);
   void BeginRound(const Place& place);
+  void Post(const Place& place, std::size_t round, Verb verb);
+  void Met(const Place& place, std::size_t round);
   void Match(Rank from, Rank to, std::uint32_t strand);
   void EndRound(const Place& place);
   void Perform(Rank rank, const Step& step);
@@ -93,7 +102,7 @@ class Player {
     return schedules_[static_cast<std::size_t>(place.rank)].steps[StateOf(place).local];
   }
   std::span<std::string> Find(Rank rank, const Slice& slice, bool writes);
-  void CheckHazards(Rank rank, std::uint32_t begin, std::uint32_t end);
+  void CheckHazards(Rank rank, std::size_t round);
   void CheckStrands(Rank rank);
   std::string* Written(Rank rank, std::string* cell);
   [[gnu::format(printf, 3, 4)]] void Fail(Rank rank, const char* format, ...);

@@ -42,6 +42,40 @@ TEST_F(PlayerTest, SeesDeadlock) {
   EXPECT_NE(Play().find("waits for ever"), std::string::npos);
 }
 
+// Rank 1 answers what it has before rank 0 waits for that, which rank 0 has posted by then.
+TEST_F(PlayerTest, PostsReceivesAhead) {
+  for (const std::uint32_t ahead : {0u, 1u}) {
+    for (Schedule& schedule : schedules_) {
+      schedule.Clear();
+      schedule.receives_ahead = ahead;
+    }
+    schedules_[0].Send(1, Input(0, 1));
+    schedules_[0].EndRound();
+    schedules_[0].Send(1, Input(1, 1));
+    schedules_[0].EndRound();
+    schedules_[0].Receive(1, Output(0, 0));
+    schedules_[0].EndRound();
+    schedules_[1].Receive(0, Output(0, 1));
+    schedules_[1].Send(0, Input(0, 0));
+    schedules_[1].EndRound();
+    schedules_[1].Receive(0, Output(1, 1));
+    schedules_[1].EndRound();
+    memory_[1].output.assign(2, kUnwritten);
+    EXPECT_EQ(Play().find("waits for ever") != std::string::npos, ahead == 0);
+  }
+  EXPECT_EQ(memory_[1].output, (Cells{"a", "b"}));
+}
+
+TEST_F(PlayerTest, SeesStepsInTheWayOfAReceiveAhead) {
+  for (Schedule& schedule : schedules_) schedule.receives_ahead = 1;
+  schedules_[0].Send(1, Input(0, 1));
+  schedules_[1].Copy(Input(1, 1), Output(0, 1));
+  schedules_[1].EndRound();
+  schedules_[1].Receive(0, Output(0, 1));
+  for (Schedule& schedule : schedules_) schedule.EndRound();
+  EXPECT_NE(Play().find("one before does anything"), std::string::npos);
+}
+
 TEST_F(PlayerTest, SeesUnequalLengths) {
   schedules_[0].Send(1, Input(0, 2));
   schedules_[1].Receive(0, Output(0, 1));

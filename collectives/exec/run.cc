@@ -3,6 +3,7 @@
 // in, so a round of one receive and one send, by far the commonest, takes the shortest way: post
 // the receive, send, wait. Nothing is allocated for a plan that was run before. Plans of several
 // strands are for long data, and run as non-blocking ones do.
+#include <algorithm>
 #include <memory>
 
 #include "collectives/exec/binding.h"
@@ -32,14 +33,33 @@ class Runner {
         route_(Route::Next(comm)) {}
 
   int RunAll() {
+    if (plan_.receives_ahead > 0) [[unlikely]]
+      return RunAhead();
     for (const Plan::Round& round : plan_.rounds) {
-      Communicate(round);
-      for (std::uint32_t i = round.locals; i < round.end; ++i) Perform(plan_.steps[i]);
+      PostReceives(round, transfers_);
+      Communicate(round, transfers_, transfers_ + (round.sends - round.receives));
+      PerformLocals(round);
     }
     return error_;
   }
 
  private:
+  // The receives of a round, and of those behind it, are posted before it begins.
+  [[gnu::noinline]] int RunAhead() {
+    const std::size_t rounds = plan_.rounds.size(), window = plan_.receives_ahead + std::size_t{1};
+    const auto receives_of = [&](std::size_t round) {
+      return transfers_ + (1 + round % window) * plan_.transfers_max;
+    };
+    std::size_t posted = 0;
+    for (std::size_t now = 0; now < rounds; ++now) {
+      for (; posted < std::min(now + window, rounds); ++posted)
+        PostReceives(plan_.rounds[posted], receives_of(posted));
+      Communicate(plan_.rounds[now], receives_of(now), transfers_);
+      PerformLocals(plan_.rounds[now]);
+    }
+    return error_;
+  }
+
   void Note(int error) {
     if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = error;
   }
@@ -67,22 +87,28 @@ class Runner {
     Note(request->error);
   }
 
-  void Communicate(const Plan::Round& round) {
-    const std::uint32_t receives = round.sends - round.receives;
-    const std::uint32_t sends = round.locals - round.sends;
-    for (std::uint32_t i = 0; i < receives; ++i)
-      Post(&transfers_[i], plan_.steps[round.receives + i]);
-    if (sends == 1) {
+  void PerformLocals(const Plan::Round& round) {
+    for (std::uint32_t i = round.locals; i < round.end; ++i) Perform(plan_.steps[i]);
+  }
+
+  void PostReceives(const Plan::Round& round, Request* receives) {
+    for (std::uint32_t i = round.receives; i < round.sends; ++i) Post(receives++, plan_.steps[i]);
+  }
+
+  // `receives` are posted. `sends`: room for requests.
+  void Communicate(const Plan::Round& round, Request* receives, Request* sends) {
+    const std::uint32_t sent = round.locals - round.sends;
+    if (sent == 1) {
       // Blocking, which costs no request when the message is short; the receives are posted, so
       // waiting here cannot keep a peer from sending.
       const Step& step = plan_.steps[round.sends];
       Note(p2p::Send(route_.To(step.peer), binding_.At(step.from), kStandard));
     } else {
-      for (std::uint32_t i = 0; i < sends; ++i)
-        Post(&transfers_[receives + i], plan_.steps[round.sends + i]);
+      for (std::uint32_t i = 0; i < sent; ++i) Post(&sends[i], plan_.steps[round.sends + i]);
     }
-    const std::uint32_t posted = sends == 1 ? receives : receives + sends;
-    for (std::uint32_t i = 0; i < posted; ++i) Wait(&transfers_[i]);
+    for (std::uint32_t i = round.receives; i < round.sends; ++i) Wait(receives++);
+    if (sent == 1) return;
+    for (std::uint32_t i = 0; i < sent; ++i) Wait(&sends[i]);
   }
 
   core::Comm& comm_;
@@ -122,7 +148,7 @@ int RunPlan(Table& table, const Invocation& invocation, Plan& plan) {
     table.Trim();
     return error;
   }
-  if (table.requests.size() < plan.transfers_max) table.requests.resize(plan.transfers_max);
+  if (table.requests.size() < plan.requests()) table.requests.resize(plan.requests());
   const int error = Runner(invocation.comm, plan, binding, table.requests.data()).RunAll();
   if (scratch_bytes > 0) table.Trim();
   return error;

@@ -23,6 +23,7 @@ Plan* MakePlan(const Algorithm* algorithm, const Schedule& schedule) {
   plan->algorithm = algorithm;
   plan->scratch_elements = schedule.scratch_elements;
   plan->strand_ends = schedule.strand_ends;
+  plan->receives_ahead = schedule.receives_ahead;
   plan->steps.reserve(schedule.steps.size());
   plan->rounds.reserve(schedule.round_ends.size());
   std::uint32_t begin = 0;

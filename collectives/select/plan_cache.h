@@ -28,9 +28,14 @@ struct Plan {
   std::vector<Round> rounds;
   std::vector<std::uint32_t> strand_ends;  // of rounds; empty: one strand
   std::int64_t scratch_elements = 0;
-  std::uint32_t transfers_max = 0;  // sends and receives of the busiest round
+  std::uint32_t transfers_max = 0;   // sends and receives of the busiest round
+  std::uint32_t receives_ahead = 0;  // as in Schedule; blocking calls make use of it
   std::uint32_t references = 1;
 
+  // Sends and receives under way at once in a blocking call.
+  std::uint32_t requests() const {
+    return receives_ahead == 0 ? transfers_max : transfers_max * (receives_ahead + 2);
+  }
   // Of all ranks alike.
   std::uint32_t strands() const {
     return strand_ends.empty() ? 1 : static_cast<std::uint32_t>(strand_ends.size());

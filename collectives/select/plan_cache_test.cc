@@ -111,6 +111,7 @@ TEST(MakePlan, SortsEachRoundAndKeepsOrder) {
   Plan* plan = MakePlan(nullptr, schedule);
   ASSERT_EQ(plan->rounds.size(), 2u);
   EXPECT_EQ(plan->transfers_max, 3u);
+  EXPECT_EQ(plan->requests(), 3u);
   std::vector<Rank> peers;
   for (const Step& step : plan->steps) peers.push_back(step.peer);
   EXPECT_EQ(peers, (std::vector<Rank>{2, 1, 3, -1, 4}));
