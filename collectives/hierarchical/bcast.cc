@@ -9,10 +9,17 @@
 // first, so that all links of the tree are busy at once and a short segment is still in the cache
 // when it is passed on.
 //
+// Leaders at boards send segments that go at once, without asking: a third of the messages. So that
+// these find their place, receives are posted a few rounds early; and so that nobody is overrun, a
+// leader that has taken in some says so to whom they came from, who waits for that before it sends
+// many more. (Otherwise roots of one node after the other, each of whom is done as soon as its data
+// is in its socket, slow each other's: at 1 Gbit/s 40 ms a bcast of 4 MiB instead of 36.)
+//
 // Shape:  output n bytes on every rank, cut into s segments.
 // Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank that is in all
 //         stages takes for its children. (P - 1) s messages, (P - 1) n bytes, or with boards in N
-//         nodes (N - 1) s and (N - 1) n; across the G outermost groups (G - 1) n bytes.
+//         nodes (N - 1) s, half as many answers, and (N - 1) n; across the G outermost groups
+//         (G - 1) n bytes.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe); Träff, Ripke,
 //         Parallel Process. Lett. 18 (2008) 139-153 (pipelined trees).
 #include <algorithm>
@@ -30,10 +37,14 @@ namespace {
 bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
 
 // A segment costs everybody who passes it on a turn, and waits for its last byte at each. 4 MiB, 4
-// hosts x 4 ranks, in segments of 64, 128, 192, 224, 256 and 350 KiB: ms 7.0 6.9 6.4 5.6 5.5 5.6,
-// at 1 Gbit/s 35 35 36 37 39; without boards, of 64, 128, 192 and 256 KiB, 9.6 8.8 7.8 6.9.
+// hosts x 4 ranks, without boards, of 64, 128, 192 and 256 KiB: 9.6 8.8 7.8 6.9 ms.
 constexpr std::int64_t kSegmentBytesMax = 224 << 10;
+// At boards: what UCX sends at once (transport.ucx.short_bytes_max).
+constexpr std::int64_t kSegmentBytesMaxAtBoards = 108 << 10;
 constexpr int kSegmentsMax = 1024;
+
+// At boards a leader answers every so many segments; twice as many are under way at most.
+constexpr std::size_t kSegmentsPerAnswer = 2;
 
 // How the members of a stage hang together.
 enum class Form { kStar, kBinomial, kChain };
@@ -102,7 +113,8 @@ Cut CutOf(const Call& call, const std::vector<Span>& spans) {
     all.busy_us += Turns(crowded, 1);
     return std::vector<StageTime>{all};
   };
-  return CutFor(call.bytes, {kSegmentsMax, kSegmentBytesMax}, stages);
+  const std::int64_t bytes_max = call.board ? kSegmentBytesMaxAtBoards : kSegmentBytesMax;
+  return CutFor(call.bytes, {kSegmentsMax, bytes_max}, stages);
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
@@ -133,6 +145,16 @@ void Join(const Stage& stage, Form form, Place* place) {
   for (Rank at = position + 1; at <= last; ++at) place->children.push_back(rank_at(at));
 }
 
+// What goes the other way in `round` of so many `segments`: this rank has taken in all before it.
+void Answer(const Place& place, std::size_t round, std::size_t segments, Schedule* schedule) {
+  if (round == 0 || round % kSegmentsPerAnswer != 0) return;
+  const Slice nothing = Output(0, 0);
+  if (place.parent != kNobody && round + kSegmentsPerAnswer < segments)
+    schedule->Send(place.parent, nothing);
+  if (round >= 2 * kSegmentsPerAnswer && round < segments)
+    for (const Rank child : place.children) schedule->Receive(child, nothing);
+}
+
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Span> spans = Spans(shape);
   const std::int64_t segments = CutOf(call, spans).segments;
@@ -148,11 +170,13 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   for (std::int64_t index = 0; index < segments; ++index)
     if (const std::int64_t count = blocks.Count(index, index + 1); count > 0)
       parts.push_back(Output(blocks.Begin(index), count));
+  if (call.board && parts.size() > 1) schedule->receives_ahead = 2 * kSegmentsPerAnswer - 1;
   // Hears one segment in each round, and passes the one before on.
   const Stage& node = stages.front();
   for (std::size_t round = 0; round <= parts.size(); ++round) {
     if (place.parent != kNobody && round < parts.size())
       schedule->Receive(place.parent, parts[round]);
+    if (call.board) Answer(place, round, parts.size(), schedule);
     if (round > 0) {
       for (const Rank child : place.children) schedule->Send(child, parts[round - 1]);
       if (call.board && !node.alone())
