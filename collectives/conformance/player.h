@@ -8,9 +8,8 @@
 //
 // What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
 // steps of one round that touch the same memory (unless both only read), a step that touches what a
-// receive may already write, a strand that touches what
-// another writes, reading a cell nobody wrote, writing the input, and anything left over at the
-// end.
+// receive may already write, a strand that touches what another writes, reading a cell nobody
+// wrote, writing the input, and anything left over at the end.
 #pragma once
 
 #include <array>
