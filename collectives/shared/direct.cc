@@ -36,6 +36,8 @@ namespace {
 // Two of them fit a second-level cache of 512 KiB.
 constexpr std::int64_t kPieceBytes = 128 << 10;
 
+constexpr std::int64_t kPageBytes = 4 << 10;
+
 // What a member publishes: 0 for an input that is not in one piece or not as long as the output, or
 // an output that is not there.
 struct Addresses {
@@ -153,12 +155,17 @@ class Slice {
   }
 
   // Where the slice of `rank` begins. To write a byte takes about as long as to read and fold it.
-  // The root need not write to others: P - 1 such units to their P, so its slice is larger.
+  // The root need not write to others: P - 1 such units to their P, so its slice is larger. Those
+  // of the others are of whole pages, by which the kernel counts: 16 KiB to one of two 2.7 and 2.4
+  // us, 64 KiB 4.9 and 4.6.
   std::int64_t Begin(Rank rank) const {
     const std::int64_t ranks = self_.ranks();
     if (root_ < 0) return it_.count * rank / ranks;
     const std::int64_t all = (ranks - 1) * (ranks - 1) + ranks;
-    return it_.count * ((ranks - 1) * rank + (rank > root_ ? 1 : 0)) / all;
+    const std::int64_t share = it_.bytes() * (ranks - 1) / all;
+    const std::int64_t other =
+        (share < kPageBytes ? share : share / kPageBytes * kPageBytes) / it_.type->size;
+    return rank > root_ ? it_.count - other * (ranks - rank) : other * rank;
   }
 
   Access Piece(std::int64_t first, std::int64_t count) {
