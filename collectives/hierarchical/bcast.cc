@@ -10,10 +10,10 @@
 // when it is passed on.
 //
 // Leaders at boards send segments that go at once, without asking: a third of the messages. So that
-// these find their place, receives are posted a few rounds early; and so that nobody is overrun, a
-// leader that has taken in some says so to whom they came from, who waits for that before it sends
-// many more. (Otherwise roots of one node after the other, each of whom is done as soon as its data
-// is in its socket, slow each other's: at 1 Gbit/s 40 ms a bcast of 4 MiB instead of 36.)
+// these find their place, receives are posted a few rounds early. So that nobody is overrun, a
+// leader answers whom it hears from, who waits for that before it sends many more. (Without, a root
+// is done once its data is in its socket, and the next root on its node sends beside it: at 1
+// Gbit/s a bcast of 4 MiB takes 40 ms instead of 36.)
 //
 // Shape:  output n bytes on every rank, cut into s segments.
 // Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank that is in all

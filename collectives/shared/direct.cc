@@ -156,8 +156,8 @@ class Slice {
 
   // Where the slice of `rank` begins. To write a byte takes about as long as to read and fold it.
   // The root need not write to others: P - 1 such units to their P, so its slice is larger. Those
-  // of the others are of whole pages, by which the kernel counts: 16 KiB to one of two 2.7 and 2.4
-  // us, 64 KiB 4.9 and 4.6.
+  // of the others are of whole pages, each of which costs the kernel the same however little of it
+  // is copied: 16 KiB to one of two 2.7 us without that and 2.4 with it, 64 KiB 4.9 and 4.6.
   std::int64_t Begin(Rank rank) const {
     const std::int64_t ranks = self_.ranks();
     if (root_ < 0) return it_.count * rank / ranks;

@@ -324,7 +324,7 @@ static void TestAll(void) {
       TestAlltoall(b, a, n, in_place);
     }
   }
-  for (root = 0; root < size; root += size - 1 + (size == 1)) /* in many segments */
+  for (root = 0; root < size; root += size - 1 + (size == 1)) /* in segments; the next at once */
     for (i = 0; i < 3; ++i) TestBcast(root == 0 ? kPlain : kSpread, 300002, root);
   for (in_place = 0; in_place < 2; ++in_place) {
     TestAllgatherv(kPlain, kSpread, in_place);
