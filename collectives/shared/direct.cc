@@ -5,7 +5,9 @@
 // others'. Then they meet again, because until then others may be at their buffers.
 //
 // allgather, alltoall: each writes its blocks to the others, because whoever made them has them in
-// its cache, and copies its own while it waits.
+// its cache, and copies its own while it waits. Every second call begins where the last one ended,
+// because that is what the cache still holds: alltoall of 1 MiB between two CPUs with 2 MiB each
+// 172 us when always in the same order, 132 so.
 //
 // bcast: the root writes its slice to all, as much as it can while they read the others.
 //
@@ -37,6 +39,9 @@ namespace {
 constexpr std::int64_t kPieceBytes = 128 << 10;
 
 constexpr std::int64_t kPageBytes = 4 << 10;
+
+// What goes from its end does so in pieces of this much.
+constexpr std::int64_t kSweepBytes = 256 << 10;
 
 // What a member publishes: 0 for an input that is not in one piece or not as long as the output, or
 // an output that is not there.
@@ -204,29 +209,49 @@ class Slice {
   std::byte* const work_;
 };
 
+// Calls `move` for what lies from `begin` to `end`: at once, or piece by piece from the end.
+template <class Move>
+[[nodiscard]] Access Sweep(bool from_end, std::int64_t begin, std::int64_t end, const Move& move) {
+  if (!from_end) return move(begin, end);
+  Access access = Access::kDone;
+  while (access == Access::kDone && begin < end) {
+    const std::int64_t piece = std::max(begin, end - kSweepBytes);
+    access = move(piece, end);
+    end = piece;
+  }
+  return access;
+}
+
 // Writes block `rank` of `out` to every other `rank`, where it expects what this member has. The
 // own block is copied while others are waited for: half of it before all have come, the rest before
-// all leave.
+// all leave. Every second call does all that in the opposite order.
 template <class Out>
 Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, const Blocks& in) {
   if (!Tell(self, data)) return Outcome::kDied;
+  const bool from_end = self.TurnRound();
   const std::byte* const own = out(self.rank());
   std::byte* const place = in.At(self.rank()).data();
-  const std::int64_t half = data.bytes / 2;
-  const auto copy = [&](std::int64_t begin, std::int64_t end) {
-    if (own != place)
-      CopyLong(place + begin, own + begin, static_cast<std::size_t>(end - begin));
+  const auto copy_half = [&](bool first) {
+    const std::int64_t half = data.bytes / 2;
+    if (own == place) return;
+    (void)Sweep(from_end, first ? 0 : half, first ? half : data.bytes,
+                [&](std::int64_t begin, std::int64_t end) {
+                  CopyLong(place + begin, own + begin, static_cast<std::size_t>(end - begin));
+                  return Access::kDone;
+                });
   };
-  copy(0, half);
+  copy_half(!from_end);
   if (!self.AwaitAll()) return Outcome::kDied;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   Access access = Access::kDone;
   for (Rank step = 1; access == Access::kDone && step < self.ranks(); ++step) {
-    const Rank rank = Other(self, step);
+    const Rank rank = Other(self, from_end ? self.ranks() - step : step);
     const std::uint64_t into = AddressesOf(self, rank).output + Offset(self.rank() * data.bytes);
-    access = WriteTo(self.PidOf(rank), into, out(rank), data.bytes);
+    access = Sweep(from_end, 0, data.bytes, [&](std::int64_t begin, std::int64_t end) {
+      return WriteTo(self.PidOf(rank), into + Offset(begin), out(rank) + begin, end - begin);
+    });
   }
-  return Leave(self, access, [&] { copy(half, data.bytes); });
+  return Leave(self, access, [&] { copy_half(from_end); });
 }
 
 }  // namespace

@@ -462,6 +462,31 @@ TEST(Alltoall, OfMoreThanTheCachesHold) {
   });
 }
 
+// Blocks of several pieces, and a rest; every second operation moves them from the end.
+TEST(Direct, MovesLongBlocksInEitherDirection) {
+  constexpr Rank kRanks = 3;
+  constexpr std::size_t kCount = (600 << 10) / 4 + 1;
+  Play(kRanks, false, 16384, [&](Participant& self) {
+    const auto block = [](Words& words) {
+      return Buffer{words.data(), std::int64_t{kCount}, FindDatatype(MPI_UINT32_T)};
+    };
+    for (std::uint32_t serial = 0; serial < 3; ++serial) {
+      Words out(kCount * kRanks), gathered(out.size()), in(out.size());
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = Word(serial, self.rank(), 0, i);
+      // Twice once: then it is the other operation that goes from the end.
+      for (int turns = serial == 1 ? 2 : 1; turns > 0; --turns)
+        ASSERT_EQ(AllgatherDirect(self, block(out), {block(gathered)}), Outcome::kDone);
+      ASSERT_EQ(AlltoallDirect(self, {block(out)}, {block(in)}), Outcome::kDone);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto from = static_cast<Rank>(i / kCount);
+        const std::size_t place = static_cast<std::size_t>(self.rank()) * kCount + i % kCount;
+        ASSERT_EQ(gathered[i], Word(serial, from, 0, i % kCount)) << i;
+        ASSERT_EQ(in[i], Word(serial, from, 0, place)) << i;
+      }
+    }
+  });
+}
+
 // A member that died ends the waiting of the others.
 TEST(Board, IsBrokenByADeath) {
   auto board = Board::Create(2, 16384);

@@ -112,6 +112,8 @@ class Participant {
     HaveMet();
     return true;
   }
+  // Does this long operation move its data from the end to the beginning? Every second one does.
+  bool TurnRound() { return from_end_ = !from_end_; }
   // Begins to fetch what this member is going to write if the next operation is like this one:
   // `bytes` of its slot from `offset` on. Those who read these lines still have them, and a store
   // takes as long as to take its line back from them; so it is done while there is time.
@@ -188,6 +190,7 @@ class Participant {
   const Rank rank_;
   const bool crowded_;
   bool denied_ = false;
+  bool from_end_ = true;
   Stores stores_ = Stores::kOrdinary;
   Stores output_stores_ = Stores::kOrdinary;
   Number number_ = 0;
