@@ -39,7 +39,8 @@ enum {
   kShortBytesMax = 1024,
   kCrowdCalls = 20000,
   kCrowdFirstCalls = 10,
-  kCrowdBytes = 256 << 20 /* that each of two processes moves */
+  kBlocksBytes = 256 << 20, /* that each of two processes moves */
+  kPieceBytes = 256 << 10
 };
 extern char** environ;
 
@@ -137,15 +138,12 @@ static double CopyUs(size_t bytes) {
   return took / copies * 1e6;
 }
 
-/* Processes that share processors, and yield while they wait; two have one each, and poll. */
+/* Processes that share processors, and yield while they wait. */
 struct Crowd {
   _Alignas(64) atomic_int said[kSaid]; /* the number of the last call that was said here */
   _Alignas(64) char words[kSaid][kShortBytesMax]; /* and what */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
-  struct Line line;               /* instead of these two, between two */
-  _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to another */
-  pid_t pids[kCrowdMax];
   struct {
     _Alignas(64) atomic_int call; /* the last one whose word this process has used */
     int of_all;                   /* the last one whose word it knows all to have used */
@@ -153,21 +151,12 @@ struct Crowd {
   _Alignas(64) char rows[]; /* of short blocks, one for each process, for two calls in turn */
 };
 
-static int crowd_polls;
-
 static void YieldUntil(atomic_int* word, int value) {
-  while (atomic_load_explicit(word, memory_order_acquire) < value)
-    if (!crowd_polls) sched_yield();
+  while (atomic_load_explicit(word, memory_order_acquire) < value) sched_yield();
 }
 
 /* All wait for all: a barrier. */
-static void Meet(struct Crowd* crowd, int call, int processes, int self) {
-  if (processes == 2) {
-    atomic_store_explicit(self == 0 ? &crowd->line.ping : &crowd->line.pong, call,
-                          memory_order_release);
-    YieldUntil(self == 0 ? &crowd->line.pong : &crowd->line.ping, call);
-    return;
-  }
+static void Meet(struct Crowd* crowd, int call, int processes) {
   if (atomic_fetch_add(&crowd->come, 1) + 1 == call * processes)
     atomic_store_explicit(&crowd->met, call, memory_order_release);
   YieldUntil(&crowd->met, call);
@@ -175,32 +164,16 @@ static void Meet(struct Crowd* crowd, int call, int processes, int self) {
 
 static size_t told_bytes;
 
-static char *crowd_out, *crowd_in; /* at the same place in each of them */
+static char *crowd_out, *crowd_in;
 static size_t block_bytes;
 
-/* A block for each of the others, straight into its memory by one copy of the kernel, and the own
- * one by memcpy; `stride` bytes of the output on for each. They meet before and after: until then
- * others may be at their buffers. */
-static void Give(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
-  Meet(crowd, 2 * call - 1, processes, self);
-  memcpy(crowd_in + (size_t)self * block_bytes, crowd_out + (size_t)self * stride, block_bytes);
-  for (int step = 1; step < processes; ++step) {
-    const int other = (self + step) % processes;
-    const struct iovec from = {crowd_out + (size_t)other * stride, block_bytes};
-    const struct iovec to = {crowd_in + (size_t)self * block_bytes, block_bytes};
-    if (process_vm_writev(crowd->pids[other], &from, 1, &to, 1, 0) < 0)
-      atomic_store(&crowd->denied, 1);
-  }
-  Meet(crowd, 2 * call, processes, self);
-}
-
-/* The same of short blocks: a row of them into memory that all share, they meet, and each takes its
- * own from all rows. Who is at the next meeting has taken them. */
+/* Short blocks: a row of them into memory that all share, they meet, and each takes its own from
+ * all rows. Who is at the next meeting has taken them. */
 static void ByRows(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
   const size_t row = stride == 0 ? block_bytes : stride * (size_t)processes;
   char* const rows = crowd->rows + (size_t)(call % 2) * row * (size_t)processes;
   memcpy(rows + (size_t)self * row, crowd_out, row);
-  Meet(crowd, call, processes, self);
+  Meet(crowd, call, processes);
   for (size_t other = 0; other < (size_t)processes; ++other)
     memcpy(crowd_in + other * block_bytes, rows + other * row + (size_t)self * stride, block_bytes);
 }
@@ -237,67 +210,122 @@ static void Tell(struct Crowd* crowd, int call, int processes, int self) {
 enum Play { kMeet, kTell, kAlltoall, kAllgather };
 static enum Play crowd_play;
 
-static int IsShort(void) { return block_bytes <= kShortBytesMax; }
-
 static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
   const size_t stride = crowd_play == kAlltoall ? block_bytes : 0;
   switch (crowd_play) {
     case kMeet:
-      return Meet(crowd, call, processes, self);
+      return Meet(crowd, call, processes);
     case kTell:
       return Tell(crowd, call, processes, self);
     default:
-      return (IsShort() ? ByRows : Give)(crowd, call, processes, self, stride);
+      return ByRows(crowd, call, processes, self, stride);
   }
-}
-
-static int CallsOf(size_t processes) {
-  if (IsShort()) return kCrowdCalls;
-  const size_t calls = 2 * (size_t)kCrowdBytes / (block_bytes * processes * processes);
-  return calls < 8 ? 8 : (int)calls;
 }
 
 /* Microseconds a call among so many processes, where the scheduler puts them. They come in no
  * order, as from work of their own, and the processors' queues hold them so from then on. */
 static double CrowdUs(size_t processes) {
   if (processes < 2 || processes > kCrowdMax) return -1;
-  const size_t rows_bytes = IsShort() ? 2 * block_bytes * processes * processes : 0;
-  const size_t bytes = sizeof(struct Crowd) + rows_bytes;
+  const size_t data_bytes = block_bytes * processes;
+  const size_t bytes = sizeof(struct Crowd) + 2 * data_bytes * processes;
   struct Crowd* crowd =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  const size_t data_bytes = block_bytes * processes;
   int self = 0;
   crowd_out = aligned_alloc(4096, 2 * data_bytes);
   crowd_in = crowd_out + data_bytes;
   for (int child = 1; child < (int)processes && self == 0; ++child)
     if (fork() == 0) self = child;
-  crowd->pids[self] = getpid();
-  cpu_set_t before;
-  sched_getaffinity(0, sizeof before, &before);
-  crowd_polls = processes == 2;
-  if (crowd_polls) Pin(self);
   memset(crowd_out, self, 2 * data_bytes);
   unsigned seed = (unsigned)getpid();
   usleep((unsigned)rand_r(&seed) % 20000); /* tidy: sleep: it makes the order */
-  const int calls = CallsOf(processes);
   for (int call = 1; call <= kCrowdFirstCalls; ++call) PlayCall(crowd, call, (int)processes, self);
   const double start = Now();
-  for (int call = kCrowdFirstCalls + 1; call <= calls + kCrowdFirstCalls; ++call)
+  for (int call = kCrowdFirstCalls + 1; call <= kCrowdCalls + kCrowdFirstCalls; ++call)
     PlayCall(crowd, call, (int)processes, self);
-  const double took = atomic_load(&crowd->denied) ? -1 : (Now() - start) / calls * 1e6;
+  const double took = (Now() - start) / kCrowdCalls * 1e6;
   if (self != 0) _exit(0);
   while (wait(NULL) > 0) continue;
-  sched_setaffinity(0, sizeof before, &before);
   free(crowd_out);
   munmap(crowd, bytes);
   return took;
 }
 
+/* Two processes, bound to a processor each, that play the even and the odd ranks. */
+struct Two {
+  struct Line line;
+  _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to the other */
+  pid_t pids[2];
+};
+static struct Two* two;
+static size_t block_ranks, block_stride; /* of the output; 0: the same block for all */
+static char *blocks_out, *blocks_in;     /* at the same place in both */
+
+/* A block of rank `from` for rank `to`. */
+static void Give(size_t from, size_t to, int from_end) {
+  const size_t out_row = block_stride > 0 ? block_stride * block_ranks : block_bytes;
+  char* const block = blocks_out + from / 2 * out_row + to * block_stride;
+  char* const place = blocks_in + (to / 2 * block_ranks + from) * block_bytes;
+  if (from == to) {
+    memcpy(place, block, block_bytes);
+    return;
+  }
+  const size_t piece = from_end && block_bytes > kPieceBytes ? kPieceBytes : block_bytes;
+  for (size_t rest = block_bytes; rest > 0; rest -= piece) {
+    const struct iovec here = {block + rest - piece, piece}, there = {place + rest - piece, piece};
+    if (process_vm_writev(two->pids[to % 2], &here, 1, &there, 1, 0) < 0)
+      atomic_store(&two->denied, 1);
+  }
+}
+
+/* Every second call in the opposite order, so that it begins with what the cache still has. */
+static void GiveAll(size_t self, int from_end) {
+  for (size_t i = 0; i < block_ranks / 2; ++i) {
+    const size_t from = 2 * (from_end ? block_ranks / 2 - 1 - i : i) + self;
+    for (size_t j = 0; j < block_ranks; ++j) {
+      const size_t step = from_end ? block_ranks - 1 - j : j;
+      Give(from, (from + step) % block_ranks, from_end);
+    }
+  }
+}
+
+/* Microseconds that it takes to move the long blocks of all ranks if nobody waits for anybody and
+ * no process for a processor: one copy by the kernel for each other rank, and of the own block. */
+static double BlocksUs(size_t ranks) {
+  const size_t bytes = block_bytes * ranks * (ranks / 2);
+  const size_t calls = kBlocksBytes / bytes < 8 ? 8 : kBlocksBytes / bytes;
+  int met = 0;
+  block_ranks = ranks;
+  two = mmap(NULL, sizeof *two, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  blocks_out = aligned_alloc(4096, 2 * bytes);
+  blocks_in = blocks_out + bytes;
+  cpu_set_t before;
+  sched_getaffinity(0, sizeof before, &before);
+  const int self = fork() == 0;
+  two->pids[self] = getpid();
+  Pin(self);
+  memset(blocks_out, self, 2 * bytes);
+  PlayLine(&two->line, self, 1, &met);
+  for (int call = 0; call < 2; ++call) GiveAll((size_t)self, call);
+  const double start = Now();
+  for (size_t call = 0; call < calls; ++call) GiveAll((size_t)self, call % 2 != 0);
+  const double took = (Now() - start) / (double)calls * 1e6;
+  PlayLine(&two->line, self, 1, &met); /* until then each may write to the other */
+  if (self != 0) _exit(0);
+  wait(NULL);
+  sched_setaffinity(0, sizeof before, &before);
+  const int denied = atomic_load(&two->denied);
+  free(blocks_out);
+  munmap(two, sizeof *two);
+  return denied ? -1 : took;
+}
+
 static double CrowdMedian(enum Play play, int processes, size_t bytes) {
   crowd_play = play;
   block_bytes = play == kAlltoall || play == kAllgather ? bytes : 0;
+  block_stride = play == kAlltoall ? bytes : 0;
   told_bytes = play == kTell ? bytes : 0;
-  return Median(CrowdUs, (size_t)processes);
+  const int few = block_bytes <= kShortBytesMax;
+  return Median(few ? CrowdUs : BlocksUs, (size_t)processes);
 }
 
 static double ForkMs(size_t unused) {
