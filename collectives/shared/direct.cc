@@ -6,8 +6,8 @@
 //
 // allgather, alltoall: each writes its blocks to the others, because whoever made them has them in
 // its cache, and copies its own while it waits. Every second call begins where the last one ended,
-// because that is what the cache still holds: alltoall of 1 MiB between two CPUs with 2 MiB each
-// 172 us when always in the same order, 132 so.
+// because that is what the caches still hold: alltoall between two CPUs with 2 MiB each, 64 KiB
+// 5.7 us when always in the same order, 5.4 so, 1 MiB 172 and 132.
 //
 // bcast: the root writes its slice to all, as much as it can while they read the others.
 //
@@ -40,8 +40,9 @@ constexpr std::int64_t kPieceBytes = 128 << 10;
 
 constexpr std::int64_t kPageBytes = 4 << 10;
 
-// What goes from its end does so in pieces of this much.
-constexpr std::int64_t kSweepBytes = 256 << 10;
+// Shorter blocks gain nothing by turning round. What is written to others from its end goes in
+// pieces of this much.
+constexpr std::int64_t kTurnBytesMin = 64 << 10, kTurnPieceBytes = 256 << 10;
 
 // What a member publishes: 0 for an input that is not in one piece or not as long as the output, or
 // an output that is not there.
@@ -209,15 +210,14 @@ class Slice {
   std::byte* const work_;
 };
 
-// Calls `move` for what lies from `begin` to `end`: at once, or piece by piece from the end.
-template <class Move>
-[[nodiscard]] Access Sweep(bool from_end, std::int64_t begin, std::int64_t end, const Move& move) {
-  if (!from_end) return move(begin, end);
+// Writes `bytes` to `address` of `rank`: at once, or piece by piece from the end.
+Access WriteBlock(Participant& self, Rank rank, std::uint64_t address, const std::byte* from,
+                  std::int64_t bytes, bool from_end) {
+  const std::int64_t step = from_end ? kTurnPieceBytes : bytes;
   Access access = Access::kDone;
-  while (access == Access::kDone && begin < end) {
-    const std::int64_t piece = std::max(begin, end - kSweepBytes);
-    access = move(piece, end);
-    end = piece;
+  for (std::int64_t end = bytes; access == Access::kDone && end > 0; end -= step) {
+    const std::int64_t begin = std::max<std::int64_t>(0, end - step);
+    access = WriteTo(self.PidOf(rank), address + Offset(begin), from + begin, end - begin);
   }
   return access;
 }
@@ -228,30 +228,26 @@ template <class Move>
 template <class Out>
 Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, const Blocks& in) {
   if (!Tell(self, data)) return Outcome::kDied;
-  const bool from_end = self.TurnRound();
+  const bool from_end = data.bytes >= kTurnBytesMin && self.TurnRound();
   const std::byte* const own = out(self.rank());
   std::byte* const place = in.At(self.rank()).data();
-  const auto copy_half = [&](bool first) {
-    const std::int64_t half = data.bytes / 2;
-    if (own == place) return;
-    (void)Sweep(from_end, first ? 0 : half, first ? half : data.bytes,
-                [&](std::int64_t begin, std::int64_t end) {
-                  CopyLong(place + begin, own + begin, static_cast<std::size_t>(end - begin));
-                  return Access::kDone;
-                });
+  const auto copy_half = [&](bool second) {
+    const std::int64_t begin = second ? data.bytes / 2 : 0;
+    const std::int64_t end = second ? data.bytes : data.bytes / 2;
+    if (own != place)
+      (from_end ? CopyFromEnd : CopyLong)(place + begin, own + begin,
+                                          static_cast<std::size_t>(end - begin));
   };
-  copy_half(!from_end);
+  copy_half(from_end);
   if (!self.AwaitAll()) return Outcome::kDied;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   Access access = Access::kDone;
   for (Rank step = 1; access == Access::kDone && step < self.ranks(); ++step) {
     const Rank rank = Other(self, from_end ? self.ranks() - step : step);
     const std::uint64_t into = AddressesOf(self, rank).output + Offset(self.rank() * data.bytes);
-    access = Sweep(from_end, 0, data.bytes, [&](std::int64_t begin, std::int64_t end) {
-      return WriteTo(self.PidOf(rank), into + Offset(begin), out(rank) + begin, end - begin);
-    });
+    access = WriteBlock(self, rank, into, out(rank), data.bytes, from_end);
   }
-  return Leave(self, access, [&] { copy_half(from_end); });
+  return Leave(self, access, [&] { copy_half(!from_end); });
 }
 
 }  // namespace

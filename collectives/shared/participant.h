@@ -112,7 +112,8 @@ class Participant {
     HaveMet();
     return true;
   }
-  // Does this long operation move its data from the end to the beginning? Every second one does.
+  // Turns to the other direction and says whether it is from the end of the data. Counted by itself
+  // because operations between, which take a number as well, must not change whose turn it is.
   bool TurnRound() { return from_end_ = !from_end_; }
   // Begins to fetch what this member is going to write if the next operation is like this one:
   // `bytes` of its slot from `offset` on. Those who read these lines still have them, and a store

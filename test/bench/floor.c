@@ -164,18 +164,20 @@ static void Meet(struct Crowd* crowd, int call, int processes) {
 
 static size_t told_bytes;
 
-static char *crowd_out, *crowd_in;
 static size_t block_bytes;
+static size_t block_stride;          /* of the blocks to send; 0: the same one for all */
+static char *blocks_out, *blocks_in; /* each process's own, at the same place in all */
 
 /* Short blocks: a row of them into memory that all share, they meet, and each takes its own from
  * all rows. Who is at the next meeting has taken them. */
-static void ByRows(struct Crowd* crowd, int call, int processes, int self, size_t stride) {
-  const size_t row = stride == 0 ? block_bytes : stride * (size_t)processes;
+static void ByRows(struct Crowd* crowd, int call, int processes, int self) {
+  const size_t row = block_stride == 0 ? block_bytes : block_stride * (size_t)processes;
   char* const rows = crowd->rows + (size_t)(call % 2) * row * (size_t)processes;
-  memcpy(rows + (size_t)self * row, crowd_out, row);
+  memcpy(rows + (size_t)self * row, blocks_out, row);
   Meet(crowd, call, processes);
   for (size_t other = 0; other < (size_t)processes; ++other)
-    memcpy(crowd_in + other * block_bytes, rows + other * row + (size_t)self * stride, block_bytes);
+    memcpy(blocks_in + other * block_bytes, rows + other * row + (size_t)self * block_stride,
+           block_bytes);
 }
 
 /* Until all have used what was said in `call`. */
@@ -207,18 +209,17 @@ static void Tell(struct Crowd* crowd, int call, int processes, int self) {
   atomic_store_explicit(&crowd->used[self].call, call, memory_order_release);
 }
 
-enum Play { kMeet, kTell, kAlltoall, kAllgather };
+enum Play { kMeet, kTell, kBlocks };
 static enum Play crowd_play;
 
 static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
-  const size_t stride = crowd_play == kAlltoall ? block_bytes : 0;
   switch (crowd_play) {
     case kMeet:
       return Meet(crowd, call, processes);
     case kTell:
       return Tell(crowd, call, processes, self);
-    default:
-      return ByRows(crowd, call, processes, self, stride);
+    case kBlocks:
+      return ByRows(crowd, call, processes, self);
   }
 }
 
@@ -231,11 +232,11 @@ static double CrowdUs(size_t processes) {
   struct Crowd* crowd =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   int self = 0;
-  crowd_out = aligned_alloc(4096, 2 * data_bytes);
-  crowd_in = crowd_out + data_bytes;
+  blocks_out = aligned_alloc(4096, 2 * data_bytes);
+  blocks_in = blocks_out + data_bytes;
   for (int child = 1; child < (int)processes && self == 0; ++child)
     if (fork() == 0) self = child;
-  memset(crowd_out, self, 2 * data_bytes);
+  memset(blocks_out, self, 2 * data_bytes);
   unsigned seed = (unsigned)getpid();
   usleep((unsigned)rand_r(&seed) % 20000); /* tidy: sleep: it makes the order */
   for (int call = 1; call <= kCrowdFirstCalls; ++call) PlayCall(crowd, call, (int)processes, self);
@@ -245,7 +246,7 @@ static double CrowdUs(size_t processes) {
   const double took = (Now() - start) / kCrowdCalls * 1e6;
   if (self != 0) _exit(0);
   while (wait(NULL) > 0) continue;
-  free(crowd_out);
+  free(blocks_out);
   munmap(crowd, bytes);
   return took;
 }
@@ -257,8 +258,7 @@ struct Two {
   pid_t pids[2];
 };
 static struct Two* two;
-static size_t block_ranks, block_stride; /* of the output; 0: the same block for all */
-static char *blocks_out, *blocks_in;     /* at the same place in both */
+static size_t block_ranks;
 
 /* A block of rank `from` for rank `to`. */
 static void Give(size_t from, size_t to, int from_end) {
@@ -270,7 +270,7 @@ static void Give(size_t from, size_t to, int from_end) {
     return;
   }
   const size_t piece = from_end && block_bytes > kPieceBytes ? kPieceBytes : block_bytes;
-  for (size_t rest = block_bytes; rest > 0; rest -= piece) {
+  for (size_t rest = block_bytes; rest >= piece; rest -= piece) { /* both are powers of two */
     const struct iovec here = {block + rest - piece, piece}, there = {place + rest - piece, piece};
     if (process_vm_writev(two->pids[to % 2], &here, 1, &there, 1, 0) < 0)
       atomic_store(&two->denied, 1);
@@ -291,6 +291,7 @@ static void GiveAll(size_t self, int from_end) {
 /* Microseconds that it takes to move the long blocks of all ranks if nobody waits for anybody and
  * no process for a processor: one copy by the kernel for each other rank, and of the own block. */
 static double BlocksUs(size_t ranks) {
+  if (ranks < 2 || ranks % 2 != 0) return -1;
   const size_t bytes = block_bytes * ranks * (ranks / 2);
   const size_t calls = kBlocksBytes / bytes < 8 ? 8 : kBlocksBytes / bytes;
   int met = 0;
@@ -319,13 +320,19 @@ static double BlocksUs(size_t ranks) {
   return denied ? -1 : took;
 }
 
+/* Each rank has a block of `bytes` for each other one, or the same for all. */
+static double BlocksMedian(int ranks, size_t bytes, int same) {
+  crowd_play = kBlocks;
+  block_bytes = bytes;
+  block_stride = same ? 0 : bytes;
+  return Median(bytes <= kShortBytesMax ? CrowdUs : BlocksUs, (size_t)ranks);
+}
+
 static double CrowdMedian(enum Play play, int processes, size_t bytes) {
   crowd_play = play;
-  block_bytes = play == kAlltoall || play == kAllgather ? bytes : 0;
-  block_stride = play == kAlltoall ? bytes : 0;
-  told_bytes = play == kTell ? bytes : 0;
-  const int few = block_bytes <= kShortBytesMax;
-  return Median(few ? CrowdUs : BlocksUs, (size_t)processes);
+  block_bytes = 0;
+  told_bytes = bytes;
+  return Median(CrowdUs, (size_t)processes);
 }
 
 static double ForkMs(size_t unused) {
@@ -433,9 +440,9 @@ static double Measure(const char* line) {
     return bytes <= kShortBytesMax ? CrowdMedian(kTell, processes, bytes) : -1;
   if (sscanf(line, "meet:%d", &processes) == 1) return CrowdMedian(kMeet, processes, 0);
   if (sscanf(line, "alltoall:%d:%zu", &processes, &bytes) == 2)
-    return CrowdMedian(kAlltoall, processes, bytes);
+    return BlocksMedian(processes, bytes, 0);
   if (sscanf(line, "allgather:%d:%zu", &processes, &bytes) == 2)
-    return CrowdMedian(kAllgather, processes, bytes);
+    return BlocksMedian(processes, bytes, 1);
   sscanf(line, "%15[^:]:%zu", what, &bytes);
   if (strcmp(what, "line") == 0) return Median(LineUs, 0);
   if (strcmp(what, "post") == 0 && bytes <= kPostBytesMax) return Median(LineUs, bytes);
