@@ -122,7 +122,7 @@ void Engine::BeginRendezvous(Request* request, PeerId from, Rank source, int tag
     SendAnswer(lane, {PackToken(FrameKind::kDone, offer.token), Grant{}, false});
     return core::Finish(request, request->error);
   }
-  if (lane.pushes++ == 0 && lane.ways != nullptr) lane.push_mark_ns = MonotonicNs();
+  if (lane.ways != nullptr) lane.ways->Granted(MonotonicNs());
   request->remote_request = tokens_.Add(request);
   SendAnswer(lane, {PackToken(FrameKind::kClearToSend, offer.token),
                     Grant{request->remote_request, wanted}, true});
@@ -211,13 +211,12 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
       lane.caps.get_bytes_max = code == Code::kDenied ? 0 : lane.caps.get_bytes_max;
       return false;
     }
-    if (!straight)
-      datatype::Unpack(into, static_cast<std::int64_t>(moved), request->buffer);
+    if (!straight) datatype::Unpack(into, static_cast<std::int64_t>(moved), request->buffer);
     moved += piece;
   }
   trace::Count(trace::Counter::kZeroCopyReceived);
   trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
-  if (lane.ways != nullptr) lane.ways->Note(Way::kFetch, wanted, MonotonicNs() - began_ns);
+  if (lane.ways != nullptr) lane.ways->Fetched(wanted, began_ns, MonotonicNs());
   return true;
 }
 
@@ -238,12 +237,8 @@ void Engine::FinishReceive(Request* request) {
   tokens_.Remove(request->remote_request);
   request->remote_request = 0;
   Lane& lane = LaneTo(request->from);
-  --lane.pushes;
-  if (lane.ways != nullptr) {
-    const std::uint64_t now_ns = MonotonicNs();
-    lane.ways->Note(Way::kPush, static_cast<std::uint64_t>(request->bytes),
-                    now_ns - std::exchange(lane.push_mark_ns, now_ns));
-  }
+  if (lane.ways != nullptr)
+    lane.ways->Pushed(static_cast<std::uint64_t>(request->bytes), MonotonicNs());
   core::Finish(request, request->error);
 }
 
@@ -256,8 +251,7 @@ void Engine::ArrivedWithdraw(PeerId from, const transport::Header& header) {
       if (message->from != from || !waited_for || message->token != TokenOf(header)) continue;
       space->RemoveUnexpected(message);
       FreeMessage(message);
-      SendAnswer(LaneTo(from),
-                 {PackToken(FrameKind::kWithdrawn, TokenOf(header)), Grant{}, false});
+      SendAnswer(LaneTo(from), {PackToken(FrameKind::kWithdrawn, TokenOf(header)), Grant{}, false});
       return;
     }
 }

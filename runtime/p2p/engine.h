@@ -80,8 +80,6 @@ struct Lane {
   std::deque<Answer> answers;
   // How long messages come from this peer; null: as they can.
   std::unique_ptr<Ways> ways;
-  std::uint32_t pushes = 0;        // granted and not here yet
-  std::uint64_t push_mark_ns = 0;  // when the first of these was granted, or one before it came
 };
 
 // One transport in use.

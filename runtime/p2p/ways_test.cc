@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   the faster way is found, kept, and given up when it is no longer the faster one; trials
-// are
-//         few.
+//         are few.
 // Method: a play: each way takes the time that the test says.
 #include "runtime/p2p/ways.h"
 
@@ -10,6 +9,19 @@
 namespace lamina::p2p {
 namespace {
 
+std::uint64_t now_ns = 1;
+
+// One message at a time.
+void Note(Ways* ways, Way way, std::uint64_t bytes, std::uint64_t ns) {
+  const std::uint64_t began_ns = now_ns;
+  if (way == Way::kPush) ways->Granted(began_ns);
+  now_ns += ns;
+  if (way == Way::kPush)
+    ways->Pushed(bytes, now_ns);
+  else
+    ways->Fetched(bytes, began_ns, now_ns);
+}
+
 // How many of `messages` were pushed.
 int Pushed(Ways* ways, std::uint64_t bytes, int messages, std::uint64_t fetch_ns,
            std::uint64_t push_ns) {
@@ -17,15 +29,43 @@ int Pushed(Ways* ways, std::uint64_t bytes, int messages, std::uint64_t fetch_ns
   for (int i = 0; i < messages; ++i) {
     const Way way = ways->Choose(bytes);
     pushed += way == Way::kPush ? 1 : 0;
-    ways->Note(way, bytes, way == Way::kPush ? push_ns : fetch_ns);
+    Note(ways, way, bytes, way == Way::kPush ? push_ns : fetch_ns);
   }
   return pushed;
+}
+
+// The same in windows: those to be pushed come together after all others have been fetched.
+int PushedInWindows(Ways* ways, std::uint64_t bytes, int windows, int messages,
+                    std::uint64_t fetch_ns, std::uint64_t push_ns) {
+  int all_pushed = 0;
+  for (int window = 0; window < windows; ++window) {
+    int pushed = 0;
+    for (int i = 0; i < messages; ++i) {
+      if (ways->Choose(bytes) == Way::kFetch) {
+        Note(ways, Way::kFetch, bytes, fetch_ns);
+        continue;
+      }
+      ways->Granted(now_ns);
+      ++pushed;
+    }
+    now_ns += static_cast<std::uint64_t>(pushed) * push_ns;
+    for (int i = 0; i < pushed; ++i) ways->Pushed(bytes, now_ns += i > 0);
+    all_pushed += pushed;
+  }
+  return all_pushed;
 }
 
 TEST(Ways, FetchesWhatIsFasterFetched) {
   Ways ways;
   EXPECT_EQ(Pushed(&ways, 1 << 20, 8, 50'000, 90'000), 0) << "none before the first trial";
   EXPECT_LE(Pushed(&ways, 1 << 20, 2048, 50'000, 90'000), 2048 / 80);
+}
+
+TEST(Ways, TrialsThatChangeNothingGetRare) {
+  Ways ways;
+  Pushed(&ways, 1 << 20, 10'000, 50'000, 90'000);
+  EXPECT_LE(Pushed(&ways, 1 << 20, 100'000, 50'000, 90'000), 100'000 / 1000);
+  EXPECT_GE(Pushed(&ways, 1 << 20, 20'000, 50'000, 20'000), 20'000 / 2) << "still looks";
 }
 
 TEST(Ways, PushesWhatIsFasterPushed) {
@@ -47,7 +87,7 @@ TEST(Ways, ASlowFirstTrialIsNotTheLastWord) {
     const Way way = ways.Choose(1 << 20);
     static int tried = 0;
     const bool first = way == Way::kPush && tried++ == 0;  // the ring's pages are new
-    ways.Note(way, 1 << 20, way == Way::kFetch ? 50'000 : first ? 300'000 : 30'000);
+    Note(&ways, way, 1 << 20, way == Way::kFetch ? 50'000 : first ? 300'000 : 30'000);
   }
   EXPECT_EQ(ways.Choose(1 << 20), Way::kPush);
 }
@@ -56,9 +96,42 @@ TEST(Ways, ASenderThatIsBusyElsewhereIsFetchedFrom) {
   Ways ways;
   Pushed(&ways, 1 << 20, 50, 50'000, 30'000);
   ASSERT_EQ(ways.Choose(1 << 20), Way::kPush);
-  ways.Note(Way::kPush, 1 << 20, 10'000'000);
+  Note(&ways, Way::kPush, 1 << 20, 10'000'000);
   EXPECT_EQ(ways.Choose(1 << 20), Way::kFetch);
   EXPECT_LE(Pushed(&ways, 1 << 20, 2048, 50'000, 10'000'000), 2048 / 80);
+}
+
+TEST(Ways, OneFetchThatWasDisturbedChangesNothing) {
+  Ways ways;
+  Pushed(&ways, 1 << 20, 100, 50'000, 90'000);
+  Note(&ways, Way::kFetch, 1 << 20, 10'000'000);
+  EXPECT_EQ(Pushed(&ways, 1 << 20, 100, 50'000, 90'000), 0);
+}
+
+TEST(Ways, WhatIsHardlyFasterPushedIsFetched) {
+  Ways ways;
+  EXPECT_LE(Pushed(&ways, 64 << 10, 2048, 4'100, 3'600), 2048 / 80);
+}
+
+TEST(Ways, ABurstAtTheEndOfAWindowIsNotItsTime) {
+  const int windows = 100, messages = 64, all = windows * messages;
+  Ways fetched;
+  EXPECT_LE(PushedInWindows(&fetched, 1 << 20, windows, messages, 25'000, 62'000), all / 80);
+  Ways pushed;
+  EXPECT_GE(PushedInWindows(&pushed, 1 << 20, windows, messages, 62'000, 25'000), all * 9 / 10);
+  EXPECT_LE(PushedInWindows(&pushed, 1 << 20, windows, messages, 25'000, 62'000), all / 10);
+}
+
+TEST(Ways, AStreamWithoutAnEndIsTimedToo) {
+  Ways ways;
+  Pushed(&ways, 1 << 20, 50, 50'000, 30'000);
+  ASSERT_EQ(ways.Choose(1 << 20), Way::kPush);
+  ways.Granted(now_ns);
+  for (int i = 0; i < 100; ++i) {
+    ways.Granted(now_ns);
+    ways.Pushed(1 << 20, now_ns += 90'000);
+  }
+  EXPECT_EQ(ways.Choose(1 << 20), Way::kFetch);
 }
 
 TEST(Ways, AWayThatGetsSlowerIsLeft) {
@@ -78,7 +151,7 @@ TEST(Ways, WhatIsNotKnownYetIsNotPreferred) {
 TEST(Ways, AnySizeHasAPlace) {
   Ways ways;
   for (int n = 0; n < 63; ++n) {
-    ways.Note(ways.Choose(std::uint64_t{1} << n), std::uint64_t{1} << n, 1000);
+    Note(&ways, ways.Choose(std::uint64_t{1} << n), std::uint64_t{1} << n, 1000);
     ways.Choose((std::uint64_t{1} << n) + 1);
   }
 }
