@@ -40,7 +40,8 @@ enum {
   kCrowdCalls = 20000,
   kCrowdFirstCalls = 10,
   kBlocksBytes = 256 << 20, /* that each of two processes moves */
-  kPieceBytes = 256 << 10
+  kPieceBytes = 256 << 10,
+  kHugeBytes = 2 << 20
 };
 extern char** environ;
 
@@ -289,7 +290,8 @@ static void GiveAll(size_t self, int from_end) {
 }
 
 /* Microseconds that it takes to move the long blocks of all ranks if nobody waits for anybody and
- * no process for a processor: one copy by the kernel for each other rank, and of the own block. */
+ * no process for a processor: one copy by the kernel for each other rank, and of the own block, in
+ * huge pages if there are any. */
 static double BlocksUs(size_t ranks) {
   if (ranks < 2 || ranks % 2 != 0) return -1;
   const size_t bytes = block_bytes * ranks * (ranks / 2);
@@ -297,7 +299,9 @@ static double BlocksUs(size_t ranks) {
   int met = 0;
   block_ranks = ranks;
   two = mmap(NULL, sizeof *two, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  blocks_out = aligned_alloc(4096, 2 * bytes);
+  const size_t room = (2 * bytes + kHugeBytes - 1) / kHugeBytes * kHugeBytes;
+  blocks_out = aligned_alloc(kHugeBytes, room);
+  madvise(blocks_out, room, MADV_HUGEPAGE);
   blocks_in = blocks_out + bytes;
   cpu_set_t before;
   sched_getaffinity(0, sizeof before, &before);
