@@ -30,7 +30,6 @@ struct Params {
   std::string enable = "auto";
   std::uint64_t area_bytes = 4 << 20;
   std::string single_copy = "auto";
-  std::string huge_pages = "auto";
   std::uint32_t calls_before = 4;
   std::uint64_t trial_bytes_min = 8 << 10;
   std::uint32_t trial_before_calls = 8;
@@ -53,11 +52,6 @@ inline constexpr std::tuple kFields{
                     "auto: long data goes straight between the members' buffers (process_vm_readv, "
                     "process_vm_writev) where the kernel allows it and that was found to be "
                     "faster."),
-    param::Describe("collective.shared.huge_pages", &Params::huge_pages, "auto|never",
-                    "auto: buffers of 64 KiB or more that go so again and again, 64 MiB within "
-                    "each huge page, are put into such pages (MADV_COLLAPSE), where "
-                    "/sys/kernel/mm/transparent_hugepage/enabled does not say never; the kernel "
-                    "then copies faster."),
     param::Describe(
         "collective.shared.calls_before", &Params::calls_before, Unit::kCount, 0u, 1000000u,
         "Calls on a communicator that go by messages before the memory is made, which "

@@ -20,7 +20,6 @@
 #include "collectives/shared/participant.h"
 #include "collectives/shared/streaming.h"
 #include "collectives/shared/trial.h"
-#include "runtime/base/huge_pages.h"
 #include "runtime/base/log.h"
 #include "runtime/base/version.h"
 #include "runtime/core/process.h"
@@ -272,25 +271,24 @@ class Circle final : public Beside {
   }
   // What is moved by a call that may go direct; by another way no less, if that is faster yet.
   void CountMoved(const Invocation& it) {
+    p2p::Engine& engine = p2p::TheEngine();
     switch (it.operation) {
       case Operation::kBcast:
-        return Count(Into(it).first);
+        return engine.CountMoved(Into(it).first);
       case Operation::kAllgather:
-        Count(OwnOf(it));
-        return Count(Into(it).All(size()));
+        engine.CountMoved(OwnOf(it));
+        return engine.CountMoved(Into(it).All(size()));
       case Operation::kAlltoall:
-        Count(OutOf(it).All(size()));
-        return Count(Into(it).All(size()));
+        engine.CountMoved(OutOf(it).All(size()));
+        return engine.CountMoved(Into(it).All(size()));
       default: {
         const Reduction reduction = ReductionOf(it);
-        Count({const_cast<void*>(reduction.input), reduction.count, reduction.type});
-        if (reduction.output != nullptr) Count({reduction.output, reduction.count, reduction.type});
+        void* const input = const_cast<void*>(reduction.input);
+        engine.CountMoved({input, reduction.count, reduction.type});
+        if (reduction.output != nullptr)
+          engine.CountMoved({reduction.output, reduction.count, reduction.type});
       }
     }
-  }
-  void Count(const Buffer& moved) {
-    if (params_.huge_pages != "never" && moved.contiguous())
-      huge_pages_.Moved(moved.data(), moved.bytes());
   }
   bool MayGoByMessages(const Invocation& it) const {
     const bool of_one = it.operation == Operation::kGather || it.operation == Operation::kScatter;
@@ -492,7 +490,6 @@ class Circle final : public Beside {
   std::uint64_t token_ = 0;  // what others read of this member's memory, to try
   bool reaches_ = false;     // all members can reach each other's memory
   std::deque<std::pair<Kind, Trial>> trials_;
-  HugePages huge_pages_;               // the members' buffers in them
   bool opened_ = false;                // all that need a board have one
   std::unique_ptr<Board> board_;       // null where no other member is on this node
   std::unique_ptr<Participant> self_;  // likewise

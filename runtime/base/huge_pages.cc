@@ -41,7 +41,7 @@ bool AllThere(std::uintptr_t begin) {
 }  // namespace
 
 void HugePages::Count(std::uintptr_t begin, std::int64_t bytes) {
-  Buffer& known = known_[begin / kPageBytes * 0x9e3779b97f4a7c15u >> 60];
+  Buffer& known = known_[begin / kPageBytes * 0x9e3779b97f4a7c15u >> 58];
   if (known.begin != begin || known.bytes != bytes) {
     const std::uintptr_t last = begin + static_cast<std::uintptr_t>(bytes) - 1;
     const auto touched = static_cast<std::int64_t>(last / kHugeBytes - begin / kHugeBytes + 1);

@@ -20,6 +20,9 @@ namespace lamina {
 
 class HugePages {
  public:
+  // Not `allowed`: makes none.
+  explicit HugePages(bool allowed) : allowed_(allowed) {}
+
   static constexpr std::int64_t kBytesMin = 64 << 10;
   // How much is moved within each huge page before it is made: by then it would have saved about
   // what it costs. If the application has given the memory back since, it is made once more after 8
@@ -42,8 +45,8 @@ class HugePages {
   void Count(std::uintptr_t begin, std::int64_t bytes);
   void Make(const Buffer& buffer);
 
-  bool allowed_ = true;
-  std::array<Buffer, 16> known_{};
+  bool allowed_;
+  std::array<Buffer, 64> known_{};
 };
 
 }  // namespace lamina

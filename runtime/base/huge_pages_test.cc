@@ -100,7 +100,7 @@ class HugePagesTest : public testing::Test {
     }
   }
 
-  HugePages pages_;
+  HugePages pages_{true};
 };
 
 TEST_F(HugePagesTest, ALongBufferWithWhatIsBesideItIfThatIsThere) {
@@ -148,6 +148,15 @@ TEST_F(HugePagesTest, AnotherBufferIsCountedByItself) {
   pages_.Moved(memory.begin(), HugePages::kMovedBefore / 2);  // a length nobody has
   MoveOften(memory, 0, kHuge);
   EXPECT_EQ(memory.HugePages(), 1u);
+}
+
+TEST_F(HugePagesTest, NoneWhereThatIsNotAllowed) {
+  Memory memory(1);
+  memory.Fill(0, kHuge);
+  pages_ = HugePages(false);
+  for (std::int64_t moved = 0; moved <= 2 * HugePages::kMovedBefore; moved += kHuge)
+    pages_.Moved(memory.begin(), kHuge);
+  EXPECT_EQ(memory.HugePages(), 0u);
 }
 
 TEST_F(HugePagesTest, ShortOnesStayWhereTheyAre) {

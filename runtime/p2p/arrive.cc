@@ -217,6 +217,7 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   trace::Count(trace::Counter::kZeroCopyReceived);
   trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
   if (lane.ways != nullptr) lane.ways->Fetched(wanted, began_ns, MonotonicNs());
+  if (straight) huge_pages_.Moved(request->buffer.data(), request->bytes);
   return true;
 }
 

@@ -25,7 +25,8 @@ Engine::Engine(const Params& params, const progress::WaitPolicy& policy, PeerId 
       bootstrap_(bootstrap),
       // calloc: untouched pages cost nothing, so a million peers never spoken to are free.
       lanes_(static_cast<Lane**>(std::calloc(job_ranks, sizeof(Lane*)))),
-      lanes_count_(job_ranks) {
+      lanes_count_(job_ranks),
+      huge_pages_(params.huge_pages != "never") {
   CHECK(lanes_ != nullptr);
 }
 

@@ -149,7 +149,9 @@ Code Engine::SendOffer(Lane& lane, Request* request) {
   const transport::Frame frame{
       PackMatch(FrameKind::kReadyToSend, request->context, request->comm->rank, request->match_tag),
       {reinterpret_cast<const std::byte*>(&offer), sizeof offer}};
-  return lane.endpoint->SendShort(frame);
+  const Code code = lane.endpoint->SendShort(frame);
+  if (code == Code::kOk && lane.caps.get_bytes_max > 0) CountMoved(request->buffer);
+  return code;
 }
 
 void Engine::QueueSend(Lane& lane, Request* request) {

@@ -284,8 +284,8 @@ static double Row(Batch batch, int bytes, double seconds) {
     took = Time(batch, calls, bytes);
   }
   const int batches = took > seconds ? 1 : kBatches;
-  double per_call[kBatches] = {took / calls};
-  for (int i = 0; i < batches && batches > 1; ++i) per_call[i] = Time(batch, calls, bytes) / calls;
+  double per_call[kBatches];
+  for (int i = 0; i < batches; ++i) per_call[i] = Time(batch, calls, bytes) / calls;
   qsort(per_call, (size_t)batches, sizeof per_call[0], ByValue);
   return per_call[batches / 2];
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Goal:   buffers of long collectives come into huge pages where they are moved often, and stay out
- *         of them where the user says so; either way the data is what it should be.
+ * Goal:   buffers of long messages and collectives come into huge pages where they are moved often,
+ *         and stay out of them where the user says so; either way the data is what it should be.
  * Method: each operation with buffers of its own, until 64 MiB have been moved within a huge page;
  *         then what /proc/self/smaps says of them. Argument 1: "some" or "none" are expected.
  */
@@ -15,7 +15,7 @@
 #include "test/mpi/check.h"
 
 enum { kHuge = 2 << 20, kWords = 256 << 10, kCalls = 70, kCollapse = 25 /* MADV_COLLAPSE */ };
-enum { kBcast, kAllgather, kAlltoall, kReduce, kAllreduce, kOperations };
+enum { kExchange, kBcast, kAllgather, kAlltoall, kReduce, kAllreduce, kOperations };
 
 static int rank, size;
 
@@ -53,6 +53,11 @@ static void Call(int operation, int turn, int* in, int* out) {
   int i, r;
   for (i = 0; i < blocks * kWords; ++i) in[i] = mine;
   switch (operation) {
+    case kExchange:
+      MPI_Sendrecv(in, kWords, MPI_INT, (rank + 1) % size, 0, out, kWords, MPI_INT,
+                   (rank + size - 1) % size, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      for (i = 0; i < kWords; ++i) EXPECT(out[i] == 100 * ((rank + size - 1) % size) + turn);
+      return;
     case kBcast:
       MPI_Bcast(in, kWords, MPI_INT, turn % size, MPI_COMM_WORLD);
       for (i = 0; i < kWords; ++i) EXPECT(in[i] == 100 * (turn % size) + turn);
