@@ -143,7 +143,7 @@ class Engine final : public transport::Inbox {
   // take a frame now has others to read, and asks anyway.
   void Nudge(PeerId peer);
   const progress::WaitPolicy& policy() const { return policy_; }
-  // The kernel copied `buffer`, or may find that faster yet.
+  // `buffer` goes from process to process of this node once more; see p2p.engine.huge_pages.
   void CountMoved(const Buffer& buffer) {
     if (buffer.contiguous()) huge_pages_.Moved(buffer.data(), buffer.bytes());
   }
