@@ -49,16 +49,16 @@ void HugePages::Count(std::uintptr_t begin, std::int64_t bytes) {
   }
   known.left -= bytes;
   if (known.left > 0) return;
-  known.wait *= kWaitGrowth;
+  // Pages that somebody reads at this moment cannot be had: soon again.
+  if (Make(known) != EAGAIN) known.wait *= kWaitGrowth;
   known.left = known.wait;
-  Make(known);
 }
 
 // By one call, because each waits for every processor of the machine.
-void HugePages::Make(const Buffer& buffer) {
+int HugePages::Make(const Buffer& buffer) {
   if (SwitchedOff()) {
     allowed_ = false;
-    return;
+    return 0;
   }
   const std::uintptr_t end = buffer.begin + static_cast<std::uintptr_t>(buffer.bytes);
   std::uintptr_t first = (buffer.begin + kHugeBytes - 1) / kHugeBytes * kHugeBytes;
@@ -67,11 +67,13 @@ void HugePages::Make(const Buffer& buffer) {
   if (before < first && AllThere(before)) first = before;
   if (last < end && last >= first && AllThere(last)) last += kHugeBytes;
   if (first >= last || madvise(reinterpret_cast<void*>(first), last - first, kCollapse) == 0)
-    return;
-  if (errno == ENOMEM) allowed_ = false;  // there are none left, and to look for some takes long
+    return 0;
+  const int error = errno;
+  if (error == ENOMEM) allowed_ = false;  // there are none left, and to look for some takes long
   Log(Level::kDebug, "memory", "no huge pages for %lld bytes at %p: %s",
       static_cast<long long>(buffer.bytes), reinterpret_cast<void*>(buffer.begin),
-      std::strerror(errno));
+      std::strerror(error));
+  return error;
 }
 
 }  // namespace lamina

@@ -43,7 +43,7 @@ class HugePages {
   };
 
   void Count(std::uintptr_t begin, std::int64_t bytes);
-  void Make(const Buffer& buffer);
+  int Make(const Buffer& buffer);  // 0 or an errno value
 
   bool allowed_;
   std::array<Buffer, 64> known_{};

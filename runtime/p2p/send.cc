@@ -140,7 +140,10 @@ Code Engine::SendParcel(Lane& lane, Request* request) {
 
 Code Engine::SendOffer(Lane& lane, Request* request) {
   // remote_request holds our own token until the peer's is known: both name this transfer.
-  if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+  if (request->remote_request == 0) {
+    request->remote_request = tokens_.Add(request);
+    if (lane.caps.get_bytes_max > 0) CountMoved(request->buffer);  // before anybody reads it
+  }
   const Offer offer{.bytes = static_cast<std::uint64_t>(request->buffer.bytes()),
                     .token = request->remote_request,
                     .address = request->buffer.contiguous()
@@ -149,9 +152,7 @@ Code Engine::SendOffer(Lane& lane, Request* request) {
   const transport::Frame frame{
       PackMatch(FrameKind::kReadyToSend, request->context, request->comm->rank, request->match_tag),
       {reinterpret_cast<const std::byte*>(&offer), sizeof offer}};
-  const Code code = lane.endpoint->SendShort(frame);
-  if (code == Code::kOk && lane.caps.get_bytes_max > 0) CountMoved(request->buffer);
-  return code;
+  return lane.endpoint->SendShort(frame);
 }
 
 void Engine::QueueSend(Lane& lane, Request* request) {

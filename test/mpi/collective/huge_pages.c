@@ -14,7 +14,7 @@
 
 #include "test/mpi/check.h"
 
-enum { kHuge = 2 << 20, kWords = 256 << 10, kCalls = 70, kCollapse = 25 /* MADV_COLLAPSE */ };
+enum { kHuge = 2 << 20, kWords = 256 << 10, kCalls = 200, kCollapse = 25 /* MADV_COLLAPSE */ };
 enum { kExchange, kBcast, kAllgather, kAlltoall, kReduce, kAllreduce, kOperations };
 
 static int rank, size;
