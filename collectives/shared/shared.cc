@@ -269,22 +269,23 @@ class Circle final : public Beside {
         return true;
     }
   }
-  // What is moved by a call that may go direct; by another way no less, if that is faster yet.
+  // Buffers of a call that may go direct. They count whichever way it goes: in small pages the
+  // other ways may be faster, and in huge ones no more.
   void CountMoved(const Invocation& it) {
     p2p::Engine& engine = p2p::TheEngine();
     switch (it.operation) {
       case Operation::kBcast:
         return engine.CountMoved(Into(it).first);
       case Operation::kAllgather:
-        engine.CountMoved(OwnOf(it));
+        if (!it.in_place) engine.CountMoved(OwnOf(it));
         return engine.CountMoved(Into(it).All(size()));
       case Operation::kAlltoall:
         engine.CountMoved(OutOf(it).All(size()));
         return engine.CountMoved(Into(it).All(size()));
       default: {
         const Reduction reduction = ReductionOf(it);
-        void* const input = const_cast<void*>(reduction.input);
-        engine.CountMoved({input, reduction.count, reduction.type});
+        if (reduction.input != reduction.output)
+          engine.CountMoved({const_cast<void*>(reduction.input), reduction.count, reduction.type});
         if (reduction.output != nullptr)
           engine.CountMoved({reduction.output, reduction.count, reduction.type});
       }

@@ -49,7 +49,6 @@ void HugePages::Count(std::uintptr_t begin, std::int64_t bytes) {
   }
   known.left -= bytes;
   if (known.left > 0) return;
-  // Pages that somebody reads at this moment cannot be had: soon again.
   if (Make(known) != EAGAIN) known.wait *= kWaitGrowth;
   known.left = known.wait;
 }

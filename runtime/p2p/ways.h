@@ -99,8 +99,7 @@ class Ways {
 
   // Messages that were pushed one beside the other.
   struct Run {
-    std::uint64_t messages, bytes;
-    std::uint64_t began_ns;
+    std::uint64_t messages, bytes, began_ns;
   };
 
   std::array<Size, kSizes> sizes_;
