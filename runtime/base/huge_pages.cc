@@ -38,6 +38,12 @@ bool AllThere(std::uintptr_t begin) {
          std::all_of(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; });
 }
 
+// 0 or an errno value.
+int Collapse(std::uintptr_t first, std::uintptr_t last) {
+  if (first >= last) return 0;
+  return madvise(reinterpret_cast<void*>(first), last - first, kCollapse) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 void HugePages::Count(std::uintptr_t begin, std::int64_t bytes) {
@@ -60,14 +66,16 @@ int HugePages::Make(const Buffer& buffer) {
     return 0;
   }
   const std::uintptr_t end = buffer.begin + static_cast<std::uintptr_t>(buffer.bytes);
-  std::uintptr_t first = (buffer.begin + kHugeBytes - 1) / kHugeBytes * kHugeBytes;
-  std::uintptr_t last = end / kHugeBytes * kHugeBytes;
   const std::uintptr_t before = buffer.begin / kHugeBytes * kHugeBytes;
-  if (before < first && AllThere(before)) first = before;
-  if (last < end && last >= first && AllThere(last)) last += kHugeBytes;
-  if (first >= last || madvise(reinterpret_cast<void*>(first), last - first, kCollapse) == 0)
-    return 0;
-  const int error = errno;
+  const std::uintptr_t last = end / kHugeBytes * kHugeBytes;
+  const std::uintptr_t first = before < buffer.begin ? before + kHugeBytes : before;
+  const std::uintptr_t all_first = before < first && AllThere(before) ? before : first;
+  const std::uintptr_t all_last =
+      last < end && last >= all_first && AllThere(last) ? last + kHugeBytes : last;
+  int error = Collapse(all_first, all_last);
+  // What is beside the buffer may be another mapping, at which the kernel stops.
+  if (error == EINVAL && all_first < first) error = Collapse(first, all_last);
+  if (error == 0) return 0;
   if (error == ENOMEM) allowed_ = false;  // there are none left, and to look for some takes long
   Log(Level::kDebug, "memory", "no huge pages for %lld bytes at %p: %s",
       static_cast<long long>(buffer.bytes), reinterpret_cast<void*>(buffer.begin),

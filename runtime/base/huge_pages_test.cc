@@ -128,6 +128,19 @@ TEST_F(HugePagesTest, NoMemoryThatWasNotThere) {
   EXPECT_TRUE(memory.Holds(kPage, 2 * kHuge + kPage));
 }
 
+// Half of what the buffer shares a huge page with cannot be written to, so it is another mapping.
+TEST_F(HugePagesTest, ANeighbourOfAnotherKindCostsOnlyThePageThatIsShared) {
+  for (const bool behind : {false, true}) {
+    pages_ = HugePages(true);
+    Memory memory(3);
+    memory.Fill(0, 3 * kHuge);
+    mprotect(memory.begin() + (behind ? 5 : 0) * kHuge / 2, kHuge / 2, PROT_READ);
+    MoveOften(memory, kHuge / 2, 2 * kHuge);
+    EXPECT_EQ(memory.HugePages(), 2u) << "behind " << behind;
+    EXPECT_TRUE(memory.Holds(0, 3 * kHuge));
+  }
+}
+
 TEST_F(HugePagesTest, MadeAgainOnlyAfterMuchMore) {
   Memory memory(1);
   memory.Fill(0, kHuge);
