@@ -165,6 +165,7 @@ class Circle final : public Beside {
     }
     if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
+    if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return Go(it, Way::kBoard);
     const Ways ways = WaysOf(it, bytes);
     Way way = ways.all[0];
     if (ways.count > 1) {
@@ -238,7 +239,6 @@ class Circle final : public Beside {
   // tried, because it leaves to memory what the others look for in the caches.
   Ways WaysOf(const Invocation& it, std::int64_t bytes) const {
     Ways ways;
-    if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return ways;
     if (MayGoDirect(it)) ways.Add(Way::kDirect);
     if (MayGoByMessages(it)) ways.Add(Way::kMessages);
     if (kCanStream && IsBeyondCaches(it.operation, bytes)) {
@@ -437,7 +437,7 @@ class Circle final : public Beside {
       case Operation::kGather:
         return Gather(self, it.root, OwnOf(it), in);
       case Operation::kScatter:
-        return Scatter(self, it.root, out, it.in_place ? out.At(comm_.rank) : in.first);
+        return Scatter(self, it.root, out, it.in_place ? out.At(comm_.rank) : in.At(0));
       case Operation::kAlltoall:
         return Alltoall(self, it.in_place ? in : out, in);
       case Operation::kReduce:
