@@ -16,19 +16,20 @@
 namespace lamina::collective::shared {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32647261'6f626c6cull;  // "llboard2"
+constexpr std::uint64_t kMagic = 0x33647261'6f626c6cull;  // "llboard3"
 constexpr std::size_t kPageBytes = 4096;
 
 std::size_t WholePages(std::size_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
 
-// Everything before the short slots.
+// Everything before the ring.
 std::size_t LinesBytes(std::uint32_t ranks) {
   return WholePages(sizeof(BoardHeader) + ranks * (sizeof(Member) + kDepth * sizeof(Post)) +
                     kDepth * (sizeof(Gate) + sizeof(Post)));
 }
 
 std::size_t BoardBytes(const Invitation& invitation) {
-  return LinesBytes(invitation.ranks) + kDepth * kShortSlotBytes + kSlots * invitation.slot_bytes;
+  return LinesBytes(invitation.ranks) + RingBytes(static_cast<Rank>(invitation.ranks)) +
+         kSlots * invitation.slot_bytes;
 }
 
 // Closes on scope exit.
@@ -123,8 +124,8 @@ Board::Board(std::byte* base, std::size_t bytes, int descriptor, const Invitatio
   gates_ = reinterpret_cast<Gate*>(members_ + ranks_);
   verdicts_ = reinterpret_cast<Post*>(gates_ + kDepth);
   posts_ = verdicts_ + kDepth;
-  short_slots_ = base + LinesBytes(invitation.ranks);
-  area_ = short_slots_ + kDepth * kShortSlotBytes;
+  ring_ = base + LinesBytes(invitation.ranks);
+  area_ = ring_ + RingBytes(ranks_);
 }
 
 Board::~Board() {

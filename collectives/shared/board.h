@@ -2,10 +2,9 @@
 // The memory that the members of one communicator share: where each posts what the others read.
 //
 // Operations on a communicator are numbered from 1, alike on all members. Operation n uses set
-// n % kDepth of the lines below and of the short slots, and slot n % kSlots of the area, whole or
-// half of it. Nothing is ever cleared but the count of arrivals: a number that is at least n says
-// "done for operation n".
-// README.md has the byte table.
+// n % kDepth of the lines below, and a stretch of the ring (ring.h) or slot n % kSlots of the area,
+// whole or half of it. Nothing is ever cleared but the count of arrivals: a number that is at least
+// n says "done for operation n". README.md has the byte table.
 //
 // The memory is a sealed memfd without a name. The others open it as /proc/PID/fd/FD, as long as
 // the maker holds the descriptor.
@@ -14,6 +13,7 @@
 // Allocation: at creation only. Pages of the area exist once they are touched.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +27,18 @@ namespace lamina::collective::shared {
 using Number = std::uint64_t;  // of an operation
 
 inline constexpr std::size_t kLineBytes = 64;
-inline constexpr Number kDepth = 8;
+inline constexpr Number kDepth = 64;
 inline constexpr Number kSlots = 4;
+// More pieces of a broadcast than there are slots take turns in halves of slots: lines that come
+// around again too soon are still in others' caches and have to be taken back. 1 MiB to a processor
+// that shares a cache, through 4 times 64 KiB 64 us, through 8 times 45.
+inline constexpr Number kCells = 2;
 inline constexpr std::size_t kInlineBytes = 48;
-inline constexpr std::size_t kShortSlotBytes = 4 << 10;
+
+// A row of more members is longer, but what goes around should stay in their caches.
+constexpr std::size_t RingBytes(Rank ranks) {
+  return std::min<std::size_t>(static_cast<std::size_t>(ranks) * (4 << 10), 64 << 10);
+}
 
 // What one member has to say in one operation. Written by that member alone.
 struct alignas(kLineBytes) Post {
@@ -100,10 +108,7 @@ class Board {
   Gate& gate(Number number) { return gates_[number % kDepth]; }
   // What the last to arrive says to all.
   Post& verdict(Number number) { return verdicts_[number % kDepth]; }
-  // kShortSlotBytes each; as many as posts.
-  std::byte* short_slot(Number number) {
-    return short_slots_ + (number % kDepth) * kShortSlotBytes;
-  }
+  std::byte* ring() { return ring_; }
   std::byte* slot(Number number) { return area_ + (number % kSlots) * invitation_.slot_bytes; }
   std::size_t slot_bytes() const { return invitation_.slot_bytes; }
   Rank ranks() const { return ranks_; }
@@ -124,7 +129,7 @@ class Board {
   Gate* gates_;
   Post* verdicts_;
   Post* posts_;
-  std::byte* short_slots_;
+  std::byte* ring_;
   std::byte* area_;
 };
 

@@ -2,12 +2,12 @@
 // Operations that move data.
 //
 // Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
-//        alltoall: a row for each sender, of pieces for all others or for some. In the slot of the
-//        operation; a short bcast in the root's post or in a short slot, pieces of a long one in
-//        halves of slots.
+//        alltoall: a row for each sender, of pieces for all others or for some. A few bytes of one
+//        member in its post; a short row of bcast, gather or scatter in the ring; else in the slot
+//        of the operation, pieces of a long bcast in halves of slots.
 // Cost:  two copies of every byte, but one of a long block that stays with its member in an
 //        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
-//        whoever only writes goes on at once, until the slots are used up.
+//        whoever only writes goes on at once, until there is no room.
 #include <algorithm>
 #include <cstring>
 
@@ -26,11 +26,6 @@ std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
   if (self.crowded()) return bytes <= kWholeBytesMax ? bytes : kPieceBytes;
   return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
 }
-
-// More pieces of a broadcast than there are slots take turns in cells, two to a slot: lines that
-// come around again too soon are still in others' caches and have to be taken back. 1 MiB to a
-// processor that shares a cache, through 4 times 64 KiB 64 us, through 8 times 45.
-constexpr std::int64_t kCells = kDepth / kSlots;  // to a slot
 
 // Up to here a row of blocks is copied as one, a member's own among them; of longer ones it keeps
 // its own while it waits for the others.
@@ -88,22 +83,29 @@ std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
   return std::min(bytes, std::max<std::int64_t>(room, 1));
 }
 
-// One operation of a broadcast: bytes [done, done + bytes) by way of `place()`, where the root
-// `writes`.
-template <class Place>
-bool Tell(Participant& self, Rank root, const Buffer& data, std::int64_t done, std::int64_t bytes,
-          Writes writes, const Place& place) {
+// One operation in which the root writes and the others read what it wrote. `begin(writes)` begins
+// it and says where, or null if a member died.
+template <class Begin, class Write, class Read>
+bool Tell(Participant& self, Rank root, const Begin& begin, const Write& write, const Read& read) {
   const bool is_root = self.rank() == root;
-  if (!self.Begin(is_root ? writes : Writes::kNothing)) return false;
+  std::byte* const place = begin(is_root);
+  if (place == nullptr) return false;
   if (is_root) {
-    Take(data, done, bytes, place(), self.stores());
+    write(place);
     self.Publish();
   } else {
     if (!self.Await(root)) return false;
-    Give(place(), bytes, data, done);
+    read(place);
   }
   self.Finish();
   return true;
+}
+
+// Where the root alone writes `bytes`: few into its post, for which one line is enough.
+std::byte* BeginOfRoot(Participant& self, Rank root, bool writes, std::int64_t bytes) {
+  if (bytes > static_cast<std::int64_t>(kInlineBytes)) return self.BeginRow(writes, bytes);
+  const bool begun = self.Begin(writes ? Writes::kPost : Writes::kNothing);
+  return begun ? self.post(root).data : nullptr;
 }
 
 // To each block of `in` what lies `stride` bytes behind the one before; from `from` on.
@@ -125,7 +127,7 @@ bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   if (!self.Begin(Writes::kSlot)) return false;
   Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row, self.stores());
   self.Arrive();
-  self.FetchNext(self.rank() * row, row);
+  self.FetchNext(self.next_slot() + self.rank() * row, row);
   if (!self.AwaitAll()) return false;
   GiveColumn(self.slot() + self.rank() * bytes, row, self.ranks(), in);
   self.Finish();
@@ -173,22 +175,25 @@ bool Barrier(Participant& self) {
 
 bool Bcast(Participant& self, Rank root, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
-  if (bytes <= static_cast<std::int64_t>(kInlineBytes))
-    return Tell(self, root, data, 0, bytes, Writes::kPost, [&] { return self.post(root).data; });
-  // A reader's turn may be long in coming: the more slots, the more roots can go on before it.
-  if (self.crowded() && bytes <= static_cast<std::int64_t>(kShortSlotBytes))
-    return Tell(self, root, data, 0, bytes, Writes::kShortSlot, [&] { return self.short_slot(); });
   std::int64_t piece = std::min(Piece(self, bytes, 1), BcastPiece(self, bytes));
   const bool in_cells = bytes > std::int64_t{kSlots} * piece;
   if (in_cells) piece = std::min(Piece(self, bytes, kCells), piece);
-  for (std::int64_t done = 0; done < bytes; done += piece) {
-    // Whatever was in a slot before the call has gone once the call has used it.
-    const bool used = in_cells && done >= std::int64_t{kSlots} * piece;
-    const auto place = [&] { return in_cells ? self.cell(piece) : self.slot(); };
-    if (!Tell(self, root, data, done, std::min(piece, bytes - done),
-              used ? Writes::kCell : Writes::kSlot, place))
-      return false;
-  }
+  std::int64_t done = 0;
+  do {
+    const std::int64_t now = std::min(piece, bytes - done);
+    const auto begin = [&](bool writes) -> std::byte* {
+      if (!in_cells) return BeginOfRoot(self, root, writes, now);
+      // Whatever was in a slot before the call has gone once the call has used it.
+      const bool used = done >= std::int64_t{kSlots} * piece;
+      if (!self.Begin(!writes ? Writes::kNothing : used ? Writes::kCell : Writes::kSlot))
+        return nullptr;
+      return self.cell(piece);
+    };
+    const auto write = [&](std::byte* place) { Take(data, done, now, place, self.stores()); };
+    const auto read = [&](const std::byte* place) { Give(place, now, data, done); };
+    if (!Tell(self, root, begin, write, read)) return false;
+    done += now;
+  } while (done < bytes);
   return true;
 }
 
@@ -205,7 +210,7 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
     std::byte* const row = self.slot();
     Take(own, done, now, row + self.rank() * now, self.stores());
     self.Arrive();
-    self.FetchNext(self.rank() * now, now);
+    self.FetchNext(self.next_slot() + self.rank() * now, now);
     if (!is_short && !Same(own, mine))
       Give(own.contiguous() ? own.data() + done : row + self.rank() * now, now, mine, done, stores);
     if (!self.AwaitAll()) return false;
@@ -222,20 +227,27 @@ bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
 
 bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) {
   const std::int64_t bytes = own.bytes();
-  const std::int64_t piece = Piece(self, bytes, self.ranks());
+  const bool is_inline = bytes <= static_cast<std::int64_t>(kInlineBytes);
+  const std::int64_t piece = is_inline ? bytes : Piece(self, bytes, self.ranks());
   const bool is_root = self.rank() == root;
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
-    if (!self.Begin(is_root ? Writes::kNothing : Writes::kSlot)) return false;
-    std::byte* const row = self.slot();
+    std::byte* row = nullptr;
+    if (is_inline) {
+      if (self.Begin(is_root ? Writes::kNothing : Writes::kPost)) row = self.post(0).data;
+    } else {
+      row = self.BeginRow(!is_root, now * self.ranks());
+    }
+    if (row == nullptr) return false;
+    const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : now;
     if (!is_root) {
-      Take(own, done, now, row + self.rank() * now, self.stores());
+      Take(own, done, now, row + self.rank() * stride, self.stores());
       self.Publish();
     }
     for (Rank rank = 0; is_root && rank < self.ranks(); ++rank) {
       if (rank == root) continue;
       if (!self.Await(rank)) return false;
-      Give(row + rank * now, now, all.At(rank), done);
+      Give(row + rank * stride, now, all.At(rank), done);
     }
     self.Finish();
   }
@@ -246,22 +258,19 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
 bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own) {
   const std::int64_t bytes = own.bytes();
   const std::int64_t piece = Piece(self, bytes, self.ranks());
-  const bool is_root = self.rank() == root;
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
-    if (!self.Begin(is_root ? Writes::kSlot : Writes::kNothing)) return false;
-    std::byte* const row = self.slot();
-    for (Rank rank = 0; is_root && rank < self.ranks(); ++rank)
-      if (rank != root) Take(all.At(rank), done, now, row + rank * now, self.stores());
-    if (is_root) {
-      self.Publish();
-    } else {
-      if (!self.Await(root)) return false;
-      Give(row + self.rank() * now, now, own, done);
-    }
-    self.Finish();
+    const auto begin = [&](bool writes) {
+      return BeginOfRoot(self, root, writes, now * self.ranks());
+    };
+    const auto write = [&](std::byte* row) {
+      for (Rank rank = 0; rank < self.ranks(); ++rank)
+        if (rank != root) Take(all.At(rank), done, now, row + rank * now, self.stores());
+    };
+    const auto read = [&](const std::byte* row) { Give(row + self.rank() * now, now, own, done); };
+    if (!Tell(self, root, begin, write, read)) return false;
   }
-  if (is_root && !Same(own, all.At(root))) datatype::Copy(all.At(root), own);
+  if (self.rank() == root && !Same(own, all.At(root))) datatype::Copy(all.At(root), own);
   return true;
 }
 

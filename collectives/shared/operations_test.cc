@@ -377,11 +377,13 @@ TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
 // have yet to read stays.
 TEST_P(Operations, ARootThatBroadcastsRunsAheadAsFarAsThereIsRoom) {
   const Scene scene = GetParam();
-  const auto room = [&](std::size_t bytes) {
-    if (bytes <= kInlineBytes || (scene.crowded && bytes <= kShortSlotBytes)) return kDepth;
-    return kSlots;
+  const std::size_t operations = Participant::RingOperationsMin(scene.crowded);
+  const std::size_t short_max = RingBytes(scene.ranks) / operations;
+  const auto room = [&](std::size_t bytes) -> Number {
+    if (bytes <= kInlineBytes) return kDepth;
+    return bytes <= short_max ? operations : kSlots;
   };
-  for (const std::size_t bytes : {kInlineBytes, kInlineBytes + 4, kShortSlotBytes}) {
+  for (const std::size_t bytes : {kInlineBytes, short_max, short_max + 4}) {
     constexpr std::uint32_t kCalls = 3 * kDepth;
     std::atomic<std::uint32_t> told{0};
     Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
@@ -433,8 +435,8 @@ TEST(Bcast, OverwritesNoSlotThatSomebodyHasYetToRead) {
       };
       if (self.rank() != 0) await(kSlots);
       for (std::uint32_t call = 1; call <= kSlots; ++call) tell(call, 2 * kHalf);
-      if (self.rank() != 0) await(kSlots + kDepth);
-      tell(kSlots + 1, 3 * kDepth * kHalf);
+      if (self.rank() != 0) await(kSlots + kCells * kSlots);
+      tell(kSlots + 1, 3 * kCells * kSlots * kHalf);
     });
   }
 }

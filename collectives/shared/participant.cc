@@ -3,10 +3,7 @@
 
 namespace lamina::collective::shared {
 
-// The slot, and the posts, of this operation were those of an earlier one that all have to have
-// finished.
-bool Participant::AwaitRoom(Number depth) {
-  const Number needed = number_ - depth;
+bool Participant::AwaitLaggards(Number needed) {
   Number least = number_ - 1;
   for (Rank other = 0; other < ranks(); ++other) {
     if (other == rank_) continue;

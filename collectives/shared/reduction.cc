@@ -171,7 +171,7 @@ bool EachFolds(Participant& self, const Reduction& it) {
     WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
              count * size);
     self.Arrive();
-    self.FetchNext(own_row, count * size);
+    self.FetchNext(self.next_slot() + own_row, count * size);
     if (!self.AwaitAll()) return false;
     fold.Fold(self.slot(), stride, first, count);
     self.Finish();
@@ -280,7 +280,7 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   const std::int64_t piece = is_inline ? it.count : ElementsOfReducePiece(self, it);
   const std::int64_t size = it.type->size;
   const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : Lines(piece * size);
-  const Writes writes = is_inline ? Writes::kPost : Writes::kSlot;
+  const std::int64_t row_bytes = stride * self.ranks();
   OwnFold fold(self, it);
   if (is_root && !fold.has_memory()) {
     self.Break();
@@ -289,11 +289,16 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   std::int64_t first = 0;
   do {
     const std::int64_t count = std::min(piece, it.count - first);
-    if (!self.Begin(is_root ? Writes::kNothing : writes)) return false;
-    std::byte* const rows = is_inline ? self.post(0).data : self.slot();
+    std::byte* rows = nullptr;
+    if (is_inline) {
+      if (self.Begin(is_root ? Writes::kNothing : Writes::kPost)) rows = self.post(0).data;
+    } else {
+      rows = self.BeginRow(!is_root, row_bytes);
+    }
+    if (rows == nullptr) return false;
     const std::int64_t own_row = self.rank() * stride;
     if (is_root) {
-      if (!is_inline) self.FetchNext(own_row, count * size);
+      if (!is_inline) self.FetchNext(self.next_row(row_bytes) + own_row, count * size);
       for (Rank rank = self.ranks() - 1; rank >= 0; --rank)
         if (rank != root && !self.Await(rank)) return false;
       fold.Fold(rows, stride, first, count);
@@ -301,7 +306,7 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
       WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
                count * size);
       self.Publish();
-      if (!is_inline) self.FetchNext(own_row, count * size);
+      if (!is_inline) self.FetchNext(self.next_row(row_bytes) + own_row, count * size);
     }
     self.Finish();
     first += piece;
