@@ -8,7 +8,7 @@
  *                                                      allgather:BYTES alltoall:BYTES both:BYTES
  *                                                      pairs:BYTES stencil:POINTS any:BYTES
  *                                                      started:BYTES vector:BYTES early:BYTES
- *                                                      shifted:BYTES
+ *                                                      shifted:BYTES tell:BYTES collect:BYTES
  *                                                      queue:MESSAGES memory spoken peer idle
  * `multiple`: at MPI_THREAD_MULTIPLE, by one thread all the same.
  * Prints `ROW VALUE BEFORE AFTER` per row. VALUE: microseconds, messages per second, kB per rank
@@ -200,6 +200,11 @@ static void Bcast(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) MPI_Bcast(sent, bytes, MPI_BYTE, i % ranks, MPI_COMM_WORLD);
 }
 
+/* From rank 0 alone, which runs ahead as far as the MPI lets it. */
+static void Tell(int calls, int bytes) {
+  for (int i = 0; i < calls; ++i) MPI_Bcast(sent, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
 static void Allreduce(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) {
     MPI_Allreduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -211,6 +216,12 @@ static void Reduce(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) {
     MPI_Reduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, i % ranks, MPI_COMM_WORLD);
   }
+}
+
+/* At rank 0 alone: the others run ahead. */
+static void Collect(int calls, int bytes) {
+  for (int i = 0; i < calls; ++i)
+    MPI_Reduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
 }
 
 static void ReduceScatter(int calls, int bytes) {
@@ -254,7 +265,9 @@ static const struct {
              {"early", Early},
              {"both", Both},
              {"exchange", Exchange},
-             {"shifted", Shifted}};
+             {"shifted", Shifted},
+             {"tell", Tell},
+             {"collect", Collect}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
