@@ -27,7 +27,7 @@ namespace lamina::collective::shared {
 using Number = std::uint64_t;  // of an operation
 
 inline constexpr std::size_t kLineBytes = 64;
-inline constexpr Number kDepth = 64;
+inline constexpr Number kDepth = 128;
 inline constexpr Number kSlots = 4;
 // More pieces of a broadcast than there are slots take turns in halves of slots: lines that come
 // around again too soon are still in others' caches and have to be taken back. 1 MiB to a processor

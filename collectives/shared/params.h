@@ -43,8 +43,8 @@ inline constexpr std::tuple kFields{
                     "nodes the members on each meet there. never: all go by messages."),
     param::Describe("collective.shared.area_bytes", &Params::area_bytes, Unit::kBytes,
                     std::uint64_t{64} << 10, std::uint64_t{1} << 30,
-                    "Memory for data that the members of a communicator share, beside 2 pages and "
-                    "8 KiB for each; touched only as far as it is used. Longer data "
+                    "Memory for data that the members of a communicator share, beside 4 pages and "
+                    "12 KiB for each; touched only as far as it is used. Longer data "
                     "goes through it in pieces, a turn of each rank for each. 8 and 16 ranks on 2 "
                     "CPUs, us, with 1 and 4 MiB: allreduce 1 MiB 1094 530, 4343 1599; alltoall 64 "
                     "KiB 186 147, 2751 1375; 16 MiB: no faster."),
