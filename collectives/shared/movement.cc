@@ -104,8 +104,7 @@ bool Tell(Participant& self, Rank root, const Begin& begin, const Write& write, 
 // Where the root alone writes `bytes`: few into its post, for which one line is enough.
 std::byte* BeginOfRoot(Participant& self, Rank root, bool writes, std::int64_t bytes) {
   if (bytes > static_cast<std::int64_t>(kInlineBytes)) return self.BeginRow(writes, bytes);
-  const bool begun = self.Begin(writes ? Writes::kPost : Writes::kNothing);
-  return begun ? self.post(root).data : nullptr;
+  return self.BeginPosts(writes) != nullptr ? self.post(root).data : nullptr;
 }
 
 // To each block of `in` what lies `stride` bytes behind the one before; from `from` on.
@@ -232,12 +231,8 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
   const bool is_root = self.rank() == root;
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
-    std::byte* row = nullptr;
-    if (is_inline) {
-      if (self.Begin(is_root ? Writes::kNothing : Writes::kPost)) row = self.post(0).data;
-    } else {
-      row = self.BeginRow(!is_root, now * self.ranks());
-    }
+    std::byte* const row =
+        is_inline ? self.BeginPosts(!is_root) : self.BeginRow(!is_root, now * self.ranks());
     if (row == nullptr) return false;
     const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : now;
     if (!is_root) {

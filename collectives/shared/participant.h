@@ -90,7 +90,12 @@ class Participant {
     if (writes && !AwaitFinished(std::max(Before(Writes::kPost), stretch.before))) return nullptr;
     return board_.ring() + stretch.offset;
   }
-  // Where they will be if the next operation is like this one.
+  // The next operation, in which members write a few bytes into their posts; where the first one's
+  // are, a post before the next one's, or null.
+  std::byte* BeginPosts(bool writes) {
+    return Begin(writes ? Writes::kPost : Writes::kNothing) ? post(0).data : nullptr;
+  }
+  // Where a row will be if the next operation is like this one.
   const std::byte* next_row(std::int64_t bytes) const {
     const auto size = static_cast<std::size_t>(bytes);
     return ring_.IsShort(size) ? board_.ring() + ring_.Next(size) : next_slot();

@@ -289,12 +289,8 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
   std::int64_t first = 0;
   do {
     const std::int64_t count = std::min(piece, it.count - first);
-    std::byte* rows = nullptr;
-    if (is_inline) {
-      if (self.Begin(is_root ? Writes::kNothing : Writes::kPost)) rows = self.post(0).data;
-    } else {
-      rows = self.BeginRow(!is_root, row_bytes);
-    }
+    std::byte* const rows =
+        is_inline ? self.BeginPosts(!is_root) : self.BeginRow(!is_root, row_bytes);
     if (rows == nullptr) return false;
     const std::int64_t own_row = self.rank() * stride;
     if (is_root) {
