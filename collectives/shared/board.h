@@ -27,6 +27,8 @@ namespace lamina::collective::shared {
 using Number = std::uint64_t;  // of an operation
 
 inline constexpr std::size_t kLineBytes = 64;
+// How far a root, or a member that only contributes, runs ahead with a few bytes. 16 ranks on two
+// CPUs, bcast of 8, us: 8 2.4, 64 0.46, 128 0.35, 256 0.28 for twice the memory.
 inline constexpr Number kDepth = 128;
 inline constexpr Number kSlots = 4;
 // More pieces of a broadcast than there are slots take turns in halves of slots: lines that come

@@ -81,7 +81,7 @@ class Participant {
   }
   // The next operation, in which members write into `bytes`; where, or null if one died. Whoever
   // does not write there is not kept waiting for room.
-  std::byte* BeginRow(bool writes, std::int64_t bytes) {
+  [[nodiscard]] std::byte* BeginRow(bool writes, std::int64_t bytes) {
     const auto size = static_cast<std::size_t>(bytes);
     if (!ring_.IsShort(size))
       return Begin(writes ? Writes::kSlot : Writes::kNothing) ? slot() : nullptr;
@@ -92,7 +92,7 @@ class Participant {
   }
   // The next operation, in which members write a few bytes into their posts; where the first one's
   // are, a post before the next one's, or null.
-  std::byte* BeginPosts(bool writes) {
+  [[nodiscard]] std::byte* BeginPosts(bool writes) {
     return Begin(writes ? Writes::kPost : Writes::kNothing) ? post(0).data : nullptr;
   }
   // Where a row will be if the next operation is like this one.
@@ -219,10 +219,10 @@ class Participant {
   // A member may still read what was posted so many operations ago, less one.
   static constexpr Number kLag = 3;
 
-  // With a CPU for each, whose turn it is to write takes the lines back from others: in a slot
-  // those that it has used lately, in the ring others. Two ranks, processors that share no cache,
-  // roots in turn, us, in slots and in the ring: reduce of 64 bytes 0.35 0.32, of 256 0.37 0.40;
-  // scatter of 256 0.36 0.46.
+  // With a CPU for each, whoever writes takes the lines back from the others, which is dearer in
+  // the ring, where they lie side by side, than in slots. Two ranks, processors that share no
+  // cache, roots in turn, us, in slots and in the ring: reduce of 64 bytes 0.35 0.32, of 256 0.37
+  // 0.40; scatter of 256 0.36 0.46.
   static constexpr std::size_t RingOperationsMin(bool crowded) { return crowded ? 8 : 32; }
 
  private:

@@ -165,6 +165,8 @@ class Circle final : public Beside {
     }
     if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
+    // No list of ways for a short call: written as words and read as a vector, it would wait until
+    // the stores of the call before, some of which miss the cache, are done.
     if (static_cast<std::uint64_t>(bytes) < params_.trial_bytes_min) return Go(it, Way::kBoard);
     const Ways ways = WaysOf(it, bytes);
     Way way = ways.all[0];
