@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "collectives/select/library.h"
@@ -33,6 +34,12 @@ struct Beside {
   std::uint32_t operations = 0;  // what it may be asked for, as bits
 };
 
+// Of the last call that failed; what its error class does not say.
+struct Failure {
+  std::string text;     // empty: nothing
+  bool is_news = true;  // if not, another rank says it as well, and sooner
+};
+
 struct Table {
   Table(const Library& library, const core::Comm& comm);
 
@@ -55,6 +62,7 @@ struct Table {
   std::vector<core::Request> requests;  // of the blocking collective that runs, if any
   std::uint32_t persistent_serial = 0;  // how many persistent collectives were made
   std::unique_ptr<Beside> beside;       // null until the first blocking collective
+  Failure failure;
 
  private:
   // Where `call` takes place, as its plan is to see it.

@@ -137,12 +137,19 @@ void Board::CloseInvitation() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
+void Board::Break(const Contradiction& found) {
+  Rank none = 0;
+  if (!header().breaker.compare_exchange_strong(none, found.rank + 1)) return;
+  header().contradiction = found;
+  header().broken.store(Broken::kContradiction, std::memory_order_release);
+}
+
 void Board::LookAfter(Number number) {
   for (Rank rank = 0; rank < ranks_; ++rank) {
     Member& one = member(rank);
     if (one.finished.load(std::memory_order_acquire) < number &&
         !Alive(one.pid.load(std::memory_order_relaxed)))
-      header().broken.store(1, std::memory_order_relaxed);
+      header().broken.store(Broken::kDeath, std::memory_order_relaxed);
   }
 }
 

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "collectives/shared/terms.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/status.h"
 
@@ -27,6 +28,8 @@ namespace lamina::collective::shared {
 using Number = std::uint64_t;  // of an operation
 
 inline constexpr std::size_t kLineBytes = 64;
+// Processors fetch a line's other half of a pair as well: what several write must not share one.
+inline constexpr std::size_t kPairBytes = 2 * kLineBytes;
 // How far a root, or a member that only contributes, runs ahead with a few bytes. 16 ranks on two
 // CPUs, bcast of 8, us: 8 2.4, 64 0.46, 128 0.35, 256 0.28 for twice the memory.
 inline constexpr Number kDepth = 128;
@@ -45,16 +48,21 @@ constexpr std::size_t RingBytes(Rank ranks) {
 // What one member has to say in one operation. Written by that member alone.
 struct alignas(kLineBytes) Post {
   std::atomic<Number> number;
-  Number finished_by_all;  // no member has more to read of this operation or earlier ones
+  // Terms of the call. In their spare bits: how many operations ago the last one was that no member
+  // has more to read of; kLongAgo if more than fit.
+  Terms said;
+  static constexpr Number kLongAgo = (Number{1} << kSpareBits) - 1;
   std::byte data[kInlineBytes];
 };
+static_assert(sizeof(Post) == kLineBytes);
 
 // Who has arrived; apart from the line that the waiting look at.
 struct alignas(kLineBytes) Gate {
-  std::atomic<std::uint32_t> arrived;
+  static constexpr int kRanksBits = 16;
+  std::atomic<std::uint64_t> arrived;  // how many; above kRanksBits the sum of their terms, mixed
 };
 
-struct alignas(kLineBytes) Member {
+struct alignas(kPairBytes) Member {
   std::atomic<Number> finished;  // reads nothing of this operation or earlier ones any more
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::int32_t> pid;
@@ -63,18 +71,31 @@ struct alignas(kLineBytes) Member {
   // belongs, and how much more is folded into its own result only. Elements.
   std::int64_t settled;
   std::int64_t folded;
+  std::atomic<Terms> terms;        // of the call that it is in, or was in last
+  std::atomic<Number> waits_long;  // the last operation in which it went to sleep
 };
 
-struct alignas(kLineBytes) BoardHeader {
+// By what.
+enum class Broken : std::uint32_t { kNo, kDeath, kContradiction };
+
+// Two members that are in different calls.
+struct Contradiction {
+  Rank rank, other;
+  Terms terms, others;
+};
+
+struct alignas(kPairBytes) BoardHeader {
   std::uint64_t magic;
   std::uint64_t token;
   std::uint64_t slot_bytes;
   std::uint32_t ranks;
-  std::atomic<std::uint32_t> broken;    // a member died; nothing here can be waited for any more
+  std::atomic<Broken> broken;           // nothing here can be waited for any more
+  std::atomic<Rank> breaker;            // one more than the member that does so; 0: none
   std::atomic<std::uint32_t> sleepers;  // members that are asleep
   // The operation in which some member could not reach another's memory any more; it is the last
   // that tries to. 0: none.
   std::atomic<Number> denied;
+  Contradiction contradiction;  // if broken by one
 };
 
 // What the others need to open a board. Plain bytes.
@@ -114,7 +135,10 @@ class Board {
   std::byte* slot(Number number) { return area_ + (number % kSlots) * invitation_.slot_bytes; }
   std::size_t slot_bytes() const { return invitation_.slot_bytes; }
   Rank ranks() const { return ranks_; }
-  bool broken() { return header().broken.load(std::memory_order_relaxed) != 0; }
+  bool broken() { return why_broken() != Broken::kNo; }
+  Broken why_broken() { return header().broken.load(std::memory_order_acquire); }
+  // Only the first counts that finds one; it was `rank`.
+  void Break(const Contradiction& found);
 
   // Breaks the board if a member that has not finished `number` is dead. A system call a member.
   void LookAfter(Number number);

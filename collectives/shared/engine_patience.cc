@@ -48,6 +48,8 @@ class Asleep {
   explicit Asleep(const Expectation& expectation)
       : sleepers_(expectation.board.header().sleepers),
         asleep_(expectation.board.member(expectation.rank).asleep) {
+    if (expectation.whom != Expectation::kLaggard)
+      expectation.board.member(expectation.rank).waits_long.store(expectation.number);
     asleep_.store(1);
     sleepers_.fetch_add(1);
   }
@@ -73,7 +75,7 @@ struct LongWait {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked_after < kLookAfterEvery) return false;
     looked_after = now;
-    expectation.board.LookAfter(expectation.number);
+    expectation.LookAround();
     return expectation.Over();
   }
 };

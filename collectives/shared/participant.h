@@ -27,8 +27,17 @@ struct Expectation {
   Number number;
   Board& board;
   Rank rank;  // who waits
+  // For whom in operation `number`; kAll: for the verdict. kLaggard: for an earlier one to be over.
+  Rank whom;
+  static constexpr Rank kAll = -1, kLaggard = -2;
 
   bool Over() const { return word.load(std::memory_order_acquire) >= number || board.broken(); }
+  // To be asked now and then by who waits for long: does somebody still come? If not, breaks the
+  // board. Some system calls.
+  void LookAround() const;
+
+ private:
+  bool IsInVain(Contradiction* found) const;
 };
 
 // How a process waits, and how it wakes another one.
@@ -66,6 +75,14 @@ class Participant {
     return slot() + static_cast<std::int64_t>(number_ / kSlots % kCells) * bytes;
   }
   Number number() const { return number_; }
+  // Said with everything from now on, and expected of the others.
+  void set_terms(Terms terms) {
+    if (terms == terms_) return;
+    terms_ = terms;
+    arrival_ = Mixed(terms) << Gate::kRanksBits | 1;
+    member(rank_).terms.store(terms, std::memory_order_release);
+  }
+  Terms terms() const { return terms_; }
   // How this member writes into slots what others are going to read, and then its own output.
   Stores stores() const { return stores_; }
   Stores output_stores() const { return output_stores_; }
@@ -74,7 +91,8 @@ class Participant {
     output_stores_ = output;
   }
 
-  // The next operation. False, here and below: a member died, so the operation cannot be done.
+  // The next operation. False, here and below: it cannot be done, because a member died, or is in
+  // another call (contradiction).
   [[nodiscard]] bool Begin(Writes writes) {
     ++number_;
     return writes == Writes::kNothing || AwaitFinished(Before(writes));
@@ -110,9 +128,10 @@ class Participant {
   }
   // Inlined for the same reason as Circle::Go.
   [[nodiscard, gnu::always_inline]] bool Await(Rank rank) {
-    const Post& said = post(rank);
-    if (!Await(said.number, number_)) return false;
-    if (finished_by_all_ < said.finished_by_all) finished_by_all_ = said.finished_by_all;
+    const Post& its = post(rank);
+    if (!Await(its.number, number_, rank) || !AgreesWith(rank)) return false;
+    const Number ago = its.said ^ terms_;
+    if (finished_by_all_ + ago < number_ && ago < Post::kLongAgo) finished_by_all_ = number_ - ago;
     if (ranks() == 2) HaveMet();  // that one is all others
     return true;
   }
@@ -134,10 +153,12 @@ class Participant {
   }
   [[nodiscard]] bool AwaitAll() {
     if (crowded_) {
-      if (!Await(board_.verdict(number_).number, number_)) return false;
+      const Post& verdict = board_.verdict(number_);
+      if (!Await(verdict.number, number_, Expectation::kAll) || !Agrees(verdict)) return false;
     } else {
       for (Rank other = 0; other < ranks(); ++other)
-        if (other != rank_ && !Await(post(other).number, number_)) return false;
+        if (other != rank_ && !(Await(post(other).number, number_, other) && AgreesWith(other)))
+          return false;
     }
     HaveMet();
     return true;
@@ -160,7 +181,7 @@ class Participant {
   }
   void Finish() { Finish(number_); }
   // This member cannot go on: ends the waiting of all.
-  void Break() { board_.header().broken.store(1, std::memory_order_relaxed); }
+  void Break() { board_.header().broken.store(Broken::kDeath, std::memory_order_relaxed); }
   // Said before a meeting: this member could not reach what it had to. After it, all know: `denied`
   // is the same on all members, and stays; none of them tries again.
   void Deny() { board_.header().denied.store(number_, std::memory_order_relaxed); }
@@ -172,8 +193,9 @@ class Participant {
   std::int32_t PidOf(Rank rank) { return board_.member(rank).pid.load(std::memory_order_relaxed); }
 
  private:
-  void Say(Post& post) {
-    post.finished_by_all = finished_by_all_;
+  void Say(Post& post) { Say(post, terms_); }
+  void Say(Post& post, Terms terms) {
+    post.said = terms | std::min(number_ - finished_by_all_, Post::kLongAgo);
     post.number.store(number_, std::memory_order_release);
     WakeIfAsleep();
   }
@@ -184,9 +206,9 @@ class Participant {
     if (board_.header().sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
       WakeSleepers();
   }
-  bool Await(const std::atomic<Number>& word, Number number) {
+  bool Await(const std::atomic<Number>& word, Number number, Rank whom) {
     if (word.load(std::memory_order_acquire) >= number) return true;
-    patience_.Wait({word, number, board_, rank_});
+    patience_.Wait({word, number, board_, rank_, whom});
     return word.load(std::memory_order_acquire) >= number;
   }
   // All others have posted; whoever has, has finished what came kLag operations before.
@@ -195,15 +217,29 @@ class Participant {
   }
   template <class Last>
   void ArriveAtGate(const Last& last) {
+    constexpr std::uint64_t kRanksMask = (std::uint64_t{1} << Gate::kRanksBits) - 1;
     Gate& gate = board_.gate(number_);
-    if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 !=
-        static_cast<std::uint32_t>(ranks()))
-      return;
+    const auto all = static_cast<std::uint64_t>(ranks());
+    const std::uint64_t arrived =
+        gate.arrived.fetch_add(arrival_, std::memory_order_acq_rel) + arrival_;
+    if ((arrived & kRanksMask) != all) return;
     gate.arrived.store(0, std::memory_order_relaxed);
     Post& verdict = board_.verdict(number_);
+    if (arrived != all * arrival_) [[unlikely]] {
+      ContradictAny();
+      return Say(verdict, kContradiction);
+    }
     last(verdict);
     Say(verdict);
   }
+  bool Agrees(const Post& post) const { return (post.said ^ terms_) <= Post::kLongAgo; }
+  bool AgreesWith(Rank other) {
+    return Agrees(post(other)) || Contradict(other, post(other).said & ~Post::kLongAgo);
+  }
+  // Ends the waiting of all; false.
+  bool Contradict(Rank other, Terms others);
+  // All have come, and not to the same.
+  void ContradictAny();
   // The operation that must be finished by all before there is room for this one.
   Number Before(Writes writes) const {
     const Number depth = writes == Writes::kSlot   ? kSlots
@@ -235,6 +271,8 @@ class Participant {
   const bool crowded_;
   bool denied_ = false;
   bool from_end_ = true;
+  Terms terms_ = kNoTerms;
+  std::uint64_t arrival_ = 1;  // what it counts at a gate
   Stores stores_ = Stores::kOrdinary;
   Stores output_stores_ = Stores::kOrdinary;
   Number number_ = 0;

@@ -19,8 +19,10 @@
 #include "collectives/shared/params.h"
 #include "collectives/shared/participant.h"
 #include "collectives/shared/streaming.h"
+#include "collectives/shared/terms.h"
 #include "collectives/shared/trial.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/base/version.h"
 #include "runtime/core/process.h"
 #include "runtime/p2p/engine.h"
@@ -127,6 +129,18 @@ std::int64_t BytesOf(const Invocation& it) {
   }
 }
 
+// For people: "bcast of 64 bytes from rank 3".
+std::string Described(Terms terms) {
+  const Operation operation = OperationOf(terms);
+  std::string text = Name(operation);
+  if (operation != Operation::kBarrier)
+    text += Format(" of %lld bytes", static_cast<long long>(LengthOf(terms)));
+  const bool spreads = operation == Operation::kBcast || operation == Operation::kScatter;
+  if (spreads || operation == Operation::kGather || operation == Operation::kReduce)
+    text += Format(" %s rank %d", spreads ? "from" : "to", RootOf(terms));
+  return text;
+}
+
 int MagnitudeOf(std::int64_t bytes) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
 }
@@ -163,6 +177,11 @@ class Circle final : public Beside {
       if (const int error = Open(); error != MPI_SUCCESS) return error;
       if (!opened_) return by_messages_(it);
     }
+    if (self_ != nullptr) {
+      if (board_->broken()) [[unlikely]]
+        return WhyNotDone();
+      self_->set_terms(TermsOf(it.operation, it.root, bytes));
+    }
     if (across_) return RunAcross(it);
     if (!MayMeet(it.operation)) return by_messages_(it);
     // No list of ways for a short call: written as words and read as a vector, it would wait until
@@ -192,7 +211,21 @@ class Circle final : public Beside {
   }
 
  private:
-  static int Said(bool done) { return done ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED; }
+  int Said(bool done) { return done ? MPI_SUCCESS : WhyNotDone(); }
+  [[gnu::cold]] int WhyNotDone() {
+    if (board_->why_broken() != Broken::kContradiction) return MPI_ERR_PROC_ABORTED;
+    const Contradiction& found = board_->header().contradiction;
+    const auto in_words = [&](Rank member, Terms terms) {
+      return Format("rank %d is in %s", members_[static_cast<std::size_t>(member)],
+                    Described(terms).c_str());
+    };
+    Failure& failure = comm_.collectives->failure;
+    failure.is_news = found.rank == own_;
+    failure.text = "the ranks do not make the same calls on this communicator: " +
+                   in_words(found.rank, found.terms) + ", " + in_words(found.other, found.others);
+    if (OperationOf(found.terms) != OperationOf(found.others)) return MPI_ERR_OTHER;
+    return RootOf(found.terms) != RootOf(found.others) ? MPI_ERR_ROOT : MPI_ERR_TRUNCATE;
+  }
 
   void List(const Partition& nodes) {
     const Rank node = nodes.GroupOf(comm_.rank);
@@ -318,15 +351,15 @@ class Circle final : public Beside {
   // not the same member each time where they share CPUs.
   [[gnu::noinline]] int Try(const Invocation& it, const Ways& ways, Trial& trial) {
     using Clock = std::chrono::steady_clock;
-    if (!Barrier(*self_)) return MPI_ERR_PROC_ABORTED;
+    if (!Barrier(*self_)) return WhyNotDone();
     const Way way = ways.all[trial.way()];
     const Clock::time_point begin = Clock::now();
     const int error = Go(it, way);
-    if (!Barrier(*self_)) return MPI_ERR_PROC_ABORTED;
+    if (!Barrier(*self_)) return WhyNotDone();
     const std::int64_t mine = std::chrono::nanoseconds(Clock::now() - begin).count();
     std::int64_t longest = 0;
     const Reduction max{&mine, &longest, 1, FindDatatype(MPI_INT64_T), datatype::FindOp(MPI_MAX)};
-    if (!Allreduce(*self_, max)) return MPI_ERR_PROC_ABORTED;
+    if (!Allreduce(*self_, max)) return WhyNotDone();
     trial.Took(Weigh(way, self_->crowded(), longest));
     if (!trial.trying() && comm_.rank == 0)
       Log(lamina::Level::kDebug, "shared", "%s of %lld bytes, %d ranks, by %s; weighed:%s",

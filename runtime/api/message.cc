@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/api/message.h"
 
+#include <utility>
+
+#include "collectives/select/table.h"
+
 namespace lamina::api {
 
 int RaiseBadComm(const char* call, MPI_Comm comm) {
@@ -63,6 +67,11 @@ int RaiseCollective(const char* call, core::Comm* comm, int error_class) {
     why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
   if (error_class == MPI_ERR_PROC_ABORTED) why = "the connection to one of the ranks is lost";
   if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is there for this call";
+  const collective::Failure failure = comm->collectives != nullptr
+                                          ? std::exchange(comm->collectives->failure, {})
+                                          : collective::Failure{};
+  if (!failure.text.empty()) why = failure.text.c_str();
+  if (!failure.is_news) core::LetOthersSpeak(comm);
   return core::Raise(comm, error_class, call, "%s", why);
 }
 

@@ -217,6 +217,11 @@ void CallUser(const Errhandler& handler, void* handle, int code) {
   }
 }
 
+bool Ends(const Errhandler& handler) {
+  return handler.action == Errhandler::Action::kFatal ||
+         handler.action == Errhandler::Action::kAbort;
+}
+
 int Handle(const Owner& owner, int error_class, const char* call, const char* text) {
   last_error.error_class = error_class;
   snprintf(last_error.text, sizeof last_error.text, "%s: %s", call, text);
@@ -303,6 +308,10 @@ void Release(Errhandler* handler) {
 int Raise(Comm* comm, int error_class, const char* call, const char* format, ...) {
   FORMAT_TEXT(text, format);
   return Handle(OwnerOf(comm), error_class, call, text);
+}
+
+void LetOthersSpeak(Comm* comm) {
+  if (Ends(*OwnerOf(comm).handler)) poll(nullptr, 0, kOthersKnowBetterMs);
 }
 
 int Raise(Comm* comm, const Status& status, const char* call) {

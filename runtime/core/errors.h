@@ -58,6 +58,9 @@ extern Errhandler* file_errhandler;
                                                    const char* format, ...);
 // The same for a Status from below; its code gives the class.
 [[gnu::cold]] int Raise(Comm* comm, const Status& status, const char* call);
+// Before an error of which another process tells more, or sooner: if `comm`'s handler ends the job,
+// gives that process the time to do so.
+void LetOthersSpeak(Comm* comm);
 int ClassOf(Code code);
 // The same on a session, and on MPI_FILE_NULL.
 [[gnu::format(printf, 4, 5), gnu::cold]] int RaiseOn(Session* session, int error_class,
