@@ -137,11 +137,20 @@ void Board::CloseInvitation() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
+void Board::Break(Broken why) {
+  Broken none = Broken::kNo;
+  header().broken.compare_exchange_strong(none, why, std::memory_order_acq_rel);
+}
+
 void Board::Break(const Contradiction& found) {
-  Rank none = 0;
-  if (!header().breaker.compare_exchange_strong(none, found.rank + 1)) return;
-  header().contradiction = found;
-  header().broken.store(Broken::kContradiction, std::memory_order_release);
+  if (broken()) return;  // maybe by what this member found before
+  member(found.rank).contradiction = found;
+  Break(static_cast<Broken>(static_cast<Rank>(Broken::kContradiction) + found.rank));
+}
+
+const Contradiction* Board::contradiction() {
+  const auto finder = static_cast<Rank>(why_broken()) - static_cast<Rank>(Broken::kContradiction);
+  return finder < 0 ? nullptr : &member(finder).contradiction;
 }
 
 void Board::LookAfter(Number number) {
@@ -149,7 +158,7 @@ void Board::LookAfter(Number number) {
     Member& one = member(rank);
     if (one.finished.load(std::memory_order_acquire) < number &&
         !Alive(one.pid.load(std::memory_order_relaxed)))
-      header().broken.store(Broken::kDeath, std::memory_order_relaxed);
+      Break();
   }
 }
 

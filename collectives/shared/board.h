@@ -62,6 +62,12 @@ struct alignas(kLineBytes) Gate {
   std::atomic<std::uint64_t> arrived;  // how many; above kRanksBits the sum of their terms, mixed
 };
 
+// Two members that are in different calls.
+struct Contradiction {
+  Rank rank, other;
+  Terms terms, others;
+};
+
 struct alignas(kPairBytes) Member {
   std::atomic<Number> finished;  // reads nothing of this operation or earlier ones any more
   std::atomic<std::uint32_t> asleep;
@@ -73,16 +79,11 @@ struct alignas(kPairBytes) Member {
   std::int64_t folded;
   std::atomic<Terms> terms;        // of the call that it is in, or was in last
   std::atomic<Number> waits_long;  // the last operation in which it went to sleep
+  Contradiction contradiction;     // that it found, if that broke the board
 };
 
-// By what.
+// By what. From kContradiction on: by one that member (why - kContradiction) found.
 enum class Broken : std::uint32_t { kNo, kDeath, kContradiction };
-
-// Two members that are in different calls.
-struct Contradiction {
-  Rank rank, other;
-  Terms terms, others;
-};
 
 struct alignas(kPairBytes) BoardHeader {
   std::uint64_t magic;
@@ -90,12 +91,10 @@ struct alignas(kPairBytes) BoardHeader {
   std::uint64_t slot_bytes;
   std::uint32_t ranks;
   std::atomic<Broken> broken;           // nothing here can be waited for any more
-  std::atomic<Rank> breaker;            // one more than the member that does so; 0: none
   std::atomic<std::uint32_t> sleepers;  // members that are asleep
   // The operation in which some member could not reach another's memory any more; it is the last
   // that tries to. 0: none.
   std::atomic<Number> denied;
-  Contradiction contradiction;  // if broken by one
 };
 
 // What the others need to open a board. Plain bytes.
@@ -137,14 +136,18 @@ class Board {
   Rank ranks() const { return ranks_; }
   bool broken() { return why_broken() != Broken::kNo; }
   Broken why_broken() { return header().broken.load(std::memory_order_acquire); }
-  // Only the first counts that finds one; it was `rank`.
+  // Ends the waiting of all: a member died, or `rank` found a contradiction. Only the first counts.
+  void Break() { Break(Broken::kDeath); }
   void Break(const Contradiction& found);
+  // What broke it; null: nothing did, or a death.
+  const Contradiction* contradiction();
 
   // Breaks the board if a member that has not finished `number` is dead. A system call a member.
   void LookAfter(Number number);
 
  private:
   Board(std::byte* base, std::size_t bytes, int descriptor, const Invitation& invitation);
+  void Break(Broken why);
 
   std::byte* const base_;
   const std::size_t bytes_;

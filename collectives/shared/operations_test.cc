@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -508,6 +509,23 @@ TEST(Board, IsBrokenByADeath) {
   Participant self(board->get(), 0, true, &patience);
   EXPECT_FALSE(Barrier(self));
   waitpid(child, nullptr, 0);
+}
+
+// Whoever finds a contradiction is told of one, even if another member is just finding it, too.
+TEST(Board, IsBrokenForAllWhoFindAContradiction) {
+  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+    std::atomic<int> ready{0};
+    Play(3, false, 4096, [&](Participant& self) {
+      ready.fetch_add(1);
+      while (ready.load() < self.ranks()) continue;
+      const auto terms = static_cast<Terms>(self.rank());
+      self.board().Break({self.rank(), self.rank() + 1, terms, terms + 1});
+      const Contradiction* const found = self.board().contradiction();
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->other, found->rank + 1);
+      EXPECT_EQ(found->terms, static_cast<Terms>(found->rank));
+    });
+  }
 }
 
 TEST(Board, IsOpenedByInvitationOnly) {

@@ -181,7 +181,7 @@ class Participant {
   }
   void Finish() { Finish(number_); }
   // This member cannot go on: ends the waiting of all.
-  void Break() { board_.header().broken.store(Broken::kDeath, std::memory_order_relaxed); }
+  void Break() { board_.Break(); }
   // Said before a meeting: this member could not reach what it had to. After it, all know: `denied`
   // is the same on all members, and stays; none of them tries again.
   void Deny() { board_.header().denied.store(number_, std::memory_order_relaxed); }

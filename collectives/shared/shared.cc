@@ -213,8 +213,9 @@ class Circle final : public Beside {
  private:
   int Said(bool done) { return done ? MPI_SUCCESS : WhyNotDone(); }
   [[gnu::cold]] int WhyNotDone() {
-    if (board_->why_broken() != Broken::kContradiction) return MPI_ERR_PROC_ABORTED;
-    const Contradiction& found = board_->header().contradiction;
+    const Contradiction* const contradiction = board_->contradiction();
+    if (contradiction == nullptr) return MPI_ERR_PROC_ABORTED;
+    const Contradiction& found = *contradiction;
     const auto in_words = [&](Rank member, Terms terms) {
       return Format("rank %d is in %s", members_[static_cast<std::size_t>(member)],
                     Described(terms).c_str());
