@@ -201,10 +201,10 @@ struct Call {
   std::int64_t input_count = 0;   // elements; of one block where there are several
   std::int64_t output_count = 0;  // likewise; equal to input_count in reductions over whole vectors
   // v-forms: by rank, or by neighbour. Displacements count elements (bytes in the w-forms).
-  std::span<const std::int64_t> input_counts;
-  std::span<const std::int64_t> input_displacements;
-  std::span<const std::int64_t> output_counts;
-  std::span<const std::int64_t> output_displacements;
+  std::span<const std::int64_t> input_counts{};
+  std::span<const std::int64_t> input_displacements{};
+  std::span<const std::int64_t> output_counts{};
+  std::span<const std::int64_t> output_displacements{};
 };
 
 inline constexpr Rank kNobody = -1;

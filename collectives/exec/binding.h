@@ -24,7 +24,8 @@ class Binding {
     const Place& place = places_[static_cast<std::size_t>(slice.where)];
     if (slice.type_of >= 0) [[unlikely]]
       return TypedAt(slice);
-    return {place.base + slice.first * place.stride, slice.count * place.per_element, place.type};
+    return {datatype::At(place.base, slice.first * place.stride), slice.count * place.per_element,
+            place.type};
   }
 
   const datatype::Op* op() const { return op_; }

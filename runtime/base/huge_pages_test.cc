@@ -104,7 +104,9 @@ class HugePagesTest : public testing::Test {
     const auto touched = static_cast<std::int64_t>((from + bytes - 1) / kHuge - from / kHuge + 1);
     std::int64_t moved = 0;
     while (moved < touched * HugePages::kMovedBefore) {
-      if (none_yet) EXPECT_EQ(memory.HugePages(), 0u) << "after " << moved;
+      if (none_yet) {
+        EXPECT_EQ(memory.HugePages(), 0u) << "after " << moved;
+      }
       pages_.Moved(memory.begin() + from, static_cast<std::int64_t>(bytes));
       moved += static_cast<std::int64_t>(bytes);
     }
