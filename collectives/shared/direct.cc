@@ -234,17 +234,17 @@ Access WriteBlock(Participant& self, Rank rank, std::uint64_t address, const std
 template <class Out>
 Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, const Blocks& in) {
   if (!Tell(self, data)) return Outcome::kDied;
-  const bool cached = data.bytes * self.ranks() * self.ranks() <= kCachedOutputBytesMax;
-  const bool from_end = cached && data.bytes >= kTurnBytesMin && self.TurnRound();
+  const bool fits_caches = data.bytes * self.ranks() * self.ranks() <= kCachedOutputBytesMax;
+  const bool from_end = fits_caches && data.bytes >= kTurnBytesMin && self.TurnRound();
   const std::byte* const own = out(self.rank());
   std::byte* const place = in.At(self.rank()).data();
   const auto copy_half = [&](bool second) {
     const std::int64_t begin = second ? data.bytes / 2 : 0;
     const std::int64_t end = second ? data.bytes : data.bytes / 2;
     const auto size = static_cast<std::size_t>(end - begin);
-    if (own == place) return;
+    if (own == place) return;  // in place
     if (from_end) return CopyFromEnd(place + begin, own + begin, size);
-    Copy(place + begin, own + begin, size, cached ? Stores::kOrdinary : Stores::kStreaming);
+    Copy(place + begin, own + begin, size, fits_caches ? Stores::kOrdinary : Stores::kStreaming);
   };
   copy_half(from_end);
   if (!self.AwaitAll()) return Outcome::kDied;
