@@ -9,7 +9,7 @@
 // Cost:   2 * (alpha + (P - 2) * overhead) + (P - 1) * (P + 1) * n * beta.
 // Source: MPI-5.0, section 6.7 (MPI_ALLGATHER as MPI_GATHER followed by MPI_BCAST).
 #include "collectives/allgather/allgather.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -10,7 +10,7 @@
 // Cost:   P / 2 * alpha + (P - 1) * n * beta.
 // Source: Chen, Zhang, Zhang, Yuan, HPC Asia 2005, 166-173.
 #include "collectives/allgather/allgather.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

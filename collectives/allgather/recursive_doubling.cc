@@ -7,8 +7,8 @@
 // Cost:   log2 P * alpha + (P - 1) * n * beta.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 #include "collectives/allgather/allgather.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,7 +7,7 @@
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 #include "collectives/allgather/allgather.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -8,7 +8,7 @@
 //         N elements in all.
 // Source: MPI-5.0, section 6.7 (the definition of MPI_ALLGATHERV).
 #include "collectives/allgatherv/allgatherv.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -14,9 +14,9 @@
 #include <algorithm>
 
 #include "collectives/allreduce/allreduce.h"
-#include "collectives/plan/blocks.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/halving.h"
+#include "collectives/pieces/blocks.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/halving.h"
 
 namespace lamina::collective {
 namespace {

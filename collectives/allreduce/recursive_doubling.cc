@@ -11,9 +11,9 @@
 //         if P is no power of two.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 #include "collectives/allreduce/allreduce.h"
-#include "collectives/plan/accumulator.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/power.h"
+#include "collectives/pieces/accumulator.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/power.h"
 
 namespace lamina::collective {
 namespace {

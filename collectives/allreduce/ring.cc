@@ -10,8 +10,8 @@
 // Cost:   2 (P - 1) * alpha + (P - 1) / P * (2 n beta + n gamma).
 // Source: Patarasuk, Yuan, J. Parallel Distrib. Comput. 69 (2009) 117-124.
 #include "collectives/allreduce/allreduce.h"
-#include "collectives/plan/blocks.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/blocks.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -13,8 +13,8 @@
 #include <algorithm>
 
 #include "collectives/alltoall/alltoall.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

@@ -2,14 +2,14 @@
 // Alltoall, pairwise: in round k rank r sends to r + k and receives from r - k.
 //
 // One message each way at a time, so long blocks do not get in each other's way; where P is a power
-// of two, to and from the same rank (plan/rank_group.h).
+// of two, to and from the same rank (pieces/rank_group.h).
 //
 // Shape:  input and output P blocks of n elements on every rank.
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 #include "collectives/alltoall/alltoall.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

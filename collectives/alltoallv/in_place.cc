@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Alltoallv in place: every pair of ranks swaps its blocks through a spare one.
 //
-// In round k rank r meets k - r (plan/rank_group.h), so every pair meets once and both are there in
-// the same round.
+// In round k rank r meets k - r (pieces/rank_group.h), so every pair meets once and both are there
+// in the same round.
 //
 // Shape:  output P blocks on every rank, by counts and displacements. Scratch one block.
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: MPI-5.0, section 6.8 (in place).
 #include "collectives/alltoallv/alltoallv.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

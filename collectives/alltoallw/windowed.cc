@@ -8,8 +8,8 @@
 // Cost:   alpha + (2 P - 3) * overhead + 1.2 (P - 1) * n * beta; ceil((P - 1) / 32) rounds.
 // Source: MPI-5.0, section 6.8 (the definition of MPI_ALLTOALL).
 #include "collectives/alltoallw/alltoallw.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,10 +7,10 @@
 // Shape:  no data.
 // Cost:   2 * ceil(log2 P) * alpha; 2 (P - 1) messages in all.
 // Source: Mellor-Crummey, Scott, ACM Trans. Comput. Syst. 9 (1991) 21-65.
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/tree.h"
 
 #include "collectives/barrier/barrier.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -13,9 +13,9 @@
 // Source: Watts, van de Geijn, Parallel Process. Lett. 5 (1995) 281-292.
 #include "collectives/bcast/bcast.h"
 #include "collectives/bcast/segments.h"
-#include "collectives/plan/blocks.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/blocks.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

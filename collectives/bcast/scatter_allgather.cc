@@ -9,9 +9,9 @@
 // Cost:   (ceil(log2 P) + P - 1) * alpha + 2 * (P - 1) / P * n * beta.
 // Source: Barnett, Gupta, Payne, Shuler, van de Geijn, Watts, SHPCC 1994, 357-364.
 #include "collectives/bcast/bcast.h"
-#include "collectives/plan/blocks.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/blocks.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

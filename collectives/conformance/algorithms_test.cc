@@ -15,7 +15,7 @@
 #include "collectives/conformance/player.h"
 #include "collectives/conformance/scenario.h"
 #include "collectives/conformance/traffic_expected.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

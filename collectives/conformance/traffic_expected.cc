@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/bcast/segments.h"
-#include "collectives/plan/blocks.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/blocks.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/base/copy.h"
+#include "runtime/memory/copy.h"
 
 namespace lamina::collective {
 namespace {
@@ -99,7 +99,7 @@ void Binding::Perform(const Step& step) const {
   }
   if (from.contiguous() && into.contiguous() && from.bytes() == into.bytes()) {
     if (from.bytes() > 0 && from.data() != into.data())
-      CopyLong(into.data(), from.data(), static_cast<std::size_t>(from.bytes()));
+      memory::CopyLong(into.data(), from.data(), static_cast<std::size_t>(from.bytes()));
     return;
   }
   datatype::Copy(from, into);

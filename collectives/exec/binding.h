@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/exec/invocation.h"
+#include "collectives/call/invocation.h"
 #include "collectives/select/plan_cache.h"
 
 namespace lamina::collective {

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include "collectives/exec/exec.h"
 #include "collectives/select/table.h"
 #include "runtime/p2p/p2p.h"
 

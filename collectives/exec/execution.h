@@ -15,10 +15,10 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/call/invocation.h"
+#include "collectives/call/route.h"
 #include "collectives/exec/binding.h"
-#include "collectives/exec/invocation.h"
 #include "collectives/exec/packed_bcast.h"
-#include "collectives/exec/route.h"
 #include "collectives/select/plan_cache.h"
 #include "runtime/core/activity.h"
 #include "runtime/core/request.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "collectives/exec/invocation.h"
+#include "collectives/call/invocation.h"
 
 namespace lamina::collective {
 

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "collectives/board/node_collectives.h"
+#include "collectives/call/route.h"
 #include "collectives/exec/binding.h"
+#include "collectives/exec/exec.h"
 #include "collectives/exec/execution.h"
-#include "collectives/exec/invocation.h"
 #include "collectives/exec/packed_bcast.h"
-#include "collectives/exec/route.h"
 #include "collectives/select/table.h"
-#include "collectives/shared/shared.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::collective {
@@ -66,8 +66,8 @@ class Runner {
 
   void Perform(const Step& step) {
     if (AtBoard(step.verb))
-      Note(shared::Meet(*comm_.collectives, step, binding_.At(step.from), binding_.At(step.to),
-                        binding_.op()));
+      Note(board::Meet(*comm_.collectives, step, binding_.At(step.from), binding_.At(step.to),
+                       binding_.op()));
     else
       binding_.Perform(step);
   }
@@ -193,8 +193,8 @@ int Run(const Invocation& invocation) {
   if (comm->collectives == nullptr) Attach(comm);
   Table& table = *comm->collectives;
   if (table.beside == nullptr) [[unlikely]]
-    shared::Consider(&table, comm, RunByMessages);
-  if (table.beside->Has(invocation.operation)) return shared::Run(table, invocation);
+    board::Consider(&table, comm, RunByMessages);
+  if (table.beside->Has(invocation.operation)) return board::Run(table, invocation);
   return RunByMessages(invocation);
 }
 

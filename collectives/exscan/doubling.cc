@@ -8,8 +8,8 @@
 // Cost:   (1 + ceil(log2(P - 1))) * (alpha + n * beta) + ceil(log2(P - 1)) * n * gamma.
 // Source: Hillis, Steele, Commun. ACM 29 (1986) 1170-1183.
 #include "collectives/exscan/exscan.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

@@ -9,7 +9,7 @@
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).
 // Source: MPI-5.0, section 6.11.2 (the definition of MPI_EXSCAN).
 #include "collectives/exscan/exscan.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -10,8 +10,8 @@
 // Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta + (ceil(log2 P) - 1) copies of a block.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, Concurr. Comput. 19 (2007) 1749-1783.
 #include "collectives/gather/gather.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,7 +7,7 @@
 // Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHER).
 #include "collectives/gather/gather.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,7 +7,7 @@
 // Cost:   alpha + (P - 2) * overhead + the sum of n_i * beta.
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHERV).
 #include "collectives/gatherv/gatherv.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective {
 namespace {

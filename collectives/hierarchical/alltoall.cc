@@ -14,7 +14,7 @@
 //         dimensions of a machine).
 #include "collectives/hierarchical/hierarchical.h"
 #include "collectives/hierarchical/inner.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 
 namespace lamina::collective::hierarchical {
 namespace {

@@ -28,8 +28,8 @@
 #include "collectives/hierarchical/inner.h"
 #include "collectives/hierarchical/segments.h"
 #include "collectives/hierarchical/stages.h"
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective::hierarchical {
 namespace {

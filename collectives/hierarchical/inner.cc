@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "collectives/basic/basic.h"
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 #include "runtime/base/check.h"
 
 namespace lamina::collective::hierarchical {

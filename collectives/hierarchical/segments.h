@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/collective.h"
-#include "collectives/plan/blocks.h"
+#include "collectives/pieces/blocks.h"
 
 namespace lamina::collective::hierarchical {
 

@@ -7,7 +7,7 @@
 //         the other group.
 // Cost:   alpha + (2 Q - 1) * overhead + Q * n * beta, Q ranks in the other group.
 // Source: MPI-5.0, sections 6.7 and 6.8 (the definitions of MPI_ALLGATHER and MPI_ALLTOALL).
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/exchange.h"
 
 #include "collectives/inter/group.h"
 #include "collectives/inter/inter.h"

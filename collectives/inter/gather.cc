@@ -7,7 +7,7 @@
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHER).
 #include "collectives/inter/group.h"
 #include "collectives/inter/inter.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,7 +7,7 @@
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTER).
 #include "collectives/inter/group.h"
 #include "collectives/inter/inter.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

@@ -9,7 +9,7 @@
 // Cost:   alpha + (sources + destinations - 1) * overhead + their bytes * beta; one round.
 // Source: MPI-5.0, section 8.6 (the definitions of MPI_NEIGHBOR_ALLGATHER and its kin).
 #include "collectives/neighbor/neighbor.h"
-#include "collectives/plan/exchange.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {

@@ -2,8 +2,8 @@
 // What the binomial reductions share: fold the subtrees below a position, lowest bit first.
 #pragma once
 
-#include "collectives/plan/accumulator.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/accumulator.h"
+#include "collectives/pieces/tree.h"
 
 namespace lamina::collective {
 

@@ -10,9 +10,9 @@
 // Cost:   floor(log2 P) * alpha + (1 - 1/p) * N * (beta + gamma), p = 2^floor(log2 P), for equal
 //         blocks; 2 alpha + (1 + 1/P) * N * beta + N * gamma more if P is no power of two.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
-#include "collectives/plan/halving.h"
+#include "collectives/pieces/halving.h"
 
-#include "collectives/plan/cost.h"
+#include "collectives/pieces/cost.h"
 #include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/reduce_scatter/result_blocks.h"
 

@@ -6,8 +6,8 @@
 // Shape:  input P blocks of n elements at the root, output one block on every rank.
 // Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTER).
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 #include "collectives/scatter/scatter.h"
 
 namespace lamina::collective {

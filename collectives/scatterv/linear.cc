@@ -6,8 +6,8 @@
 // Shape:  input blocks of n_i elements at the root, at its displacements; output n_i on rank i.
 // Cost:   alpha + (P - 2) * overhead + the sum of n_i * beta.
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTERV).
-#include "collectives/plan/cost.h"
-#include "collectives/plan/tree.h"
+#include "collectives/pieces/cost.h"
+#include "collectives/pieces/tree.h"
 #include "collectives/scatterv/scatterv.h"
 
 namespace lamina::collective {

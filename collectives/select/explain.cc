@@ -113,7 +113,7 @@ std::string ListText(const Library& library, bool (Library::*may)(Operation) con
   for (std::size_t i = 0; i < kOperations; ++i)
     if (const auto operation = static_cast<Operation>(i); (library.*may)(operation))
       names += std::string(names.empty() ? "" : ", ") + Name(operation);
-  return names.empty() ? "" : Format("\n%s (collective.shared.*):\n%s\n", heading, names.c_str());
+  return names.empty() ? "" : Format("\n%s (collective.board.*):\n%s\n", heading, names.c_str());
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "collectives/basic/basic.h"
+#include "collectives/board/node_collectives.h"
 #include "collectives/hierarchical/hierarchical.h"
-#include "collectives/shared/shared.h"
 #include "runtime/base/text.h"
 
 namespace lamina::collective {
@@ -20,7 +20,7 @@ std::string Text(Rank ranks, Rank per_node, const char* assignment = nullptr) {
   Registry registry;
   EXPECT_TRUE(registry.Add(basic::Describe()).ok());
   EXPECT_TRUE(registry.Add(hierarchical::Describe()).ok());
-  EXPECT_TRUE(registry.Add(shared::Describe()).ok());
+  EXPECT_TRUE(registry.Add(board::Describe()).ok());
   param::Settings settings;
   if (assignment != nullptr) {
     EXPECT_TRUE(settings.AddCommandLine(assignment).ok());
@@ -86,7 +86,7 @@ TEST(Explain, SaysWhatGoesThroughSharedMemory) {
   EXPECT_NE(Text(4, 4).find(kSharing), std::string::npos);
   EXPECT_EQ(Text(16, 4).find(kSharing), std::string::npos);
   EXPECT_EQ(Text(4, 4, "collective.include=basic").find(kSharing), std::string::npos);
-  EXPECT_EQ(Text(4, 4, "collective.shared.enable=never").find(kSharing), std::string::npos);
+  EXPECT_EQ(Text(4, 4, "collective.board.enable=never").find(kSharing), std::string::npos);
   const std::string named = Text(4, 4, "collective.bcast.algorithm=linear");
   const std::string sharing = named.substr(named.find(kSharing));
   EXPECT_EQ(sharing.find("bcast"), std::string::npos) << sharing;
@@ -94,16 +94,16 @@ TEST(Explain, SaysWhatGoesThroughSharedMemory) {
 }
 
 TEST(Explain, SaysWhatMeetsWithinTheNodes) {
-  constexpr const char* kMeeting = "meet in shared memory (collective.shared.*):\n";
+  constexpr const char* kMeeting = "meet in shared memory (collective.board.*):\n";
   const std::string text = Text(16, 4);
   EXPECT_NE(text.find(std::string(kMeeting) + "barrier, bcast, reduce, allreduce\n"),
             std::string::npos);
   EXPECT_EQ(Text(16, 16).find(kMeeting), std::string::npos);
   EXPECT_EQ(Text(16, 1).find(kMeeting), std::string::npos);
-  EXPECT_EQ(Text(16, 4, "collective.shared.enable=never").find(kMeeting), std::string::npos);
-  EXPECT_EQ(Text(16, 4, "collective.include=basic,shared").find(kMeeting), std::string::npos);
+  EXPECT_EQ(Text(16, 4, "collective.board.enable=never").find(kMeeting), std::string::npos);
+  EXPECT_EQ(Text(16, 4, "collective.include=basic,board").find(kMeeting), std::string::npos);
   // Predicted costs are those of what is done.
-  const std::string without = Text(16, 4, "collective.shared.enable=never");
+  const std::string without = Text(16, 4, "collective.board.enable=never");
   EXPECT_NE(LinesOf(text, "barrier"), LinesOf(without, "barrier"));
   EXPECT_EQ(LinesOf(text, "gather"), LinesOf(without, "gather"));
 }

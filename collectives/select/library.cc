@@ -57,10 +57,9 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
   auto library = std::make_unique<Library>();
   if (Status status = param::Load(settings, kFields, &library->params_); !status.ok())
     return status;
-  if (Status status = param::Load(settings, shared::kFields, &library->shared_params_);
-      !status.ok())
+  if (Status status = param::Load(settings, board::kFields, &library->shared_params_); !status.ok())
     return status;
-  if (const param::Found* mode = settings.Find("progress.wait.mode"); mode != nullptr)
+  if (const param::Found* mode = settings.Find("p2p.wait.mode"); mode != nullptr)
     library->crowded_ = mode->value == "oversubscribed";
 
   if (Status status = library->ReadNearRanks(); !status.ok()) return status;
@@ -82,11 +81,11 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
       library->outside_ +=
           Format("%s%s %s at priority %d", library->outside_.empty() ? "" : ", ",
                  component->info.name.c_str(), component->info.version.c_str(), offer.priority);
-    if (component->info.name == shared::kName) {
+    if (component->info.name == board::kName) {
       library->has_shared_ = true;
       for (std::size_t i = 0; i < kOperations; ++i)
         if (!library->groups_[i].empty())
-          library->above_shared_ |= shared::Bit(static_cast<Operation>(i));
+          library->above_shared_ |= board::Bit(static_cast<Operation>(i));
     }
     std::array<std::vector<const Algorithm*>, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
@@ -137,12 +136,12 @@ Status Library::Force(Operation operation, const std::string& name) {
     known += known.empty() ? "" : ", ";
     known += algorithm->name;
   }
-  if ((shared::kOperations & shared::Bit(operation)) != 0) {
-    if (name == shared::kName) {
-      forced_shared_ |= shared::Bit(operation);
+  if ((board::kOperations & board::Bit(operation)) != 0) {
+    if (name == board::kName) {
+      forced_shared_ |= board::Bit(operation);
       return {};
     }
-    known += std::string(", ") + shared::kName;
+    known += std::string(", ") + board::kName;
   }
   return Error(Code::kInvalid, "collective.%s.algorithm is \"%s\"; there are: %s", Name(operation),
                name.c_str(), known.c_str());
@@ -150,7 +149,7 @@ Status Library::Force(Operation operation, const std::string& name) {
 
 bool Library::MayShare(Operation operation) const {
   if (!has_shared_ || shared_params_.enable == "never" ||
-      (shared::kOperations & shared::Bit(operation)) == 0)
+      (board::kOperations & board::Bit(operation)) == 0)
     return false;
   const Forced named = forced(operation);
   return named == Forced::kShared || (named == Forced::kNothing && !above_shared(operation));

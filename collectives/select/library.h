@@ -20,8 +20,8 @@
 #include <tuple>
 #include <vector>
 
+#include "collectives/board/params.h"
 #include "collectives/collective.h"
-#include "collectives/shared/params.h"
 
 namespace lamina::collective {
 
@@ -67,7 +67,7 @@ inline constexpr std::tuple kFields{
     param::Describe(
         "collective.select.crowd", &Params::crowd, Unit::kNone, 0.0, 1e6,
         "Ranks per CPU that algorithms are chosen for, alike on all ranks. mpiexec says 4 "
-        "if ranks share CPUs on any host, else 1; 0: by progress.wait.mode."),
+        "if ranks share CPUs on any host, else 1; 0: by p2p.wait.mode."),
     param::Describe("collective.include", &Params::include, "",
                     "Comma-separated components whose algorithms may be used; empty: all. Without "
                     "basic some calls cannot be served."),
@@ -187,14 +187,14 @@ class Library {
   }
 
   const Params& params() const { return params_; }
-  const shared::Params& shared_params() const { return shared_params_; }
+  const board::Params& shared_params() const { return shared_params_; }
   Forced forced(Operation operation) const {
     if (forced_[static_cast<std::size_t>(operation)] != nullptr) return Forced::kPlan;
-    return (forced_shared_ & shared::Bit(operation)) != 0 ? Forced::kShared : Forced::kNothing;
+    return (forced_shared_ & board::Bit(operation)) != 0 ? Forced::kShared : Forced::kNothing;
   }
-  // A component of higher priority than collectives/shared offers the operation.
+  // A component of higher priority than collectives/board offers the operation.
   bool above_shared(Operation operation) const {
-    return (above_shared_ & shared::Bit(operation)) != 0;
+    return (above_shared_ & board::Bit(operation)) != 0;
   }
   // May a blocking call of it, on one node, go through memory that its ranks share?
   bool MayShare(Operation operation) const;
@@ -219,10 +219,10 @@ class Library {
   LinkModel Link(Rank ranks, double alpha_us, double overhead_us, double beta_ns_per_kbyte) const;
 
   Params params_;
-  shared::Params shared_params_;
+  board::Params shared_params_;
   std::uint32_t forced_shared_ = 0;  // operations, as bits
   std::uint32_t above_shared_ = 0;   // likewise: offered by a component of higher priority
-  bool has_shared_ = false;          // collectives/shared is one of the components
+  bool has_shared_ = false;          // collectives/board is one of the components
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;

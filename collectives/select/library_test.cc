@@ -61,7 +61,7 @@ TEST(Library, NonCommutativeOperationsKeepTheirOrder) {
 }
 
 TEST(Library, RanksThatShareCpusPreferFewTurns) {
-  const auto library = Make(BasicOnly(), With({"progress.wait.mode=oversubscribed"}));
+  const auto library = Make(BasicOnly(), With({"p2p.wait.mode=oversubscribed"}));
   EXPECT_EQ(Chosen(*library, Operation::kBarrier, 16, 0), "linear");
   EXPECT_EQ(Chosen(*library, Operation::kBcast, 16, 8), "linear");
   EXPECT_EQ(Chosen(*library, Operation::kAllreduce, 16, 8), "linear");
@@ -133,7 +133,7 @@ TEST(Library, AWrongNameListsTheRightOnes) {
   EXPECT_EQ(made.status().code(), Code::kInvalid);
   EXPECT_EQ(made.status().message(),
             "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree, "
-            "shared");
+            "board");
 }
 
 TEST(Library, AComponentThatIsNotThereIsRefused) {
@@ -183,7 +183,7 @@ TEST(Library, SharedMemoryDoesNotStandBeforeABetterComponent) {
   };
   Registry registry = BasicOnly();
   ASSERT_TRUE(registry.Add(ThirdComponent()).ok());
-  Component shared{{shared::kName, "0.1.0", "test"},
+  Component shared{{board::kName, "0.1.0", "test"},
                    [](const Context&) {
                      return component::Offer{1, "for this test"};
                    },

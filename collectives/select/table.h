@@ -25,7 +25,7 @@ void Uninstall();
 // Null before Install.
 const Library* Installed();
 
-// A way of carrying out blocking calls that stands beside the plans (collectives/shared).
+// A way of carrying out blocking calls that stands beside the plans (collectives/board).
 struct Beside {
   virtual ~Beside() = default;
   bool Has(Operation operation) const {

@@ -61,9 +61,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     } else if (word.starts_with("--param=")) {
       request.settings.push_back(word.substr(8));
     } else if (word.starts_with('-')) {
-      const std::string near =
-          Nearest(word, {"--params", "--param", "--names", "--spawners", "--collectives", "--ppn",
-                         "--help", "--all"});
+      const std::string near = Nearest(word, {"--params", "--param", "--names", "--spawners",
+                                              "--collectives", "--ppn", "--help", "--all"});
       return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
                    near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
     } else if (request.words.size() == 2) {
@@ -126,8 +125,8 @@ std::string WrongIn(const InfoRequest& request, std::int64_t ranks, std::int64_t
 int PrintAlgorithms(const InfoRequest& request, const Installation& installation,
                     const param::Settings& settings) {
   const std::string& per_node = request.per_node.empty() ? request.ranks : request.per_node;
-  const std::string wrong = WrongIn(request, ParseInteger(request.ranks).value_or(0),
-                                    ParseInteger(per_node).value_or(0));
+  const std::string wrong =
+      WrongIn(request, ParseInteger(request.ranks).value_or(0), ParseInteger(per_node).value_or(0));
   if (!wrong.empty()) return Refuse(wrong);
   Result<std::string> text =
       DescribeLibrary(installation, settings, "collectives " + request.ranks + " " + per_node);

@@ -35,14 +35,10 @@ int TuneCommand(std::span<const std::string> arguments, const CommandContext& co
 
 Command CommandOf(std::string_view name) {
   constexpr std::pair<std::string_view, Command> kCommands[] = {
-      {"run", Mpiexec},
-      {"ps", Ps},
-      {"check", Check},
-      {"clean", Clean},
-      {"info", Info},
-      {"tune", TuneCommand},
-      {"help", HelpCommand},
-      {"version", VersionCommand},
+      {"run", Mpiexec},      {"ps", Ps},
+      {"check", Check},      {"clean", Clean},
+      {"info", Info},        {"tune", TuneCommand},
+      {"help", HelpCommand}, {"version", VersionCommand},
   };
   for (const auto& [known, command] : kCommands)
     if (name == known) return command;

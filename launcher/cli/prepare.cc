@@ -93,7 +93,7 @@ Environment OutsideOfJobs(const Environment& environment) {
     const std::string name = assignment.substr(0, equals);
     const bool of_a_rank = (name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_")) ||
                            name == "LAMINA_EVENT_FD" || name == kRosterVariable ||
-                           name == "LAMINA_PROGRESS_WAIT_MODE" ||
+                           name == "LAMINA_P2P_WAIT_MODE" ||
                            name == "LAMINA_COLLECTIVE_SELECT_CROWD";
     if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
   }

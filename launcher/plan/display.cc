@@ -229,7 +229,7 @@ std::string ShowEnvironment(const Plan& plan, const Environment& own) {
     for (const std::string& assignment : app.environment)
       text += "  + " + assignment + "  (for " + app.argv.front() + ")\n";
   return text +
-         "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_PROGRESS_WAIT_MODE, "
+         "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
          "LAMINA_COLLECTIVE_SELECT_CROWD for each rank\n";
 }
 

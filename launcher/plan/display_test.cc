@@ -148,7 +148,7 @@ TEST(ShowEnvironment, OnlyWhatDiffers) {
             "  + LAMINA_A_B=1\n"
             "  - OLD\n"
             "  + X=y  (for ./solver)\n"
-            "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_PROGRESS_WAIT_MODE, "
+            "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
             "LAMINA_COLLECTIVE_SELECT_CROWD for each rank\n");
 }
 

@@ -36,7 +36,7 @@ struct App {
   friend bool operator==(const App&, const App&) = default;
 };
 
-// How a rank should wait (progress.wait.mode): alone on its CPUs, or sharing them.
+// How a rank should wait (p2p.wait.mode): alone on its CPUs, or sharing them.
 enum class WaitMode : std::uint8_t { kExclusive, kOversubscribed };
 
 struct RankPlan {
@@ -76,7 +76,7 @@ struct Plan {
   // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
   // launcher's own environment, param::Settings::Export(), and App::environment on top. supervise
   // adds PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already,
-  // LAMINA_PROGRESS_WAIT_MODE and LAMINA_COLLECTIVE_SELECT_CROWD.
+  // LAMINA_P2P_WAIT_MODE and LAMINA_COLLECTIVE_SELECT_CROWD.
   std::vector<std::string> environment;
   RunOptions options;
 

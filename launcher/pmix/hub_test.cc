@@ -22,10 +22,10 @@ class HubTest : public testing::Test {
       : plan_(MakePlan()),
         hub_(plan_, {0, 1, 2, 3}, true,
              {[this](std::uint32_t host, const std::string& letter) { Note(host, letter); },
-                     [this](std::uint32_t rank, int code, std::string message) {
-                       sent_ += "abort by " + std::to_string(rank) + " with " +
-                                std::to_string(code) + ": " + message + "\n";
-                     }}) {}
+              [this](std::uint32_t rank, int code, std::string message) {
+                sent_ += "abort by " + std::to_string(rank) + " with " + std::to_string(code) +
+                         ": " + message + "\n";
+              }}) {}
 
   // Ranks 0 and 1 on host 0, 2 on host 2, 3 on host 3; nothing on host 1.
   static Plan MakePlan() {
@@ -244,15 +244,14 @@ TEST_F(MiddleHubTest, ATreeOfHubs) {
                                            },
                                            nullptr});
   const auto middle = [&](Hub::Edge own, std::vector<Hub::Edge> edges) {
-    return std::make_unique<Hub>(
-        plan_, std::move(edges), false,
-        Hub::Outlets{[&, own](Hub::Edge edge, const std::string& letter) {
-                       if (edge == Hub::kUp)
-                         EXPECT_TRUE(top->Receive(own, letter).ok());
-                       else
-                         note(edge, letter);
-                     },
-                     nullptr});
+    return std::make_unique<Hub>(plan_, std::move(edges), false,
+                                 Hub::Outlets{[&, own](Hub::Edge edge, const std::string& letter) {
+                                                if (edge == Hub::kUp)
+                                                  EXPECT_TRUE(top->Receive(own, letter).ok());
+                                                else
+                                                  note(edge, letter);
+                                              },
+                                              nullptr});
   };
   left = middle(0, {10, 11, Hub::kUp, Hub::kUp});
   right = middle(1, {Hub::kUp, Hub::kUp, 12, 13});

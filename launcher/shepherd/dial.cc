@@ -198,9 +198,9 @@ Result<Exchange> OpenExchange(std::string_view ports) {
       getsockname(exchange.fd, reinterpret_cast<sockaddr*>(&own), &bytes) != 0) {
     const int error = errno;
     if (exchange.fd >= 0) close(exchange.fd);
-    return SystemError(Code::kResource, error, "cannot listen for shepherds%s%s",
-                       ports.empty() ? "" : " on a port of launcher.shepherd.ports=",
-                       std::string(ports).c_str());
+    return SystemError(
+        Code::kResource, error, "cannot listen for shepherds%s%s",
+        ports.empty() ? "" : " on a port of launcher.shepherd.ports=", std::string(ports).c_str());
   }
   const unsigned port = ntohs(six ? reinterpret_cast<sockaddr_in6*>(&own)->sin6_port
                                   : reinterpret_cast<sockaddr_in*>(&own)->sin_port);

@@ -265,9 +265,9 @@ std::string Flock::LostWords(const Node& node) const {
   std::string words = node.name + " is lost";
   const std::size_t below = node.state == Node::State::kHerding ? node.below.size() : 0;
   for (std::size_t i = 0; i < std::min(below, kHostsNamed); ++i)
-    words += (i == 0                                        ? ", and with it "
+    words += (i == 0                                   ? ", and with it "
               : i + 1 == below && below <= kHostsNamed ? " and "
-                                                            : ", ") +
+                                                       : ", ") +
              plan_.hosts[node.below[i].host].name;
   if (below > kHostsNamed) words += Format(" and %zu more", below - kHostsNamed);
   if (below > 0) words += below == 1 ? " that was" : " that were";
@@ -383,8 +383,8 @@ void Flock::TickNode(Node* node, std::uint64_t now_ms) {
   if (heartbeat_->slept()) {
     node->heard_ms = now_ms;
   } else if (silence_ms_ != 0 && now_ms - node->heard_ms > silence_ms_) {
-    Fail(node, LostWords(*node) + Format("no sign of life for %g s",
-                                         static_cast<double>(silence_ms_) / 1000.0));
+    Fail(node, LostWords(*node) +
+                   Format("no sign of life for %g s", static_cast<double>(silence_ms_) / 1000.0));
   } else {
     node->stream->Send(wire::Kind::kBeat, wire::Encode(wire::Beat{}));
     Carry(node);

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kEventsTold = 32;
 
 // What mpiexec tells a rank where it knows of no crowd, and what a crowd makes of it.
-constexpr std::string_view kExclusive = "LAMINA_PROGRESS_WAIT_MODE=exclusive";
-constexpr std::string_view kOversubscribed = "LAMINA_PROGRESS_WAIT_MODE=oversubscribed";
+constexpr std::string_view kExclusive = "LAMINA_P2P_WAIT_MODE=exclusive";
+constexpr std::string_view kOversubscribed = "LAMINA_P2P_WAIT_MODE=oversubscribed";
 constexpr std::string_view kNoCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=1";
 constexpr std::string_view kCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=4";
 

@@ -166,8 +166,8 @@ std::vector<std::vector<std::string>> Supervisor::EnvironmentsOfApps() const {
     Environment environment(assignments);
     environment.Unset("LAMINA_EVENT_FD");
     environment.Unset(kRosterVariable);
-    if (environment.Get("LAMINA_PROGRESS_WAIT_MODE") == "auto")
-      environment.Unset("LAMINA_PROGRESS_WAIT_MODE");
+    if (environment.Get("LAMINA_P2P_WAIT_MODE") == "auto")
+      environment.Unset("LAMINA_P2P_WAIT_MODE");
     assignments = environment.Assignments();
     std::erase_if(assignments, [](const std::string& assignment) {
       return assignment.starts_with("PMIX_") && !assignment.starts_with("PMIX_MCA_");
@@ -191,7 +191,7 @@ struct Said {
 
 Said WhatIsSaid(const std::vector<std::string>& assignments) {
   const Environment environment(assignments);
-  return {environment.Get("LAMINA_PROGRESS_WAIT_MODE"),
+  return {environment.Get("LAMINA_P2P_WAIT_MODE"),
           environment.Get("LAMINA_COLLECTIVE_SELECT_CROWD").has_value()};
 }
 
@@ -218,7 +218,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     if (!caps_.keeps_rings)
       start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(rings_[rank.rank]));
     if (!said[rank.app].how_to_wait)
-      start.own_environment.push_back(std::string("LAMINA_PROGRESS_WAIT_MODE=") +
+      start.own_environment.push_back(std::string("LAMINA_P2P_WAIT_MODE=") +
                                       NameOf(rank.wait_mode));
     if (!said[rank.app].crowd)
       start.own_environment.push_back(std::string("LAMINA_COLLECTIVE_SELECT_CROWD=") +

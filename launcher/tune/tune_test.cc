@@ -19,7 +19,7 @@ TEST(Tune, WhatRanksPrintIsChecked) {
   EXPECT_EQ((*good)[1].name, "collective.select.network.alpha_us");
   EXPECT_EQ((*good)[1].value, "12");
   for (const char* bad : {"", "hello\n", "collective.select.alpha_us\n",
-                          "collective.select.alpha_us nan\n", "progress.wait.mode 1\n"})
+                          "collective.select.alpha_us nan\n", "p2p.wait.mode 1\n"})
     EXPECT_FALSE(ParseMeasured(bad).ok()) << bad;
 }
 
@@ -28,13 +28,13 @@ TEST(Tune, OtherLinesOfTheFileStay) {
   EXPECT_EQ(Merge("", values), "# measured by lamina tune\ncollective.select.alpha_us = 0.5\n");
   const std::string merged = Merge(
       "# mine\n"
-      "progress.wait.mode = oversubscribed # here\n"
+      "p2p.wait.mode = oversubscribed # here\n"
       "  collective.select.alpha_us=7 # old\n"
       "collective.select.alpha_us_more = 1\n",
       values);
   EXPECT_EQ(merged,
             "# mine\n"
-            "progress.wait.mode = oversubscribed # here\n"
+            "p2p.wait.mode = oversubscribed # here\n"
             "collective.select.alpha_us_more = 1\n"
             "\n"
             "# measured by lamina tune\n"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "collectives/exec/exec.h"
 #include "runtime/api/message.h"
 #include "runtime/core/topology.h"
 

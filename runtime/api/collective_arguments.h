@@ -7,8 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "collectives/exec/invocation.h"
+#include "collectives/call/invocation.h"
 #include "runtime/api/arguments.h"
+#include "runtime/core/request.h"
 
 namespace lamina::api {
 

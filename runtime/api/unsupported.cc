@@ -7,7 +7,7 @@
 using lamina::api::Unsupported;
 
 // The parameters are types without names; a line that differs from mpi.h does not compile.
-#define UNSUPPORTED(name, ...) \
+#define UNSUPPORTED(name, ...)                            \
   int P##name(__VA_ARGS__) { return Unsupported(#name); } \
   PROFILED(name);
 

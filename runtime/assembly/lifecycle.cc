@@ -23,7 +23,7 @@
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
-#include "runtime/progress/waiting.h"
+#include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
 namespace {
@@ -112,7 +112,7 @@ constinit core::Process* resting = nullptr;
 constinit pid_t owner = 0;  // a forked child takes nothing down
 
 Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
-                  progress::WaitParams* wait) {
+                  waiting::WaitParams* wait) {
   const Environment& environment = process->environment;
   process->settings = CurrentSettings(environment);
   if (Status status = param::Load(process->settings, kFields, params); !status.ok()) return status;
@@ -121,7 +121,7 @@ Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
     return status;
   if (Status status = param::Load(process->settings, p2p::kFields, engine); !status.ok())
     return status;
-  return param::Load(process->settings, progress::kWaitFields, wait);
+  return param::Load(process->settings, waiting::kWaitFields, wait);
 }
 
 // Never deleted: see core::shared_process.
@@ -154,7 +154,7 @@ Status BringUp(core::Process* process) {
 
   Params params;
   p2p::Params engine_params;
-  progress::WaitParams wait_params;
+  waiting::WaitParams wait_params;
   if (Status status = LoadParams(process, &params, &engine_params, &wait_params); !status.ok())
     return status;
   SetLogLevel(LevelOf(params.log_level));
@@ -164,7 +164,7 @@ Status BringUp(core::Process* process) {
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   const std::uint32_t job_hash = Hash(identity.job);
   auto engine = std::make_unique<p2p::Engine>(
-      engine_params, progress::MakePolicy(wait_params, progress::AllowedCpus(), local_ranks),
+      engine_params, waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks),
       process->self, identity.job_ranks, job_hash, process->bootstrap.get());
   transport::Context context;
   context.settings = &process->settings;

@@ -10,7 +10,7 @@
 #include "runtime/assembly/shipped.h"
 #include "runtime/core/errors.h"
 #include "runtime/p2p/engine.h"
-#include "runtime/progress/waiting.h"
+#include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
 namespace {
@@ -86,7 +86,7 @@ std::vector<param::Row> LibraryParameters(const param::Settings& settings) {
   return JoinRows(param::Rows<Params>(settings, kFields),
                   param::Rows<core::ErrorParams>(settings, core::kErrorFields),
                   param::Rows<p2p::Params>(settings, p2p::kFields),
-                  param::Rows<progress::WaitParams>(settings, progress::kWaitFields));
+                  param::Rows<waiting::WaitParams>(settings, waiting::kWaitFields));
 }
 
 std::vector<component::ListedFramework> ListParameters(const param::Settings& settings) {
@@ -102,7 +102,7 @@ std::string Problems(const param::Settings& settings) {
   CheckTable<Params>(settings, kFields, &problems);
   CheckTable<core::ErrorParams>(settings, core::kErrorFields, &problems);
   CheckTable<p2p::Params>(settings, p2p::kFields, &problems);
-  CheckTable<progress::WaitParams>(settings, progress::kWaitFields, &problems);
+  CheckTable<waiting::WaitParams>(settings, waiting::kWaitFields, &problems);
   CheckComponents(settings, ShippedTransports(), &problems);
   // Making the library of algorithms also finds names that no component offers.
   if (auto made = collective::Library::Make(AllCollectives(), settings); !made.ok())

@@ -2,10 +2,10 @@
 // Parameters of the library as a whole.
 #pragma once
 
-#include "runtime/base/param.h"
-
 #include <string>
 #include <tuple>
+
+#include "runtime/base/param.h"
 
 namespace lamina::assembly {
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "collectives/basic/basic.h"
+#include "collectives/board/node_collectives.h"
 #include "collectives/hierarchical/hierarchical.h"
 #include "collectives/plugin/plugin.h"
-#include "collectives/shared/shared.h"
 #include "runtime/base/check.h"
 #include "runtime/base/environment.h"
 #include "transports/self/self_transport.h"
@@ -32,8 +32,7 @@ std::string Prefix() {
 
 transport::Registry ShippedTransports() {
   transport::Registry registry;
-  for (auto describe :
-       {self::Describe, shm::Describe, ucx::Describe})
+  for (auto describe : {self::Describe, shm::Describe, ucx::Describe})
     CHECK(registry.Add(describe()).ok());
   return registry;
 }
@@ -41,7 +40,7 @@ transport::Registry ShippedTransports() {
 collective::Registry ShippedCollectives() {
   collective::Registry registry;
   for (auto describe : {collective::basic::Describe, collective::hierarchical::Describe,
-                        collective::shared::Describe})
+                        collective::board::Describe})
     CHECK(registry.Add(describe()).ok());
   return registry;
 }

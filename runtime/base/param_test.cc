@@ -36,12 +36,12 @@ inline constexpr std::tuple kFields{
              "Offset."),
     Describe("transport.shm.growth", &Params::growth, Unit::kNone, 1.0, 4.0, "Growth."),
     Describe("transport.shm.cma", &Params::cma, "Single copy."),
-    Describe("progress.wait.mode", &Params::mode, "auto|exclusive|oversubscribed", "How to wait."),
+    Describe("p2p.wait.mode", &Params::mode, "auto|exclusive|oversubscribed", "How to wait."),
     Describe("transport.shm.path", &Params::path, "", "Where."),
 };
 const std::vector<std::string> kKnown{"transport.shm.ring_cells", "transport.shm.segment_bytes_max",
                                       "transport.shm.offset",     "transport.shm.growth",
-                                      "transport.shm.cma",        "progress.wait.mode",
+                                      "transport.shm.cma",        "p2p.wait.mode",
                                       "transport.shm.path"};
 
 Settings WithEnvironment(const std::vector<std::string>& assignments) {
@@ -234,7 +234,7 @@ TEST(Load, FillsEveryType) {
       Load(WithCommandLine({"transport.shm.ring_cells=65536", "transport.shm.segment_bytes_max=3m",
                             "transport.shm.offset=-9223372036854775808",
                             "transport.shm.growth=2.5e0", "transport.shm.cma=No",
-                            "progress.wait.mode=exclusive", "transport.shm.path=/a path"}),
+                            "p2p.wait.mode=exclusive", "transport.shm.path=/a path"}),
            kFields, &params);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(params.ring_cells, 65536u);
@@ -261,8 +261,8 @@ TEST(Load, ComplaintsNameParameterValueRangeAndOrigin) {
   EXPECT_EQ(Complaint("transport.shm.cma=maybe"),
             "parameter transport.shm.cma: \"maybe\" is not a switch, expected true|false, yes|no, "
             "on|off or 1|0 (set by --param)");
-  EXPECT_EQ(Complaint("progress.wait.mode=exlusive"),
-            "parameter progress.wait.mode: \"exlusive\" is none of auto|exclusive|oversubscribed "
+  EXPECT_EQ(Complaint("p2p.wait.mode=exlusive"),
+            "parameter p2p.wait.mode: \"exlusive\" is none of auto|exclusive|oversubscribed "
             "(set by --param); did you mean \"exclusive\"?");
 }
 
@@ -369,8 +369,8 @@ TEST(UnknownNames, SuggestsAVariableForAVariable) {
 
 TEST(UnknownNames, LossyNamesOfTheEnvironmentAreKnown) {
   const Settings settings = WithEnvironment(
-      {"LAMINA_TRANSPORT_SHM_RING_CELLS=4", "LAMINA_PROGRESS_WAIT_MODE=auto", "LAMINA_X_Y_Z=1"});
-  EXPECT_EQ(UnknownNames(settings, {"transport.shm_ring.cells", "progress.wait.mode", "x.y_z"}),
+      {"LAMINA_TRANSPORT_SHM_RING_CELLS=4", "LAMINA_P2P_WAIT_MODE=auto", "LAMINA_X_Y_Z=1"});
+  EXPECT_EQ(UnknownNames(settings, {"transport.shm_ring.cells", "p2p.wait.mode", "x.y_z"}),
             std::vector<std::string>{});
 }
 

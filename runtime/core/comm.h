@@ -7,9 +7,9 @@
 #include <string>
 
 #include "runtime/base/ids.h"
-#include "runtime/core/attributes.h"
 #include "runtime/core/group.h"
-#include "runtime/core/object.h"
+#include "runtime/object/attributes.h"
+#include "runtime/object/object.h"
 
 namespace lamina::collective {
 struct Table;  // collectives/select: the algorithms chosen for one communicator

@@ -12,7 +12,7 @@
 
 #include "runtime/base/param.h"
 #include "runtime/base/status.h"
-#include "runtime/core/object.h"
+#include "runtime/object/object.h"
 
 namespace lamina::core {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/base/ids.h"
-#include "runtime/core/object.h"
+#include "runtime/object/object.h"
 
 namespace lamina::core {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/core/object.h"
+#include "runtime/object/object.h"
 
 namespace lamina::core {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/process.h"
 
-#include "runtime/progress/waiting.h"
+#include "runtime/waiting/waiting.h"
 
 namespace lamina::core {
 
@@ -17,12 +17,12 @@ void LibraryLock::LockAmongOthers() {
   contenders_.fetch_add(1, std::memory_order_relaxed);
   for (int looks = 0; taken_.load(std::memory_order_relaxed) != 0 || !Take(); ++looks) {
     if (looks < kLooksBeforeSleep) {
-      progress::Pause();
+      waiting::Pause();
       continue;
     }
     sleeping_.store(1);
     if (taken_.load() == 0) continue;
-    progress::SleepOn(sleeping_, 1, kSleepMs);
+    waiting::SleepOn(sleeping_, 1, kSleepMs);
   }
   // The word told of one sleeper and may be lowered by now; others may still sleep.
   if (contenders_.fetch_sub(1, std::memory_order_relaxed) > 1)
@@ -31,7 +31,7 @@ void LibraryLock::LockAmongOthers() {
 
 void LibraryLock::WakeOne() {
   sleeping_.store(0, std::memory_order_relaxed);
-  progress::WakeFrom(sleeping_, 1);
+  waiting::WakeFrom(sleeping_, 1);
 }
 
 constinit Process* process = nullptr;

@@ -13,8 +13,8 @@
 #include "runtime/base/status.h"
 #include "runtime/core/activity.h"
 #include "runtime/core/comm.h"
-#include "runtime/core/object.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/object/object.h"
 #include "runtime/trace/trace.h"
 #include "transports/transport.h"
 

@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-#include "runtime/core/object.h"
+#include "runtime/object/object.h"
 
 namespace lamina::p2p {
 class SendBuffer;  // p2p/buffered.h: what MPI_Session_attach_buffer attached

@@ -16,8 +16,7 @@ TEST(Topology, RanksAndCoordinatesAreInverse) {
   cart.kind = MPI_CART;
   cart.dims = {3, 4, 2};
   cart.periodic = {0, 1, 0};
-  for (Rank rank = 0; rank < 24; ++rank)
-    EXPECT_EQ(RankAt(cart, CoordinatesOf(cart, rank)), rank);
+  for (Rank rank = 0; rank < 24; ++rank) EXPECT_EQ(RankAt(cart, CoordinatesOf(cart, rank)), rank);
   EXPECT_EQ(CoordinatesOf(cart, 23), (std::vector<int>{2, 3, 1}));
   EXPECT_EQ(RankAt(cart, std::vector<int>{0, -1, 0}), RankAt(cart, std::vector<int>{0, 3, 0}));
 }

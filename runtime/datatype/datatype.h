@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/core/object.h"
+#include "runtime/object/object.h"
 
 namespace lamina::datatype {
 

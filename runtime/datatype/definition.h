@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/core/attributes.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/layout.h"
+#include "runtime/object/attributes.h"
 
 namespace lamina::datatype {
 

@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
-#include "runtime/core/object.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/object/object.h"
 
 namespace lamina::datatype {
 

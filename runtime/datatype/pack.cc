@@ -9,11 +9,11 @@
 #include <cstring>
 
 #include "runtime/base/check.h"
-#include "runtime/base/copy.h"
-#include "runtime/base/prefetch.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/layout.h"
 #include "runtime/datatype/piece.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/prefetch.h"
 
 namespace lamina::datatype {
 namespace {
@@ -289,9 +289,9 @@ void Move(const Buffer& buffer, std::int64_t position, typename Walk<way>::Packe
   if (type.contiguous) {
     std::byte* const memory = At(buffer.address, type.true_lower + position);
     if constexpr (way == Way::kPack) {
-      CopyLong(packed, memory, static_cast<std::size_t>(bytes));
+      memory::CopyLong(packed, memory, static_cast<std::size_t>(bytes));
     } else {
-      CopyLong(memory, packed, static_cast<std::size_t>(bytes));
+      memory::CopyLong(memory, packed, static_cast<std::size_t>(bytes));
     }
     return;
   }
@@ -319,7 +319,7 @@ void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer
   constexpr std::size_t kFetchedBytesMax = 2048;
   constexpr std::size_t kLineBytes = 64;
   for (std::size_t at = 0; at < std::min(from.size(), kFetchedBytesMax); at += kLineBytes)
-    WillRead(from.data() + at);
+    memory::WillRead(from.data() + at);
   Unpack(from, 0, into);
 }
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/base/copy.h"
+#include "runtime/memory/copy.h"
 
 namespace lamina::datatype {
 
@@ -86,7 +86,7 @@ struct Quarters {
 struct Any {
   [[gnu::always_inline]] static void Copy(std::byte* to, const std::byte* from,
                                           std::int64_t bytes) {
-    CopyLong(to, from, static_cast<std::size_t>(bytes));
+    memory::CopyLong(to, from, static_cast<std::size_t>(bytes));
   }
 };
 

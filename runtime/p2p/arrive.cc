@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/copy.h"
 #include "runtime/base/log.h"
+#include "runtime/memory/copy.h"
 #include "runtime/p2p/engine.h"
 
 namespace lamina::p2p {
@@ -89,7 +89,7 @@ void Engine::KeepUnexpected(PeerId from, const transport::Header& header, const 
   message->token = offer.token;
   message->address = offer.address;
   if (parcel != nullptr) message->parcel = parcel;
-  if (!payload.empty()) CopyLong(message->payload(), payload.data(), payload.size());
+  if (!payload.empty()) memory::CopyLong(message->payload(), payload.data(), payload.size());
   SpaceOf(ContextOf(header)).AddUnexpected(message);
   trace::Count(trace::Counter::kUnexpected);
   trace::MessageEvent(trace::EventType::kUnexpected,
@@ -192,7 +192,7 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   constexpr std::uint64_t kPiece = 256 * 1024;  // of unpacking: stays in the second-level cache
   constexpr std::uint64_t kPage = 4096;
   const bool straight =
-      request->buffer.contiguous() && !SlowToMove(request->buffer.data(), offer.address);
+      request->buffer.contiguous() && !memory::SlowToMove(request->buffer.data(), offer.address);
   for (std::uint64_t moved = 0; moved < wanted;) {
     std::uint64_t piece = std::min(wanted - moved, lane.caps.get_bytes_max);
     std::span<std::byte> into;
@@ -217,7 +217,6 @@ bool Engine::Fetch(Request* request, Lane& lane, const Offer& offer) {
   trace::Count(trace::Counter::kZeroCopyReceived);
   trace::Count(trace::Counter::kZeroCopyReceivedBytes, wanted);
   if (lane.ways != nullptr) lane.ways->Fetched(wanted, began_ns, MonotonicNs());
-  if (straight) huge_pages_.Moved(request->buffer.data(), request->bytes);
   return true;
 }
 

@@ -16,7 +16,7 @@
 
 namespace lamina::p2p {
 
-Engine::Engine(const Params& params, const progress::WaitPolicy& policy, PeerId self,
+Engine::Engine(const Params& params, const waiting::WaitPolicy& policy, PeerId self,
                std::uint32_t job_ranks, std::uint32_t job_hash, bootstrap::Bootstrap* bootstrap)
     : params_(params),
       policy_(policy),
@@ -25,8 +25,7 @@ Engine::Engine(const Params& params, const progress::WaitPolicy& policy, PeerId 
       bootstrap_(bootstrap),
       // calloc: untouched pages cost nothing, so a million peers never spoken to are free.
       lanes_(static_cast<Lane**>(std::calloc(job_ranks, sizeof(Lane*)))),
-      lanes_count_(job_ranks),
-      huge_pages_(params.huge_pages != "never") {
+      lanes_count_(job_ranks) {
   CHECK(lanes_ != nullptr);
 }
 
@@ -316,11 +315,11 @@ void Engine::DrainUntil(const Done& done) {
   // First what has arrived: an operation whose request was freed may wait for it to be over.
   while (Progress() && std::chrono::steady_clock::now() < limit) {
   }
-  progress::Waiter waiter(policy_);
+  waiting::Waiter waiter(policy_);
   while (pending() && std::chrono::steady_clock::now() < limit)
     if (Progress())
       waiter.Busy();
-    else if (waiter.Idle() != progress::Waiter::Advice::kPoll)
+    else if (waiter.Idle() != waiting::Waiter::Advice::kPoll)
       waiter.Yield();
 }
 

@@ -18,18 +18,17 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/base/copy.h"
-#include "runtime/base/huge_pages.h"
 #include "runtime/base/ids.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/core/request.h"
+#include "runtime/memory/copy.h"
 #include "runtime/p2p/header.h"
 #include "runtime/p2p/match.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/p2p/token.h"
 #include "runtime/p2p/ways.h"
-#include "runtime/progress/waiting.h"
 #include "runtime/trace/trace.h"
+#include "runtime/waiting/waiting.h"
 #include "transports/transport.h"
 
 namespace lamina::p2p {
@@ -40,7 +39,6 @@ struct Params {
   std::uint32_t poll_events_max = 16;
   std::uint32_t goodbye_timeout_ms = 10000;
   std::string push = "auto";
-  std::string huge_pages = "auto";
 };
 inline constexpr std::tuple kFields{
     param::Describe("p2p.engine.poll_events_max", &Params::poll_events_max, Unit::kCount, 1u, 4096u,
@@ -53,11 +51,6 @@ inline constexpr std::tuple kFields{
         "Whether the sender of a long message on this node may copy it through the ring, "
         "where that is found to be faster than reading its memory (auto: for the first 8 "
         "peers, whose rings then grow to 512 KiB, if every rank has a CPU of its own)."),
-    param::Describe("p2p.engine.huge_pages", &Params::huge_pages, "auto|never",
-                    "auto: buffers of 64 KiB or more that go from process to process of this node "
-                    "again and again, 64 MiB within each huge page, are put into such pages "
-                    "(MADV_COLLAPSE), where /sys/kernel/mm/transparent_hugepage/enabled does not "
-                    "say never; the kernel then copies faster. In collectives, too."),
 };
 
 // The endpoint chosen for a peer, and what waits to go through it.
@@ -99,7 +92,7 @@ struct Carrier {
 
 class Engine final : public transport::Inbox {
  public:
-  Engine(const Params& params, const progress::WaitPolicy& policy, PeerId self,
+  Engine(const Params& params, const waiting::WaitPolicy& policy, PeerId self,
          std::uint32_t job_ranks, std::uint32_t job_hash, bootstrap::Bootstrap* bootstrap);
   ~Engine() override;
   Engine(const Engine&) = delete;
@@ -142,11 +135,7 @@ class Engine final : public transport::Inbox {
   // Ends a sleep of `peer` in WaitUntil, so that it asks its condition again. A peer that cannot
   // take a frame now has others to read, and asks anyway.
   void Nudge(PeerId peer);
-  const progress::WaitPolicy& policy() const { return policy_; }
-  // `buffer` goes from process to process of this node once more; see p2p.engine.huge_pages.
-  void CountMoved(const Buffer& buffer) {
-    if (buffer.contiguous()) huge_pages_.Moved(buffer.data(), buffer.bytes());
-  }
+  const waiting::WaitPolicy& policy() const { return policy_; }
   // Something was completed outside Progress that another thread may sleep for.
   void Disturb() { disturbed_ = true; }
 
@@ -257,7 +246,7 @@ class Engine final : public transport::Inbox {
   void FailRequestsOf(const Lane& lane);
 
   const Params params_;
-  const progress::WaitPolicy policy_;
+  const waiting::WaitPolicy policy_;
   const PeerId self_;
   const std::uint32_t job_hash_;  // the high half of the names of this job's processes
   bootstrap::Bootstrap* const bootstrap_;
@@ -280,7 +269,6 @@ class Engine final : public transport::Inbox {
 
   TokenTable tokens_;
   std::vector<std::byte> scratch_;  // packing and unpacking
-  HugePages huge_pages_;
   Message* message_pool_ = nullptr;
   std::uint32_t message_pool_size_ = 0;
   Sleeper* sleepers_ = nullptr;  // threads that sleep; the newest first
@@ -300,7 +288,7 @@ class Engine final : public transport::Inbox {
   const std::int64_t room = request->buffer.bytes();
   const std::int64_t bytes = std::min(room, static_cast<std::int64_t>(data.size()));
   if (request->buffer.contiguous()) {
-    CopyMostlyShort(request->buffer.data(), data.data(), static_cast<std::size_t>(bytes));
+    memory::CopyMostlyShort(request->buffer.data(), data.data(), static_cast<std::size_t>(bytes));
   } else {
     datatype::UnpackFresh(data.first(static_cast<std::size_t>(bytes)), request->buffer);
   }

@@ -67,7 +67,7 @@ void DropContext(ContextId context);
 // One round of progress over all transports, collectives included. True if anything happened.
 bool Progress();
 
-// Progresses until `done(argument)`; spins, yields, then sleeps (runtime/progress). Releases the
+// Progresses until `done(argument)`; spins, yields, then sleeps (runtime/waiting). Releases the
 // library lock while it sleeps; another thread may then ask `done`, which must be quick, must not
 // progress, and is not asked again once it has answered true.
 void WaitUntil(bool (*done)(void*), void* argument);

@@ -142,7 +142,6 @@ Code Engine::SendOffer(Lane& lane, Request* request) {
   // remote_request holds our own token until the peer's is known: both name this transfer.
   if (request->remote_request == 0) {
     request->remote_request = tokens_.Add(request);
-    if (lane.caps.get_bytes_max > 0) CountMoved(request->buffer);  // before anybody reads it
   }
   const Offer offer{.bytes = static_cast<std::uint64_t>(request->buffer.bytes()),
                     .token = request->remote_request,

@@ -89,22 +89,22 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
   trace::Count(trace::Counter::kWaits);
   if (core::process->thread_level == MPI_THREAD_MULTIPLE) [[unlikely]]
     return WaitAmongThreads(done, argument);
-  progress::Waiter waiter(policy_);
+  waiting::Waiter waiter(policy_);
   while (!done(argument)) {
     if (Progress(events_max)) {
       waiter.Busy();
       continue;
     }
     switch (waiter.Idle()) {
-      case progress::Waiter::Advice::kPoll:
-        progress::Pause();
+      case waiting::Waiter::Advice::kPoll:
+        waiting::Pause();
         break;
-      case progress::Waiter::Advice::kYield:
+      case waiting::Waiter::Advice::kYield:
         trace::Count(trace::Counter::kYields);
         waiter.Yield();
         break;
-      case progress::Waiter::Advice::kSleep:
-        if (const progress::Nap nap(ringing_); nap.armed()) {
+      case waiting::Waiter::Advice::kSleep:
+        if (const waiting::Nap nap(ringing_); nap.armed()) {
           const Sleeping sleeping;
           nap.Sleep(SleepLimit());
         }
@@ -121,37 +121,37 @@ void Engine::WaitAmongThreads(bool (*done)(void*), void* argument) {
     others_wait_ = kWaitsAlone;
   else if (others_wait_ != 0)
     --others_wait_;
-  progress::Waiter waiter(policy_);
+  waiting::Waiter waiter(policy_);
   std::uint32_t idle_polls = 0;
   bool is_done = false;
   while (!is_done && !done(argument)) {
     if (Progress()) {
       waiter.Busy();
       idle_polls = 0;
-      if (core::process->lock.Wanted()) GiveWay(progress::Yield);
+      if (core::process->lock.Wanted()) GiveWay(waiting::Yield);
       continue;
     }
     ++idle_polls;
-    const progress::Waiter::Advice advice = waiter.Idle();
+    const waiting::Waiter::Advice advice = waiter.Idle();
     const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
-    if (advice == progress::Waiter::Advice::kSleep || beside)
+    if (advice == waiting::Waiter::Advice::kSleep || beside)
       is_done = SleepAmongThreads(done, argument);
     else if (core::process->lock.Wanted() || (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
-      GiveWay(progress::Yield);
-    else if (advice == progress::Waiter::Advice::kYield)
+      GiveWay(waiting::Yield);
+    else if (advice == waiting::Waiter::Advice::kYield)
       GiveWay([&] { waiter.Yield(); });
     else
-      progress::Pause();
+      waiting::Pause();
   }
   if (--watchers_ == 0 && sleepers_ != nullptr) WakeHeir();
 }
 
 void Engine::TestedInVain() {
-  const bool shares_cpu = policy_.spin_polls == 0 || progress::Waiter::SharesCpu();
+  const bool shares_cpu = policy_.spin_polls == 0 || waiting::Waiter::SharesCpu();
   if (core::process->lock.Wanted()) [[unlikely]]
-    GiveWay(progress::Yield);
+    GiveWay(waiting::Yield);
   else if (shares_cpu && ++vain_tests_ % kVainTestsPerYield == 0)
-    progress::Waiter(policy_).Yield();
+    waiting::Waiter(policy_).Yield();
 }
 
 // True: the condition held and was not forgotten; false: look again.
@@ -164,7 +164,7 @@ bool Engine::SleepAmongThreads(bool (*done)(void*), void* argument) {
   core::process->before_unlock = [] { TheEngine().WakeThoseDone(); };
   const std::uint32_t sleep_ms = SleepLimit();
   if (keeps_watch && !ringing_.empty()) {
-    if (const progress::Nap nap(ringing_); nap.armed()) {
+    if (const waiting::Nap nap(ringing_); nap.armed()) {
       watch_ = &self;
       const Sleeping sleeping;
       Unlocked unlocked;
@@ -176,7 +176,7 @@ bool Engine::SleepAmongThreads(bool (*done)(void*), void* argument) {
     {
       const Sleeping sleeping;
       Unlocked unlocked;
-      progress::SleepOn(self.word, 0, sleep_ms);
+      waiting::SleepOn(self.word, 0, sleep_ms);
     }
     ++watchers_;
   }
@@ -192,7 +192,7 @@ void Engine::Wake(Sleeper* sleeper) {
     return;
   }
   sleeper->word.store(1, std::memory_order_relaxed);
-  progress::WakeFrom(sleeper->word);
+  waiting::WakeFrom(sleeper->word);
 }
 
 void Engine::WakeThoseDone() {

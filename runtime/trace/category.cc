@@ -24,7 +24,7 @@ constexpr Text kTexts[] = {
     {"p2p", "Messages between two processes: protocols and matching."},
     {"p2p.posted", "Receives that wait for their message."},
     {"p2p.unexpected", "Messages that wait for their receive."},
-    {"progress", "How the library waits: it polls, then yields, then sleeps."},
+    {"p2p.wait", "How the library waits: it polls, then yields, then sleeps."},
     {"transport", "Framework: how bytes leave a process."},
 };
 

@@ -95,7 +95,7 @@ TEST_F(Performance, AMarkRemembersTheHighestSinceItsStart) {
 }
 
 TEST_F(Performance, TimersAreInSecondsAndStatesAreNumbers) {
-  PerformanceHandle* slept = Make("progress.wait.slept");
+  PerformanceHandle* slept = Make("p2p.wait.slept");
   all_.Start(slept);
   Count(Counter::kSleptNs, 1'500'000'000);
   double seconds = 0;

@@ -152,7 +152,7 @@ class CannotRun(LaunchCase):
 
 class Surroundings(LaunchCase):
     def test_environment(self):
-        job = self.run_job("sh", "-c", "echo $PMIX_RANK $COLOUR $LAMINA_PROGRESS_WAIT_MODE",
+        job = self.run_job("sh", "-c", "echo $PMIX_RANK $COLOUR $LAMINA_P2P_WAIT_MODE",
                            ranks=1, options=["-x", "COLOUR=blue"])
         self.assertEqual(job.stdout, "0 blue exclusive\n")
 

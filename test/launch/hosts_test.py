@@ -147,7 +147,7 @@ class HostsCase(harness.LaunchCase):
     def crowded(self, *options, stderr=subprocess.PIPE):
         """A job with a rank more than there are CPUs on all hosts but the last, which has one."""
         slots = len(os.sched_getaffinity(0)) + 1
-        line = self.line("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE,"
+        line = self.line("sh", "-c", "echo $LAMINA_P2P_WAIT_MODE,"
                          "$LAMINA_COLLECTIVE_SELECT_CROWD", options=options)
         line[line.index("-H") + 1] = ",".join(
             ["%s:%d" % (host, slots) for host in HOSTS[:-1]] + [HOSTS[-1] + ":1"])

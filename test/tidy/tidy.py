@@ -215,15 +215,16 @@ def machine(tree):
 # --- rules on the architecture ------------------------------------------------------------------
 
 CONCRETE_TRANSPORT = r"transports/(?!conformance/)\w+/"
-CONCRETE_COLLECTIVE = r"collectives/(?!plan/|exec/|select/|conformance/)\w+/"
+CONCRETE_COLLECTIVE = r"collectives/(?!call/|pieces/|exec/|select/|conformance/)\w+/"
 CONCRETE_SPAWNER = r"launcher/spawn/\w+/"
 
 # (who, must not include, except who, why). Tests may name any component: they are assemblies.
 ARROWS = [
     (r"runtime/base/", r"(?!runtime/base/)", None, "base knows nobody"),
     (r"runtime/component/", r"(?!runtime/(base|component)/)", None, "component knows base only"),
-    (r"transports/", r"(?!runtime/(base|component)/|transports/)", None,
-     "a transport knows base, component and transport.h"),
+    (r"runtime/memory/", r"(?!runtime/(base|memory)/)", None, "memory knows base only"),
+    (r"transports/", r"(?!runtime/(base|component|memory)/|transports/)", None,
+     "a transport knows base, component, memory and transport.h"),
     (r"transports/", r"runtime/(p2p|core)/", None, "a transport sees the road, not the house"),
     (r"collectives/", r"transports/", None, "a collective never names a transport"),
     (r"runtime/p2p/", CONCRETE_TRANSPORT, None, "p2p knows transport.h only"),

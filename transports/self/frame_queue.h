@@ -11,7 +11,7 @@
 #include <memory>
 #include <span>
 
-#include "runtime/base/copy.h"
+#include "runtime/memory/copy.h"
 #include "transports/transport.h"
 
 namespace lamina::self {
@@ -40,7 +40,7 @@ class FrameQueue {
     const Entry entry{frame.header, frame.payload.size()};
     std::memcpy(&block_[at], &entry, sizeof entry);
     if (!frame.payload.empty())
-      CopyLong(&block_[at + sizeof entry], frame.payload.data(), frame.payload.size());
+      memory::CopyLong(&block_[at + sizeof entry], frame.payload.data(), frame.payload.size());
     tail_ = at + room;
     ++frames_;
     return true;

@@ -67,7 +67,7 @@ bool InUse(const RingEntry& entry) {
 }
 
 bool EverybodyHasACpu(const transport::Context& context) {
-  const param::Found* const mode = context.settings->Find("progress.wait.mode");
+  const param::Found* const mode = context.settings->Find("p2p.wait.mode");
   if (mode != nullptr && mode->value != "auto") return mode->value == "exclusive";
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return true;

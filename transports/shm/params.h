@@ -71,7 +71,7 @@ inline constexpr std::tuple kFields{
         "transport.shm.fence", &Params::fence, "auto|sleeper|sender",
         "Who pays for safe sleeping. sleeper: a fence on all CPUs before each sleep, 17 "
         "us here where a peer runs; sender: a fence in every send, below 0.1 us. auto: "
-        "sender if progress.wait.mode is oversubscribed, or this node has more ranks "
+        "sender if p2p.wait.mode is oversubscribed, or this node has more ranks "
         "than this process has CPUs and the mode is not exclusive; else sleeper."),
 };
 

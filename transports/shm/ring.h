@@ -21,8 +21,8 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/base/copy.h"
-#include "runtime/base/prefetch.h"
+#include "runtime/memory/copy.h"
+#include "runtime/memory/prefetch.h"
 #include "transports/shm/joint.h"
 #include "transports/transport.h"
 
@@ -119,8 +119,9 @@ class RingWriter {
       return false;
     Cell& cell = cells_[next_ & mask_];
     if (bytes <= kNearBytesMax) {
-      WillWrite(&cell + kCellsAhead);  // behind the last cell: in the area or a head, no harm
-      CopyShort(cell.near, frame.payload.data(), bytes);
+      memory::WillWrite(&cell +
+                        kCellsAhead);  // behind the last cell: in the area or a head, no harm
+      memory::CopyShort(cell.near, frame.payload.data(), bytes);
     } else if (!WriteFar(cell, frame.payload)) {
       return false;
     }
@@ -175,7 +176,7 @@ class RingWriter {
     if (wraps) area_step_end_ = std::max(room, kAreaStep);
     area_used_ += room + (wraps ? area_bytes_ - area_at_ : 0);
     area_at_ = offset + room;
-    CopyLong(area_ + offset, payload.data(), payload.size());
+    memory::CopyLong(area_ + offset, payload.data(), payload.size());
     const Far far{area_used_, offset, 0};
     std::memcpy(cell.near, &far, sizeof far);
     return true;
@@ -183,7 +184,8 @@ class RingWriter {
 
   void FetchArea(std::uint32_t bytes) const {
     const std::byte* const end = area_ + std::min(area_at_ + bytes, area_bytes_);
-    for (const std::byte* line = area_ + area_at_; line < end; line += kLineBytes) WillWrite(line);
+    for (const std::byte* line = area_ + area_at_; line < end; line += kLineBytes)
+      memory::WillWrite(line);
   }
 
   // Would `room` bytes, and what is skipped at the end of the area, be free?
@@ -241,7 +243,7 @@ class RingReader {
     while (taken < frames_max) {
       const std::uint64_t word = cell_->word.load(std::memory_order_acquire);
       if (!IsNext(word)) break;
-      WillRead(&cells_[(next_ + 1) & mask_]);  // on its way while this frame is taken
+      memory::WillRead(&cells_[(next_ + 1) & mask_]);  // on its way while this frame is taken
       const std::uint32_t bytes = static_cast<std::uint32_t>(word);
       if (bytes <= kNearBytesMax) [[likely]] {
         take(cell_->header, std::span<const std::byte>(cell_->near, bytes));

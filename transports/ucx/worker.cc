@@ -84,9 +84,9 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   // ucp_config_modify they have no TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
       !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
-    status = set("RX_SEG_SIZE",
-                 std::to_string(ReceiveBytes(params_, context.job_ranks, context.local_ranks,
-                                             CongestionControl())));
+    status =
+        set("RX_SEG_SIZE", std::to_string(ReceiveBytes(params_, context.job_ranks,
+                                                       context.local_ranks, CongestionControl())));
     if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
   }
   // Frames to one peer must arrive in order, so they take one way.

@@ -108,10 +108,14 @@ class Block {
   // Cell `i` of the border along `side`, `out` cells beyond it (0: the border, 1: the ghost).
   double& SideCell(Side side, long i, long out) {
     switch (side) {
-      case kNorth: return now_[Index(i, -out)];
-      case kSouth: return now_[Index(i, height_ - 1 + out)];
-      case kWest: return now_[Index(-out, i)];
-      default: return now_[Index(width_ - 1 + out, i)];
+      case kNorth:
+        return now_[Index(i, -out)];
+      case kSouth:
+        return now_[Index(i, height_ - 1 + out)];
+      case kWest:
+        return now_[Index(-out, i)];
+      default:
+        return now_[Index(width_ - 1 + out, i)];
     }
   }
 

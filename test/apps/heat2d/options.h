@@ -7,7 +7,7 @@
 namespace heat2d {
 
 struct Options {
-  std::string input;                    // empty: the picture that comes with the program
+  std::string input;                     // empty: the picture that comes with the program
   std::string output = "heat2d_result";  // .pgm and .ppm are appended
   long steps = 300;
   double tolerance = 0.0;  // stop when no cell changes by more than this in a step

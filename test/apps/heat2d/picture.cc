@@ -160,8 +160,7 @@ bool WriteHeat(const std::string& path, const Picture& picture, std::string* pro
 std::string Sketch(const Picture& picture, std::size_t columns) {
   static constexpr char kShades[] = " .:-=+*#%@";
   columns = std::min(columns, picture.width);
-  const std::size_t lines =
-      std::max<std::size_t>(1, columns * picture.height / picture.width / 2);
+  const std::size_t lines = std::max<std::size_t>(1, columns * picture.height / picture.width / 2);
   std::string out;
   for (std::size_t line = 0; line < lines; ++line) {
     for (std::size_t column = 0; column < columns; ++column) {

@@ -284,10 +284,10 @@ class Installation(unittest.TestCase):
         os.makedirs(os.path.join(PREFIX, "etc"), exist_ok=True)
         path = os.path.join(PREFIX, "etc", "lamina.conf")
         with open(path, "w", encoding="utf-8") as file:
-            file.write("progress.wait.mode = oversubscribed\n")
+            file.write("p2p.wait.mode = oversubscribed\n")
         self.addCleanup(os.unlink, path)
         self.assertEqual(self.good(tool("mpiexec"), "-n", "1", "sh", "-c",
-                                   "echo $LAMINA_PROGRESS_WAIT_MODE"), "oversubscribed\n")
+                                   "echo $LAMINA_P2P_WAIT_MODE"), "oversubscribed\n")
 
 
 if __name__ == "__main__":

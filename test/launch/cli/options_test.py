@@ -162,13 +162,13 @@ class Parameters(unittest.TestCase):
 
     def test_value_out_of_range(self):
         for words, extra, origin in (
-                (["--param", "progress.wait.mode=sometimes"], None, "--param"),
-                ([], {"LAMINA_PROGRESS_WAIT_MODE": "sometimes"},
-                 "environment LAMINA_PROGRESS_WAIT_MODE")):
+                (["--param", "p2p.wait.mode=sometimes"], None, "--param"),
+                ([], {"LAMINA_P2P_WAIT_MODE": "sometimes"},
+                 "environment LAMINA_P2P_WAIT_MODE")):
             result = run(*words, "-n", "1", "echo", "ran", extra=extra)
             self.assertEqual(result.stdout, "")
             self.assertEqual(result.returncode, 2)
-            self.assertIn('parameter progress.wait.mode: "sometimes" is none of auto|',
+            self.assertIn('parameter p2p.wait.mode: "sometimes" is none of auto|',
                           result.stderr)
             self.assertIn("(set by %s)" % origin, result.stderr)
 
@@ -178,19 +178,19 @@ class Parameters(unittest.TestCase):
 
     def test_ranks_find_values_and_origins(self):
         os.makedirs(os.path.join(SCRATCH, ".config"), exist_ok=True)
-        path = write(".config/lamina.conf", "progress.wait.mode = oversubscribed # here\n")
+        path = write(".config/lamina.conf", "p2p.wait.mode = oversubscribed # here\n")
         self.addCleanup(os.unlink, path)
-        result = run("-n", "1", "sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE $LAMINA_ORIGINS")
+        result = run("-n", "1", "sh", "-c", "echo $LAMINA_P2P_WAIT_MODE $LAMINA_ORIGINS")
         self.assertEqual(result.stderr, "")
         self.assertTrue(result.stdout.startswith("oversubscribed "), result.stdout)
         self.assertIn("lamina.conf:1", result.stdout)
         # The environment wins over files, the command line over both.
-        result = run("-n", "1", "sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE",
-                     extra={"LAMINA_PROGRESS_WAIT_MODE": "exclusive"})
+        result = run("-n", "1", "sh", "-c", "echo $LAMINA_P2P_WAIT_MODE",
+                     extra={"LAMINA_P2P_WAIT_MODE": "exclusive"})
         self.assertEqual(result.stdout, "exclusive\n")
-        result = run("--param", "progress.wait.mode=oversubscribed", "-n", "1", "sh", "-c",
-                     "echo $LAMINA_PROGRESS_WAIT_MODE",
-                     extra={"LAMINA_PROGRESS_WAIT_MODE": "exclusive"})
+        result = run("--param", "p2p.wait.mode=oversubscribed", "-n", "1", "sh", "-c",
+                     "echo $LAMINA_P2P_WAIT_MODE",
+                     extra={"LAMINA_P2P_WAIT_MODE": "exclusive"})
         self.assertEqual(result.stdout, "oversubscribed\n")
 
     def test_a_bad_file_is_named(self):
@@ -322,7 +322,7 @@ class Understood(unittest.TestCase):
 
     def test_more_ranks_than_cpus_just_run(self):
         ranks = 3 * len(os.sched_getaffinity(0))
-        result = run("-n", str(ranks), "sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE")
+        result = run("-n", str(ranks), "sh", "-c", "echo $LAMINA_P2P_WAIT_MODE")
         self.assertEqual(result.stderr, "")
         self.assertEqual(result.stdout, "oversubscribed\n" * ranks)
         result = run("-v", "-n", str(ranks), "true")
@@ -330,10 +330,10 @@ class Understood(unittest.TestCase):
 
     def test_all_ranks_are_told_of_the_same_crowd(self):
         # Who chose algorithms by other numbers would wait for messages that nobody sends.
-        show = ("sh", "-c", "echo $LAMINA_PROGRESS_WAIT_MODE $LAMINA_COLLECTIVE_SELECT_CROWD")
+        show = ("sh", "-c", "echo $LAMINA_P2P_WAIT_MODE $LAMINA_COLLECTIVE_SELECT_CROWD")
         self.assertEqual(run("-n", "1", *show).stdout, "exclusive 1\n")
         result = run("-n", "1", *show, ":", "-n", "1", "-x",
-                     "LAMINA_PROGRESS_WAIT_MODE=oversubscribed", *show)
+                     "LAMINA_P2P_WAIT_MODE=oversubscribed", *show)
         self.assertEqual(sorted(result.stdout.splitlines())[-1], "oversubscribed 4")
         self.assertTrue(all(line.endswith(" 4") for line in result.stdout.splitlines()), result)
         result = run("-n", "1", "--param", "collective.select.crowd=3", *show)
@@ -342,7 +342,7 @@ class Understood(unittest.TestCase):
     def test_a_job_within_a_job_is_its_own(self):
         ranks = 3 * len(os.sched_getaffinity(0))
         result = run("-n", "1", MPIEXEC, "-n", str(ranks), "sh", "-c",
-                     "echo $LAMINA_PROGRESS_WAIT_MODE")
+                     "echo $LAMINA_P2P_WAIT_MODE")
         self.assertEqual(result.stderr, "")
         self.assertEqual(result.stdout, "oversubscribed\n" * ranks)
 
@@ -395,8 +395,8 @@ class Lamina(unittest.TestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         for word in ("spawner", "local", "transport", "shm", "collective"):
             self.assertIn(word, result.stdout)
-        result = self.lamina("info", "--params", "--param", "progress.wait.mode=exclusive")
-        line = next(text for text in result.stdout.split("\n") if "progress.wait.mode" in text)
+        result = self.lamina("info", "--params", "--param", "p2p.wait.mode=exclusive")
+        line = next(text for text in result.stdout.split("\n") if "p2p.wait.mode" in text)
         self.assertIn("exclusive", line)
         self.assertIn("--param", line)
 
@@ -410,7 +410,7 @@ class Lamina(unittest.TestCase):
         self.assertIn("transprt", result.stderr)
 
     def test_info_tells_bad_values(self):
-        result = self.lamina("info", "--param", "progress.wait.mode=sometimes")
+        result = self.lamina("info", "--param", "p2p.wait.mode=sometimes")
         self.assertEqual(result.returncode, 2)
         self.assertIn('"sometimes"', result.stderr)
 

@@ -19,7 +19,7 @@ fail() {
 }
 lamina() { timeout 100 "$home/lamina" "$@"; }
 
-printf '# mine\nprogress.wait.mode = oversubscribed\n' >"$conf"
+printf '# mine\np2p.wait.mode = oversubscribed\n' >"$conf"
 # On a machine that is busy with other things a figure may drown in noise, which is said.
 for attempt in 1 2 3; do
   said=$(lamina tune -n 2 --oversubscribe -o "$conf" 2>"$home/error") || fail "it fails: $(cat "$home/error")"
@@ -33,7 +33,7 @@ done
 # An empty message and a copied MiB take some time, and less than a second.
 awk '/alpha_us|beta/ && !($3 > 0 && $3 < 1e6) { exit 1 }' "$conf" || fail "absurd: $(cat "$conf")"
 grep -q network "$conf" && fail "one node has no network"
-grep -q '^# mine$' "$conf" && grep -q '^progress.wait.mode = oversubscribed$' "$conf" ||
+grep -q '^# mine$' "$conf" && grep -q '^p2p.wait.mode = oversubscribed$' "$conf" ||
   fail "other lines are lost"
 
 value=$(awk '$1 == "collective.select.alpha_us" { print $3 }' "$conf")

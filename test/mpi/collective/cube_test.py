@@ -20,7 +20,7 @@ NAME, PREFIX, SUBNET = "lamcub", "lc", "10.126.0"
 STATE = "/run/lamina-cube"
 AGENT = ["--agent", "ip netns exec %s-{host}" % NAME]
 # All hosts have the same CPUs, which none of them knows; one that is slow is not lost.
-SHARED_CPUS = ["--param", "progress.wait.mode=oversubscribed",
+SHARED_CPUS = ["--param", "p2p.wait.mode=oversubscribed",
                "--param", "launcher.shepherd.silence_ms=120000"]
 TIME_LIMIT_S = 300
 

@@ -8,10 +8,10 @@
 #ifndef LAMINA_TEST_MPI_COLLECTIVE_DATA_H
 #define LAMINA_TEST_MPI_COLLECTIVE_DATA_H
 
-#include "test/mpi/check.h"
-
 #include <mpi.h>
 #include <stdlib.h>
+
+#include "test/mpi/check.h"
 
 enum Layout { kPlain, kSpread, kLayouts };
 enum { kHole = -7777 };

@@ -15,9 +15,9 @@ fail() {
 # trials OPERATION BYTES CALLS AREA : what was said of them
 trials() {
   local output
-  output=$(timeout 50 "$mpiexec" --oversubscribe -n 4 --param progress.wait.mode=oversubscribed \
-    --param collective.shared.calls_before=0 --param collective.shared.single_copy=never \
-    --param collective.shared.area_bytes="$4" --param base.log.level=debug \
+  output=$(timeout 50 "$mpiexec" --oversubscribe -n 4 --param p2p.wait.mode=oversubscribed \
+    --param collective.board.calls_before=0 --param collective.board.single_copy=never \
+    --param collective.board.area_bytes="$4" --param base.log.level=debug \
     "$program" "$1" "$2" "$3" 2>&1) || fail "$* failed: $output"
   grep 'weighed:' <<< "$output"
 }

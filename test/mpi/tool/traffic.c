@@ -127,8 +127,8 @@ static void Others(int ranks) {
   MPI_T_pvar_handle state = Open("core.process.state", MPI_T_PVAR_CLASS_STATE, NULL);
   MPI_T_pvar_handle size = Open("p2p.peer.processes", MPI_T_PVAR_CLASS_SIZE, NULL);
   MPI_T_pvar_handle connected = Open("p2p.peer.connected", MPI_T_PVAR_CLASS_LEVEL, NULL);
-  MPI_T_pvar_handle slept = Open("progress.wait.slept", MPI_T_PVAR_CLASS_TIMER, NULL);
-  MPI_T_pvar_handle polls = Open("progress.wait.polls", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle slept = Open("p2p.wait.slept", MPI_T_PVAR_CLASS_TIMER, NULL);
+  MPI_T_pvar_handle polls = Open("p2p.wait.polls", MPI_T_PVAR_CLASS_COUNTER, NULL);
   MPI_T_pvar_handle hits = Open("collective.plan.hits", MPI_T_PVAR_CLASS_COUNTER, NULL);
   MPI_T_pvar_handle misses = Open("collective.plan.misses", MPI_T_PVAR_CLASS_COUNTER, NULL);
   double seconds = -1;

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/board/engine_patience.h"
+
+#include <chrono>
+
+#include "runtime/core/process.h"
+#include "runtime/p2p/engine.h"
+#include "runtime/trace/trace.h"
+#include "runtime/waiting/waiting.h"
+
+namespace lamina::collective::board {
+namespace {
+
+using waiting::Waiter;
+
+// Messages are looked after every so many looks at the board: one look at the rings costs more than
+// ten at the board, and as much as an eighth of a turn.
+constexpr std::uint32_t kPollsPerProgress = 64;
+constexpr std::uint32_t kYieldsPerProgress = 8;
+constexpr std::chrono::milliseconds kLookAfterEvery{500};
+
+// Without sleep. False: it is time to sleep, or another thread wants to be let in.
+bool WaitAwake(const Expectation& expectation, const waiting::WaitPolicy& policy) {
+  const bool shares_lock = core::process->thread_level == MPI_THREAD_MULTIPLE;
+  Waiter waiter(policy);
+  for (std::uint32_t looks = 1; !expectation.Over(); ++looks) {
+    if (shares_lock && core::process->lock.Wanted()) return false;
+    switch (waiter.Idle()) {
+      case Waiter::Advice::kPoll:
+        waiting::Pause();
+        if (looks % kPollsPerProgress == 0) p2p::Progress();
+        break;
+      case Waiter::Advice::kYield:
+        trace::Count(trace::Counter::kYields);
+        waiter.Yield();
+        if (looks % kYieldsPerProgress == 0) p2p::Progress();
+        break;
+      case Waiter::Advice::kSleep:
+        return false;
+    }
+  }
+  return true;
+}
+
+// Says that this member sleeps, or is about to.
+class Asleep {
+ public:
+  explicit Asleep(const Expectation& expectation)
+      : sleepers_(expectation.board.header().sleepers),
+        asleep_(expectation.board.member(expectation.rank).asleep) {
+    if (expectation.whom != Expectation::kLaggard)
+      expectation.board.member(expectation.rank).waits_long.store(expectation.number);
+    asleep_.store(1);
+    sleepers_.fetch_add(1);
+  }
+  ~Asleep() {
+    sleepers_.fetch_sub(1);
+    asleep_.store(0);
+  }
+  Asleep(const Asleep&) = delete;
+  Asleep& operator=(const Asleep&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& sleepers_;
+  std::atomic<std::uint32_t>& asleep_;
+};
+
+struct LongWait {
+  const Expectation& expectation;
+  std::chrono::steady_clock::time_point looked_after = std::chrono::steady_clock::now();
+
+  // Asked after each sleep, whose length is bounded, so a death is noticed.
+  bool Over() {
+    if (expectation.Over()) return true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_after < kLookAfterEvery) return false;
+    looked_after = now;
+    expectation.LookAround();
+    return expectation.Over();
+  }
+};
+
+}  // namespace
+
+void EnginePatience::Wait(const Expectation& expectation) {
+  if (WaitAwake(expectation, p2p::TheEngine().policy())) return;
+  const Asleep asleep(expectation);
+  LongWait wait{expectation};
+  p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->Over(); }, &wait);
+}
+
+void EnginePatience::Wake(Rank rank) {
+  p2p::TheEngine().Nudge(comm_.peers[members_[static_cast<std::size_t>(rank)]]);
+}
+
+}  // namespace lamina::collective::board

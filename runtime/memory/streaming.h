@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copies past the caches. An ordinary store first fetches its line, and puts out another one; where
+// more is written than the caches hold until it is read, both are in vain. And where it is read by
+// a processor that shares no cache with this one, memory may be nearer to it than this one's cache:
+// 1 MiB written by one of AMD's Zen 3 and read by another 250 us, past the caches 78.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "runtime/memory/copy.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace lamina::memory {
+
+inline constexpr bool kCanStream =
+#if defined(__SSE2__)
+    true;
+#else
+    false;
+#endif
+
+// As memcpy. Other threads see it as they see ordinary stores. Whole lines, each read before it is
+// written, and from the last one to the first: see CopyFromEnd (runtime/memory/copy.h). Into a
+// place 8 to 24 bytes further into its page 24 GB/s, word by word from the first one 5 to 12.
+inline void StreamingCopy(std::byte* to, const std::byte* from, std::size_t bytes) {
+#if defined(__SSE2__)
+  constexpr std::size_t kWord = sizeof(__m128i), kLine = 4 * kWord;
+  const auto load = [from](std::size_t at) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at));
+  };
+  const auto store = [to](std::size_t at, __m128i word) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), word);
+  };
+  const std::size_t past = std::min(bytes, reinterpret_cast<std::uintptr_t>(to + bytes) % kLine);
+  std::size_t left = bytes - past;  // at the front
+  std::memcpy(to + left, from + left, past);
+  while (left >= kLine) {
+    left -= kLine;
+    const __m128i first = load(left), second = load(left + kWord);
+    const __m128i third = load(left + 2 * kWord), last = load(left + 3 * kWord);
+    store(left, first);
+    store(left + kWord, second);
+    store(left + 2 * kWord, third);
+    store(left + 3 * kWord, last);
+  }
+  std::memcpy(to, from, left);
+  _mm_sfence();  // or a store that tells of it could be seen first
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+enum class Stores : std::uint8_t { kOrdinary, kStreaming };
+
+// As memcpy.
+inline void Copy(std::byte* to, const std::byte* from, std::size_t bytes, Stores stores) {
+  if (stores == Stores::kStreaming) {
+    StreamingCopy(to, from, bytes);
+  } else {
+    CopyLong(to, from, bytes);
+  }
+}
+
+}  // namespace lamina::memory
