@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Goal:   a message arrives whole wherever in a page its two buffers lie: where the distance of
- *         both is one at which processors are slow, it is copied another way (runtime/memory/
- *         copy.h).
+ *         both is one at which processors are slow, it is copied another way
+ *         (runtime/memory/copy.h).
+ * Method: short, longer and long messages from and to many places; what lies before and behind must
  *         stay.
  */
 #include <stdlib.h>
