@@ -9,7 +9,10 @@
 namespace lamina::launcher::pbs {
 namespace {
 
-constexpr std::string_view kFrameMagic("PKTV1\0\0", 7);  // the second zero is the type
+constexpr std::string_view kFrameMagic("PKTV1", 6);  // with its zero
+// The byte behind the magic is 0 in requests. pbs_mom leaves it uninitialised in its replies, so
+// nobody may look at it there.
+constexpr std::size_t kFrameLengthAt = 7;
 constexpr std::size_t kFrameHeaderBytes = 11;
 constexpr std::size_t kFrameBytesMax = 16u << 20;
 constexpr std::int64_t kError = 999;
@@ -147,6 +150,7 @@ std::string TmSession::Request(TmReply::Kind kind, std::string_view body, std::u
                               DisInteger(task_) + std::string(body);
   if (torque_) return message;
   std::string frame(kFrameMagic);
+  frame.resize(kFrameLengthAt);
   for (int shift = 24; shift >= 0; shift -= 8)
     frame += static_cast<char>(message.size() >> shift & 0xff);
   return frame + message;
@@ -181,7 +185,7 @@ Status TmSession::Feed(std::string_view bytes, std::vector<TmReply>* replies) {
     framed_ += bytes;
     while (framed_.size() >= kFrameHeaderBytes) {
       std::size_t length = 0;
-      for (std::size_t i = 7; i < kFrameHeaderBytes; ++i)
+      for (std::size_t i = kFrameLengthAt; i < kFrameHeaderBytes; ++i)
         length = length << 8 | static_cast<unsigned char>(framed_[i]);
       if (!framed_.starts_with(kFrameMagic) || length > kFrameBytesMax)
         return Error(Code::kInvalid, "pbs_mom does not speak TM as OpenPBS does");

@@ -5,6 +5,7 @@ environment of its own, a session of their own, nothing on standard input."""
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import struct
@@ -23,6 +24,15 @@ def integer(value):
         text = count + text
         digits = len(count)
     return text.encode()
+
+
+def text(words):
+    return integer(len(words)) + words.encode()
+
+
+def noise():
+    """A number that a real pbs_mom leaves to chance."""
+    return random.randrange(-2**31, 2**31)
 
 
 class Reader:
@@ -99,7 +109,8 @@ class Mom:
         message = integer(2) + integer(2) + integer(code) + integer(event) + b"".join(body)
         with self.lock:
             try:
-                connection.sendall(b"PKTV1\0\0" + struct.pack("!I", len(message)) + message)
+                connection.sendall(b"PKTV1\0" + os.urandom(1) + struct.pack("!I", len(message)) +
+                                   message)
             except OSError:
                 pass
 
@@ -110,8 +121,9 @@ class Mom:
         assert task == 1
         if command == 100:
             nodes = b"".join(integer(i) for i in range(self.nodes))
-            self.send(connection, event, 0, integer(self.nodes), nodes, integer(0), integer(-1),
-                      integer(0))
+            # The parent of a task that no task has started is not specified.
+            parent = text(os.urandom(3).hex()) + integer(noise()) + integer(noise())
+            self.send(connection, event, 0, integer(self.nodes), nodes, parent)
         elif command == 102:
             node = request.integer()
             words = [request.text() for _ in range(request.integer())]
