@@ -197,6 +197,51 @@ class Installation(unittest.TestCase):
         self.assertEqual(self.good(tool("mpicc_abi"), "-showme:libs"), "mpi_abi\n")
         self.assertNotIn("cc ", self.good(tool("mpicc"), "-showme:link"))
 
+    def test_questions_with_one_dash_or_two(self):
+        for name in ("mpicc", "mpicxx", "mpifort"):
+            for question in ("show", "showme", "showme:compile", "showme:link", "showme:incdirs",
+                             "showme:libdirs", "showme:libs", "showme:command", "showme:version",
+                             "compile_info", "compile-info", "link_info", "link-info",
+                             "show-compile-info", "show-link-info"):
+                answers = [self.good(tool(name), dashes + question) for dashes in ("-", "--")]
+                self.assertEqual(*answers)
+                self.assertEqual(answers[0].count("\n"), 1, question)
+        for question, same in (("-show-compile-info", "-showme:compile"),
+                               ("-show-link-info", "-showme:link"), ("-showme", "-show")):
+            self.assertEqual(self.good(tool("mpicc"), question), self.good(tool("mpicc"), same))
+        result = run(tool("mpicc"), "-showme:colour")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("-showme:colour asks what I do not know; I know compile, link,", result.stderr)
+
+    def test_the_library_of_another_mpi_is_not_taken(self):
+        # As with -L/usr/lib/x86_64-linux-gnu, where another MPI has its own libmpi.so.
+        decoy = os.path.join(SCRATCH, "decoy")
+        os.makedirs(decoy, exist_ok=True)
+        empty = os.path.join(decoy, "empty.c")
+        with open(empty, "w", encoding="utf-8") as file:
+            file.write("int decoy;\n")
+        for name in ("mpi", "mpifort"):
+            self.good("cc", "-shared", "-fPIC", "-Wl,-soname,libdecoy.so", empty, "-o",
+                      os.path.join(decoy, "lib%s.so" % name))
+            self.good("cc", "-c", empty, "-o", os.path.join(decoy, "empty.o"))
+            self.good("ar", "rcs", os.path.join(decoy, "lib%s.a" % name),
+                      os.path.join(decoy, "empty.o"))
+        program = os.path.join(SCRATCH, "ring_not_decoy")
+        pkg = shlex.split(self.good(
+            "pkg-config", "--cflags", "--libs", "mpi",
+            extra={"PKG_CONFIG_PATH": os.path.join(PREFIX, "lib/pkgconfig")}))
+        ring = os.path.join(SOURCES, "ring.c")
+        for words in ([tool("mpicc"), ring, "-L" + decoy], [tool("mpicc"), "-L", decoy, ring],
+                      [tool("mpicxx"), "-x", "c++", os.path.join(SOURCES, "version.cc"), "-L" + decoy],
+                      [tool("mpifort"), "-L" + decoy, os.path.join(SOURCES, "ring.f90")],
+                      [tool("mpicc"), "-static-mpi", ring, "-L" + decoy],
+                      [tool("mpicc_abi"), ring, "-L" + decoy],
+                      ["cc", ring, "-L" + decoy, *pkg]):
+            self.good(*words, "-o", program)
+            self.assertNotIn("libdecoy", self.good("readelf", "-d", program))
+        shown = self.good(tool("mpicc"), "-show", "ring.c", "-L" + decoy)
+        self.assertLess(shown.index("-L\"%s/lib\"" % PREFIX), shown.index("-L" + decoy))
+
     def test_the_compiler_can_be_chosen(self):
         for name, variable in (("mpicc", "CC"), ("mpicxx", "CXX"), ("mpicc", "LAMINA_CC"),
                                ("mpicxx", "LAMINA_CXX")):
@@ -274,6 +319,46 @@ class Installation(unittest.TestCase):
             self.builds_and_runs(os.path.join(build, "ring_fortran"))
             self.assertRegex(self.good(os.path.join(build, "version_fortran")), r"^MPI \d\.\d\n$")
             self.assertRegex(self.good(os.path.join(build, "version")), r"^MPI \d\.\d\n$")
+
+    def meson_words(self):
+        """A project of three languages, and what Meson needs to find this MPI and no other."""
+        project = os.path.join(SCRATCH, "meson")
+        os.makedirs(project, exist_ok=True)
+        for name in ("ring.c", "ring.f90", "version.cc"):
+            shutil.copy(os.path.join(SOURCES, name), project)
+        with open(os.path.join(project, "meson.build"), "w", encoding="utf-8") as file:
+            file.write("project('stranger', 'c', 'cpp', 'fortran')\n"
+                       "executable('ring', 'ring.c', dependencies: dependency('mpi', language: 'c'))\n"
+                       "executable('version', 'version.cc',\n"
+                       "           dependencies: dependency('mpi', language: 'cpp'))\n"
+                       "executable('ring_fortran', 'ring.f90',\n"
+                       "           dependencies: dependency('mpi', language: 'fortran'))\n")
+        return project, {"PKG_CONFIG_LIBDIR": "/nonexistent",
+                         "PATH": os.path.join(PREFIX, "bin") + ":/usr/bin:/bin"}
+
+    def test_meson_finds_mpi(self):
+        project, extra = self.meson_words()
+        build = os.path.join(SCRATCH, "build_meson")
+        text = self.good("meson", "setup", build, project, extra=extra)
+        self.assertEqual(text.count("Run-time dependency MPI for"), 3, text)
+        self.assertRegex(text, r"MPI for c found: YES \d+\.\d+\.\d+")
+        self.good("ninja", "-C", build, extra=extra)
+        for name in ("ring", "ring_fortran"):
+            self.builds_and_runs(os.path.join(build, name))
+        self.assertRegex(self.good(os.path.join(build, "version")), r"^MPI \d\.\d\n$")
+
+    def test_autoconf_finds_mpi(self):
+        project = os.path.join(SCRATCH, "autoconf")
+        os.makedirs(project, exist_ok=True)
+        shutil.copy(os.path.join(SOURCES, "ring.c"), project)
+        with open(os.path.join(project, "configure.ac"), "w", encoding="utf-8") as file:
+            file.write("AC_INIT([stranger], [1])\nAC_PROG_CC\nAX_MPI([], [AC_MSG_ERROR([no MPI])])\n"
+                       "AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n")
+        with open(os.path.join(project, "Makefile.in"), "w", encoding="utf-8") as file:
+            file.write("ring: ring.c\n\t@MPICC@ @CFLAGS@ -o $@ ring.c @MPILIBS@\n")
+        extra = {"PATH": os.path.join(PREFIX, "bin") + ":/usr/bin:/bin"}
+        self.good("sh", "-c", "aclocal && autoconf && ./configure && make", cwd=project, extra=extra)
+        self.builds_and_runs(os.path.join(project, "ring"))
 
     def test_info_knows_the_installation(self):
         text = self.good(tool("lamina"), "info")
