@@ -27,6 +27,8 @@ bool InJob(const Environment& environment) {
 }
 
 Result<Allocation> ReadAllocation(const Environment& environment, std::string_view node_file) {
+  if (!InJob(environment))
+    return Error(Code::kInvalid, "this is no PBS job: PBS_JOBID and PBS_NODEFILE are not set");
   Allocation allocation;
   allocation.source = "PBS job " + environment.Get("PBS_JOBID").value_or("?");
   allocation.managed = true;
@@ -42,7 +44,9 @@ Result<Allocation> ReadAllocation(const Environment& environment, std::string_vi
     allocation.hosts.push_back(std::move(host));
   }
   if (allocation.hosts.empty())
-    return Error(Code::kInvalid, "PBS_NODEFILE (%s) names no host",
+    return Error(Code::kInvalid,
+                 "PBS_NODEFILE (%s) cannot be read or names no host; where the job's files are not "
+                 "visible, as in a container, --spawner local runs all ranks on this host",
                  environment.Get("PBS_NODEFILE").value_or("").c_str());
   // A job's script runs on the first of its hosts.
   allocation.all_here = allocation.hosts.size() == 1;

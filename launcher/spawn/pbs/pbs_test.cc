@@ -150,7 +150,10 @@ TEST(ReadAllocation, PlacesAreFoldedIntoHosts) {
   EXPECT_EQ(LinesOf(plan, std::vector<std::uint32_t>{1, 0, 2}, file),
             (std::vector<std::int64_t>{2, 0, -1}));
   EXPECT_EQ(ReadAllocation(environment, "\n").status().message(),
-            "PBS_NODEFILE (/nodes) names no host");
+            "PBS_NODEFILE (/nodes) cannot be read or names no host; where the job's files are not "
+            "visible, as in a container, --spawner local runs all ranks on this host");
+  EXPECT_EQ(ReadAllocation(Environment(std::vector<std::string>{}), file).status().message(),
+            "this is no PBS job: PBS_JOBID and PBS_NODEFILE are not set");
 }
 
 }  // namespace

@@ -63,6 +63,17 @@ Result<Allocation> AllocationOf(const Environment& environment) {
   return allocation;
 }
 
+// A container has the variables of the allocation around it, and often not its commands.
+Result<std::unique_ptr<ShepherdCrew>> RunSrun(const CommandLine& command,
+                                              const std::vector<std::string>& environment) {
+  Result<std::unique_ptr<ShepherdCrew>> crew = RunCrewCommand(command, environment);
+  if (crew.ok() || crew.status().code() != Code::kNotFound) return crew;
+  return Error(Code::kNotFound,
+               "%s; SLURM_JOB_ID says that this is an allocation of Slurm: where its commands are "
+               "not installed, as in a container, --spawner local runs all ranks on this host",
+               std::string(crew.status().message()).c_str());
+}
+
 Manager Shepherds(const Environment& environment) {
   const std::uint32_t groups = Groups(environment);
   return {AllocationOf,
@@ -72,8 +83,8 @@ Manager Shepherds(const Environment& environment) {
           [environment, groups](const Plan& plan, std::span<const std::uint32_t> hosts,
                                 std::span<const std::string> shepherd,
                                 const Manager::Calling& calling) {
-            return RunCrewCommand(SrunCommand(plan, hosts, groups, shepherd),
-                                  SrunEnvironment(environment, calling));
+            return RunSrun(SrunCommand(plan, hosts, groups, shepherd),
+                           SrunEnvironment(environment, calling));
           }};
 }
 

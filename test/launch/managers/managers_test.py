@@ -148,5 +148,28 @@ class BProc(unittest.TestCase):
         self.assertEqual(self.mpiexec("sh", "-c", "exit 5").returncode, 5)
 
 
+class Container(unittest.TestCase):
+    """Inside an allocation, the variables of the manager are there; its commands and files are not."""
+
+    def test_what_can_be_done_is_said(self):
+        slurm = {"SLURM_JOB_ID": "7", "SLURM_NNODES": "1", "SLURM_NODELIST": "node17",
+                 "SLURM_JOB_NODELIST": "node17", "SLURM_TASKS_PER_NODE": "2",
+                 "SLURM_JOB_CPUS_PER_NODE": "2", "PATH": "/nonexistent"}
+        pbs = {"PBS_JOBID": "7.x", "PBS_NODEFILE": os.path.join(SCRATCH, "not mounted")}
+        for variables, wrong in ((slurm, "cannot run srun: No such file or directory; "),
+                                 (pbs, "PBS_NODEFILE (%s) cannot be read" % pbs["PBS_NODEFILE"])):
+            result = run(["-n", "2", "/bin/true"], variables)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(wrong, result.stderr)
+            self.assertIn("--spawner local runs all ranks on this host", result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            result = run(["--spawner", "local", "-n", "2", "/bin/true"], variables)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_no_job_is_no_job(self):
+        result = run(["--spawner", "pbs", "-n", "1", "/bin/true"], {})
+        self.assertIn("this is no PBS job: PBS_JOBID and PBS_NODEFILE are not set", result.stderr)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
