@@ -2,6 +2,7 @@
 #include "launcher/pmix/door.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -29,6 +31,9 @@ struct Handover {
   std::mutex mutex;
   std::deque<int> guests;
   std::atomic<std::uint16_t> server_port{0};
+  // One end of a pair of sockets whose other end is closed, so that reading it finds its end. It is
+  // made before the first server, and stays, because libpmix's thread may outlive the door.
+  std::atomic<int> silence{-1};
 };
 Handover& TheHandover() {
   static auto* handover = new Handover;  // for ever: libpmix's thread may outlive us
@@ -59,6 +64,17 @@ int NextGuest() {
   return fd;
 }
 
+Status MakeSilence() {
+  Handover& handover = TheHandover();
+  if (handover.silence.load(std::memory_order_relaxed) >= 0) return {};
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+    return SystemError(Code::kResource, errno, "cannot make a pair of sockets for PMIx");
+  close(pair[1]);
+  handover.silence.store(pair[0], std::memory_order_release);
+  return {};
+}
+
 }  // namespace
 
 // What libpmix's accept() does: see the header of this folder's door.h.
@@ -72,7 +88,10 @@ int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes) {
     close(knock);
     return guest;
   }
-  shutdown(knock, SHUT_RDWR);  // a stranger: libpmix reads the end of it at once and closes it
+  // A stranger. A socket that was shut down still gives what had arrived before, which libpmix
+  // would read and may not survive; so it gets the silent end under the number of the stranger's
+  // socket.
+  if (dup3(TheHandover().silence.load(std::memory_order_acquire), knock, O_CLOEXEC) < 0) abort();
   return knock;
 }
 
@@ -112,6 +131,7 @@ Result<std::unique_ptr<Door>> Door::Open(event_base* loop, std::string name, std
   std::unique_ptr<Door> door(new Door(loop, std::move(name), guests, std::move(on_guest)));
   door->listen_fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const sockaddr_in any = Loopback(0);
+  if (Status status = MakeSilence(); !status.ok()) return status;
   if (door->listen_fd_ < 0 ||
       bind(door->listen_fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
       listen(door->listen_fd_, 4096) != 0)

@@ -11,12 +11,14 @@
 // How a connection gets from here into libpmix, which can only accept() from its own socket: this
 // program defines accept(), so libpmix's calls arrive at PmixAccept() below. To hand one over, the
 // door queues it and knocks at libpmix's own port; the accept() that follows returns the queued
-// connection instead of the knock. Strangers who find libpmix's own port get a closed connection.
+// connection instead of the knock. Strangers who find libpmix's own port are closed unread.
 // (The standard's own way, `listener` in the server module, is never called by libpmix 4.2.)
 //
 // Threads: all of it on the event loop's thread, but for PmixAccept, which libpmix's listening
 //          thread calls.
 #pragma once
+
+#include <sys/socket.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -70,6 +72,10 @@ class Door {
   std::map<int, std::unique_ptr<Caller>> callers_;  // not yet vetted, by descriptor
   std::map<int, int> waiting_;                      // vetted, no server yet
 };
+
+// What accept() is for libpmix, by its own port `fd`: the next guest. For a stranger who has found
+// that port, a socket on which nothing ever arrives; his bytes never reach libpmix.
+int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes);
 
 // Does `bytes`, the start of a connection, hold a whole PMIx greeting that names `name`?
 enum class Greeting { kIncomplete, kWelcome, kStranger };

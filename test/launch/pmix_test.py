@@ -4,15 +4,52 @@
 Method: a small PMIx client as rank checks every answer; strangers connect and keep silent."""
 
 import os
+import random
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 from harness import (ACTOR, PMIX_CLIENT, TIME_LIMIT_S, LaunchCase, command, environment, main)
+
+
+# A greeting of PMIx: header (index and tag -1, bytes that follow), then words with their zeros.
+ATTACK = r"""
+import random, socket, sys
+dice = random.Random(int(sys.argv[1]))
+for _ in range(1000):
+    words = [b"native", b"0" * 32, b"\0\0\0\1", b"4.2.2", b"v20", b"hash,ds21",
+             bytes(dice.randrange(256) for _ in range(40))]
+    body = b"\0".join(dice.sample(words, dice.randrange(1, len(words) + 1)))
+    size = dice.choice([len(body), 0, 1, 255, 1 << 16, 1 << 31, (1 << 64) - 1, dice.randrange(1 << 20)])
+    greeting = bytearray(b"\xff" * 8 + size.to_bytes(8, "little") + body)
+    for _ in range(dice.randrange(4)):
+        greeting[dice.randrange(len(greeting))] = dice.randrange(256)
+    for port in map(int, sys.argv[2:]):
+        with socket.create_connection(("127.0.0.1", port)) as stranger:
+            try:
+                stranger.sendall(bytes(greeting))
+                if dice.randrange(2):
+                    stranger.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+"""
+
+
+def listening_ports(pid):
+    """The TCP ports on which the process listens."""
+    sockets = set()
+    for name in os.listdir("/proc/%d/fd" % pid):
+        target = os.readlink("/proc/%d/fd/%s" % (pid, name))
+        if target.startswith("socket:["):
+            sockets.add(target[8:-1])
+    with open("/proc/%d/net/tcp" % pid, encoding="ascii") as file:
+        rows = [line.split() for line in file.readlines()[1:]]
+    return sorted(int(row[1].rsplit(":", 1)[1], 16) for row in rows if row[3] == "0A" and row[9] in sockets)
 
 
 class Server(LaunchCase):
@@ -105,6 +142,24 @@ class Server(LaunchCase):
         process.stdin.flush()
         self.assertEqual(process.wait(20), 0)
         self.assertLess(time.monotonic() - begin, 4.0)
+        self.assertEqual(process.stderr.read(), b"")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only user 0 can become another user")
+    def test_another_user_cannot_end_the_job(self):
+        """A thousand greetings, mutated, at every port on which mpiexec listens, libpmix's own among them."""
+        process = self.start_job("sh", "-c", "echo; read go; exec %s exchange" % PMIX_CLIENT, ranks=2,
+                                 options=["--stdin", "all", "--param", "launcher.pmix.start=early"],
+                                 stdin=-1)
+        process.stdout.readline()
+        ports = listening_ports(process.pid)
+        self.assertEqual(len(ports), 2, "the door and libpmix's own")
+        seed = random.randrange(1 << 32)
+        attack = subprocess.run([sys.executable, "-c", ATTACK, str(seed), *map(str, ports)], check=False,
+                                user="nobody", capture_output=True, text=True, timeout=TIME_LIMIT_S)
+        self.assertEqual((attack.returncode, attack.stderr), (0, ""))
+        process.stdin.write(b"go\n" * 2)
+        process.stdin.flush()
+        self.assertEqual(process.wait(20), 0, "seed %d" % seed)
         self.assertEqual(process.stderr.read(), b"")
 
     def test_a_job_without_mpi_is_told_where_the_server_is(self):
