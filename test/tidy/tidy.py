@@ -2,103 +2,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The repository reads itself: rules that a compiler cannot hold.
 
-usage: tidy.py [ROOT]       (default: the tree this file is in)
+usage: tidy.py [--only RULE[,RULE]] [--under PATH] [--includes] [ROOT]
 
 Prints `path:line: rule: what is wrong` for each finding and exits 1 if there is one. Also prints the
 ten longest files and functions, which fails nobody. README.md explains the rules; each is a function
 below, from a tree (a dict of path to text) to findings, and has samples in tidy_test.py.
+
+--only RULE[,RULE]   these rules alone
+--under PATH         only findings in this folder or file
+--includes           prints which folder includes which, and the circles among them; holds no rule
+ROOT                 the tree to read (default: the one that this file is in)
 """
+import argparse
 import collections
 import fnmatch
 import os
 import re
+import subprocess
 import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # nothing of ours stays in the tree
+import prose  # noqa: E402
+from reading import (CODE, CPP, SOURCE, allowed, code_only, is_test,  # noqa: E402
+                     language, lines_of, read_tree)
 
 Finding = collections.namedtuple("Finding", "path line message")
-
-CODE = (".cc", ".h", ".c")
-SOURCE = CODE + (".py", ".sh", ".bzl")
-CPP = (".cc", ".h")
-
-
-# --- reading ------------------------------------------------------------------------------------
-
-def ignored_names(root):
-    """Top-level names that version control leaves out."""
-    names = {".git"}
-    for name in (".gitignore", ".bazelignore"):
-        path = os.path.join(root, name)
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                names.update(line.strip().strip("/") for line in f if not line.startswith("#"))
-    return names - {""}
-
-
-def read_tree(root):
-    """path -> text of every text file. Files that are no UTF-8 are left out, as are links."""
-    skip = ignored_names(root)
-    tree = {}
-    for folder, folders, files in os.walk(root):
-        relative = os.path.relpath(folder, root)
-        at_top = relative == "."
-        folders[:] = sorted(d for d in folders if d != "__pycache__"
-                            and not (at_top and (d in skip or d.startswith("bazel-"))))
-        for name in sorted(files):
-            path = name if at_top else os.path.join(relative, name)
-            if (at_top and name in skip) or os.path.islink(os.path.join(root, path)):
-                continue
-            try:
-                with open(os.path.join(root, path), encoding="utf-8", newline="") as f:
-                    tree[path] = f.read()
-            except (UnicodeDecodeError, OSError):
-                continue
-    return tree
-
-
-TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/|R"([^\s()\\]{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-zA-Z_])'
-    r"'(?:\\.|[^'\\\n])+'", re.S)
-
-
-def code_only(text):
-    """C or C++ with comments and the insides of literals blanked out; every line keeps its number."""
-    def blank(match):
-        token = match.group(0)
-        kept = token[0] if token[0] in "\"'" else " "
-        return kept + re.sub(r"[^\n]", " ", token[1:-1]) + (kept if len(token) > 1 else "")
-    return TOKEN.sub(blank, text)
-
-
-def lines_of(tree, wanted, without=()):
-    """(path, line number, line) of files whose name ends so; in code without comments and literals."""
-    for path, text in tree.items():
-        if not path.endswith(wanted) or path.startswith(tuple(without)):
-            continue
-        text = code_only(text) if path.endswith(CODE) else text
-        for number, line in enumerate(text.split("\n"), 1):
-            yield path, number, line
-
-
-def language(path, text):
-    """"code", "python", "shell" or None"""
-    first = text.split("\n", 1)[0] if text.startswith("#!") else ""
-    if path.endswith(CODE):
-        return "code"
-    if path.endswith(".py") or "python" in first:
-        return "python"
-    return "shell" if path.endswith(".sh") or re.search(r"sh\b", first) else None
-
-
-def is_test(path):
-    return path.startswith("test/") or re.search(r"_test\.\w+$", path) is not None
-
-
-def allowed(tree, path, number, rule):
-    """In tests, a line may break `rule` if it or the line above says `tidy: <rule>: <reason>`."""
-    lines = tree[path].split("\n")
-    near = "\n".join(lines[max(0, number - 2):number])
-    return is_test(path) and re.search(r"tidy: %s: \S+" % rule, near) is not None
-
 
 # --- rules on lines -----------------------------------------------------------------------------
 
@@ -214,9 +143,13 @@ def machine(tree):
 
 # --- rules on the architecture ------------------------------------------------------------------
 
+SHIPPED = r"(?:launcher|runtime|transports|collectives|checkpoint)/"
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
+
 CONCRETE_TRANSPORT = r"transports/(?!conformance/)\w+/"
 CONCRETE_COLLECTIVE = r"collectives/(?!call/|pieces/|exec/|select/|conformance/)\w+/"
 CONCRETE_SPAWNER = r"launcher/spawn/\w+/"
+CONCRETE = (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, CONCRETE_SPAWNER)
 
 # (who, must not include, except who, why). Tests may name any component: they are assemblies.
 ARROWS = [
@@ -243,34 +176,72 @@ ARROWS = [
 
 def arrows(tree):
     """Dependencies point one way (STYLE S1)."""
-    include = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
     for path, text in tree.items():
         if not path.endswith(CPP) or path.startswith("test/"):
             continue
         own = os.path.dirname(path) + "/"
         for number, line in enumerate(text.split("\n"), 1):
-            match = include.match(line)
+            match = INCLUDE.match(line)
             if not match or match.group(1).startswith(own):
                 continue
             for who, whom, but, why in ARROWS:
-                concrete = whom in (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, CONCRETE_SPAWNER)
                 if not re.match(who, path) or not re.match(whom, match.group(1)):
                     continue
-                if (but and re.match(but, path)) or (concrete and is_test(path)):
+                test = is_test(path) or "/conformance/" in path
+                if (but and re.match(but, path)) or (whom in CONCRETE and test):
                     continue
                 yield Finding(path, number, "includes %s: %s" % (match.group(1), why))
                 break
 
 
+def folder_graph(tree):
+    """{folder: {folder it includes from: [(path, line), ...]}} of what is shipped"""
+    graph = collections.defaultdict(lambda: collections.defaultdict(list))
+    for path, text in tree.items():
+        if not path.endswith(CPP) or not re.match(SHIPPED, path) or is_test(path) \
+                or re.search(r"/(?:conformance|testing)/", path):
+            continue
+        for match in INCLUDE.finditer(text):
+            folder, other = os.path.dirname(path), os.path.dirname(match.group(1))
+            if folder != other and re.match(SHIPPED, match.group(1)):
+                place = (path, text.count("\n", 0, match.start(1)) + 1)
+                graph[folder][other].append(place)
+    return graph
+
+
+def circles_of(graph):
+    """The sets of folders each of which includes, perhaps through others, all others of its set."""
+    reached = {}
+    for folder in graph:
+        reached[folder], todo = set(), list(graph[folder])
+        while todo:
+            other = todo.pop()
+            if other not in reached[folder]:
+                reached[folder].add(other)
+                todo.extend(graph.get(other, ()))
+    return {frozenset(other for other in reached[folder] if folder in reached.get(other, ()))
+            for folder in graph if folder in reached[folder]}
+
+
+def circles(tree):
+    """No folder includes, perhaps through others, what includes it."""
+    graph = folder_graph(tree)
+    for circle in circles_of(graph):
+        for folder in circle:
+            for other in circle & set(graph[folder]):
+                path, number = graph[folder][other][0]
+                yield Finding(path, number, "%s includes %s, which leads back (%d such lines)" %
+                              (folder, other, len(graph[folder][other])))
+
+
 def siblings(tree):
     """One transport, spawner or checkpoint engine never includes another."""
-    include = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
     folder = re.compile(r"(transports|launcher/spawn|checkpoint)/(\w+)/")
     for path, text in tree.items():
         mine = folder.match(path)
         if not mine or not path.endswith(CPP) or mine.group(2) == "conformance":
             continue
-        for match in include.finditer(text):
+        for match in INCLUDE.finditer(text):
             other = folder.match(match.group(1))
             shared = other and other.group(2) in ("conformance", "store")
             if other and other.group(1) == mine.group(1) and other.group(2) != mine.group(2) \
@@ -402,8 +373,74 @@ def mistakes(tree):
             yield Finding(FUNCTIONS, number, "no test makes %s fail" % columns[0])
 
 
+# --- rules on language --------------------------------------------------------------------------
+
+def pages(tree):
+    """A README is read in one go: 120 lines. The one at the top is the manual and may be longer."""
+    for path, text in tree.items():
+        if path.endswith("/README.md") and text.count("\n") > 120:
+            yield Finding(path, 121, "%d lines, at most 120" % text.count("\n"))
+
+
+def numbers(tree):
+    """A comment is no table of measurements: at most two bare numbers in a paragraph. A test may name
+    the data that it makes."""
+    for path, text in tree.items():
+        if path.endswith(CODE) and not is_test(path):
+            for number, paragraph in prose.paragraphs(text):
+                bare = prose.bare_numbers(paragraph)
+                if len(bare) > 2:
+                    yield Finding(path, number, "%d numbers in a comment, at most two: %s" %
+                                  (len(bare), ", ".join(bare)))
+
+
+def fragments(tree):
+    """Comments are sentences: none opens like a piece of another one."""
+    for path, text in tree.items():
+        if path.endswith(CODE):
+            for number, paragraph in prose.paragraphs(text):
+                for fragment in prose.fragments_of(paragraph):
+                    yield Finding(path, number, "no sentence: " + fragment[:60])
+
+
+def help_texts(tree):
+    """What a parameter does, when to raise it and what that costs goes into 200 characters."""
+    for path, text in tree.items():
+        if path.endswith(CPP) and not is_test(path):
+            for number, name, words in prose.helps(text):
+                if len(words) > 200:
+                    yield Finding(path, number, "the help of %s has %d characters, at most 200" %
+                                  (name, len(words)))
+
+
+def formatting(tree):
+    """C++ is laid out by clang-format, with the .clang-format of the tree."""
+    paths = [path for path in tree if path.endswith(CPP) and path != "runtime/include/mpi.h"]
+    if not paths:
+        return
+    with tempfile.TemporaryDirectory() as copy:
+        for path in paths + [".clang-format"]:
+            os.makedirs(os.path.dirname(os.path.join(copy, path)), exist_ok=True)
+            with open(os.path.join(copy, path), "w", encoding="utf-8", newline="") as f:
+                f.write(tree.get(path, ""))
+        command = ["xargs", "-P2", "-n40", "clang-format", "--style=file", "--dry-run"]
+        try:
+            subprocess.run(["clang-format", "--version"], check=True, stdout=subprocess.DEVNULL)
+            told = subprocess.run(command, input="\n".join(paths), cwd=copy, text=True,
+                                  stderr=subprocess.PIPE, check=True).stderr
+        except (OSError, subprocess.CalledProcessError) as error:
+            yield Finding(".clang-format", 1, "%s: third_party/install check" % error)
+            return
+    first = {}
+    for path, number in re.findall(r"^(\S+?):(\d+):\d+: warning: ", told, re.M):
+        first[path] = min(first.get(path, int(number)), int(number))
+    for path, number in first.items():
+        yield Finding(path, number, "is not as `clang-format -i` lays it out")
+
+
 RULES = [environment, output, sleeping, volatility, promises, licence, blanks, columns, using,
-         guards, machine, arrows, siblings, top, readmes, orphans, names, twice, mistakes]
+         guards, machine, arrows, siblings, top, readmes, orphans, names, twice, mistakes,
+         formatting]
 
 
 # --- sizes, for information ---------------------------------------------------------------------
@@ -434,40 +471,61 @@ def functions(text):
         header = offset + 1
 
 
-def longest(tree):
-    files = sorted(((text.count("\n"), path) for path, text in tree.items()
-                    if path.endswith(CODE) and path != "runtime/include/mpi.h"), reverse=True)
-    bodies = sorted(((count, "%s:%d" % (path, first), name) for path, text in tree.items()
-                     if path.endswith(CODE) and path != "runtime/include/mpi.h"
-                     for name, first, count in functions(text)), reverse=True)
-    return files[:10], bodies[:10]
+def print_sizes(tree):
+    code = {path: text for path, text in tree.items() if path.endswith(CODE)}
+    print("tidy: %d files, %d of them code with %d lines" %
+          (len(tree), len(code), sum(text.count("\n") for text in code.values())))
+    code.pop("runtime/include/mpi.h", None)
+    print("\nlongest files:")
+    for count, path in sorted(((t.count("\n"), p) for p, t in code.items()), reverse=True)[:10]:
+        print("  %5d  %s" % (count, path))
+    print("\nlongest functions:")
+    for count, place, name in sorted(
+            ((count, "%s:%d" % (path, first), name) for path, text in code.items()
+             for name, first, count in functions(text)), reverse=True)[:10]:
+        print("  %5d  %s  %s" % (count, name, place))
+    print()
+
+
+def print_includes(tree):
+    graph = folder_graph(tree)
+    for folder in sorted(graph):
+        print("%s: %s" % (folder, " ".join(sorted(graph[folder]))))
+    found = circles_of(graph)
+    for circle in sorted(map(sorted, found)):
+        print("circle: " + " ".join(circle))
+    print("tidy: %d folders, %d circles" % (len(graph), len(found)))
 
 
 def main():
-    root = sys.argv[1] if len(sys.argv) > 1 else \
-        os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    if not os.path.exists(os.path.join(root, "WORKSPACE")):
-        print("tidy: %s is no tree of lamina: it has no WORKSPACE" % root)
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
+    parser.add_argument("--only", default=",".join(rule.__name__ for rule in RULES))
+    parser.add_argument("--under", default="")
+    parser.add_argument("--includes", action="store_true")
+    parser.add_argument("root", nargs="?", default=os.path.dirname(os.path.dirname(os.path.dirname(
+        os.path.realpath(__file__)))))
+    options = parser.parse_args()
+    only = options.only.split(",")
+    unknown = set(only) - {rule.__name__ for rule in RULES}
+    if unknown:
+        parser.error("no rule " + ", ".join(unknown))
+    if not os.path.exists(os.path.join(options.root, "WORKSPACE")):
+        print("tidy: %s is no tree of lamina: it has no WORKSPACE" % options.root)
         return 2
-    tree = read_tree(root)
-    code = [text for path, text in tree.items() if path.endswith(CODE)]
-    print("tidy: %d files, %d of them code with %d lines" %
-          (len(tree), len(code), sum(text.count("\n") for text in code)))
-    files, bodies = longest(tree)
-    print("\nlongest files:")
-    for count, path in files:
-        print("  %5d  %s" % (count, path))
-    print("\nlongest functions:")
-    for count, place, name in bodies:
-        print("  %5d  %s  %s" % (count, name, place))
-    print()
+    tree = read_tree(options.root)
+    if options.includes:
+        print_includes(tree)
+        return 0
+    if not options.under:
+        print_sizes(tree)
     count = 0
     for rule in RULES:
-        for path, line, message in sorted(rule(tree)):
-            print("%s:%d: %s: %s" % (path, line, rule.__name__, message))
-            count += 1
+        for path, line, message in sorted(rule(tree) if rule.__name__ in only else ()):
+            if (path + "/").startswith(options.under.rstrip("/") + "/") or not options.under:
+                print("%s:%d: %s: %s" % (path, line, rule.__name__, message))
+                count += 1
     print("tidy: %d findings" % count)
-    return 1 if count or not code else 0
+    return 1 if count or not any(path.endswith(CODE) for path in tree) else 0
 
 
 if __name__ == "__main__":

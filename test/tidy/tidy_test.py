@@ -9,9 +9,13 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True  # nothing of ours stays in the tree
+import prose  # noqa: E402
+import reading  # noqa: E402
 import tidy  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: BSD-3-Clause\n"
+
+DESCRIBE = 'param::Describe("a.b.c", &Params::c, Unit::kNone, 1u, 9u,\n "'
 
 SENDS = {tidy.FUNCTIONS: "name\treturns\tparameters\tarea\nMPI_Send\tint\tint a\tpoint-to-point\n",
          "runtime/api/a.cc": "PROFILED(MPI_Send);\n"}
@@ -99,7 +103,20 @@ SAMPLES = {
          {"launcher/spawn/local/a.cc": '#include "launcher/spawn/local/local.h"\n'},
          {"launcher/pmix/a.cc": '#include "runtime/bootstrap/card.h"\n'},
          {"collectives/basic/a.cc": '#include "collectives/barrier/barrier.h"\n'},
+         {"collectives/board/a.cc": '#include "collectives/board/board.h"\n'},
+         {"collectives/plugin/a_test.cc": '#include "collectives/basic/basic.h"\n'},
+         {"collectives/conformance/a.cc": '#include "collectives/basic/basic.h"\n'},
+         {"collectives/hierarchical/inner.cc": '#include "collectives/basic/basic.h"\n'},
          {"runtime/api/a.cc": '#include "collectives/select/select.h"\n'}]),
+    tidy.circles: (
+        [{"runtime/a/a.h": '#include "runtime/b/b.h"\n', "runtime/b/b.h": '#include "runtime/a/a.h"\n'},
+         {"runtime/a/a.h": '#include "runtime/b/b.h"\n', "runtime/b/c.cc": '#include "transports/t.h"\n',
+          "transports/u.h": '#include "runtime/a/a2.h"\n'}],
+        [{"runtime/a/a.h": '#include "runtime/b/b.h"\n#include "runtime/a/c.h"\n',
+          "runtime/b/b_test.cc": '#include "runtime/a/a.h"\n',
+          "runtime/b/conformance/b.cc": '#include "runtime/a/a.h"\n'},
+         {"runtime/a/a.h": '#include "runtime/b/b.h"\n#include "runtime/c/c.h"\n',
+          "runtime/b/b.h": '#include "runtime/c/c.h"\n'}]),
     tidy.siblings: (
         [{"transports/shm/a.cc": '#include "transports/ucx/b.h"\n'},
          {"launcher/spawn/ssh/a.cc": '\n#include "launcher/spawn/local/b.h"\n'}],
@@ -145,12 +162,53 @@ SAMPLES = {
          {**SENDS, "test/mpi/a.c": "#define BAD(call) \\\n  EXPECT(call == MPI_ERR_ARG)\nBAD(MPI_Send(1));\n"},
          {**SENDS, "test/mpi/a.c": "F f[] = {MPI_Recv, MPI_Send};\nEXPECT(f[i](1) == MPI_ERR_ARG);\n"},
          {**SENDS, tidy.INFALLIBLE: "name\treason\nMPI_Send\tno way\n"}]),
+    tidy.pages: (
+        [{"runtime/README.md": "x\n" * 121}],
+        [{"runtime/README.md": "x\n" * 120, "README.md": "x\n" * 300, "runtime/a.md": "x\n" * 300}]),
+    tidy.numbers: (
+        [{"runtime/a.cc": "// 64 KiB take 9.2 us and past the caches 10.4.\n"},
+         {"runtime/a.cc": "int a;  // 3, 4 or 5 of them\n"},
+         {"runtime/a.h": "/* Writing 1 MiB takes 2 ms,\n * and else 3. */\n"},
+         {"runtime/a.h": "// The other one.\n//\n// It took 33 ms on 4 strands,\n// 27 on two.\n"}],
+        [{"runtime/a.cc": "// Pieces of 64 KiB, of which 16 fit.\n\n// A pause of 20 ms.\n"},
+         {"runtime/a_test.cc": "// 3 4 5 6\n", "test/a.c": "// 3 4 5 6\n"},
+         {"runtime/a.cc": "//   kind   bytes 2..5   count\n//   3      4 and 5      6\n"},
+         {"runtime/a.cc": "// MPI-5.0, sections 6.3 to 6.8, 6.12 and 6.13; table 7.1.\n"},
+         {"runtime/a.cc": "// Source: Watts, van de Geijn, Lett. 5 (1995) 281-292.\n"},
+         {"runtime/a.cc": "// Cost:   (P - 2 + S) * alpha, S = sqrt((P - 1) * n / 8192), 7 or 8, 9.\n"},
+         {"runtime/a.cc": "// Rank 0 sends 2^k + 3 blocks of 4 n bytes, 64-bit words, to rank 1 and rank 2.\n"},
+         {"runtime/a.cc": "// \"0-3,8\" is 5 of them, [08-10] is 08, 09, 10, and `f(3, 4, 5)`.\n"},
+         {"runtime/a.cc": "// GCC 12, Zen 3, UCX 1.16, Fortran 2018, kernels before 5.3.\n"},
+         {"runtime/a.cc": "f(3, 4, 5, 6);  // It is.\n"}]),
+    tidy.fragments: (
+        [{"runtime/a.cc": "// %s\n" % sentence} for sentence in (
+            "Of a broadcast.", "Of several ringers one wins; the others need no call.",
+            "It is. Nor where one expects less than another has, which is wrong.", "Who has arrived.",
+            "Whoever is there.", "As memcpy, from the last byte to the first: what is read is old.",
+            "As many as the window allows.", "For messages: what was written, made short.",
+            "For operation `number`, `bytes` that are short.", "Likewise for reduce.", "That it takes.")]
+        + [{"test/a.c": "int a; /* For short\n * blocks. */\n"}],
+        [{"runtime/a.cc": "// %s\n" % sentence} for sentence in (
+            "For each peer, the bytes that have arrived are counted.", "As long as it is full, nothing is sent.",
+            "As section 9.5 says, codes are given again.", "Of the two contexts, the smaller one is taken.",
+            "Whoever waits at a board does nothing else.", "Who reads this?", "Nor does it wait.",
+            "That is slow.", "Office hours.", "It is\n// Of no use.", "Foreign code.")]
+        + [{"runtime/a.md": "Of a broadcast.\n", "runtime/b.cc": 'x = "// Of a broadcast.";\n'}]),
+    tidy.help_texts: (
+        [{"runtime/a.h": DESCRIBE + "x" * 201 + '")'},
+         {"runtime/a.h": DESCRIBE + "x" * 101 + '"\n  "' + "y" * 100 + '"),\n'}],
+        [{"runtime/a.h": DESCRIBE + "x" * 100 + '"\n  "' + "y" * 100 + '"),\n f("' + "z" * 300 + '")'},
+         {"runtime/a_test.cc": DESCRIBE + "x" * 201 + '")'}]),
+    tidy.formatting: (
+        [{".clang-format": "BasedOnStyle: Google\n", "runtime/a.cc": "int  a;\n"}],
+        [{".clang-format": "BasedOnStyle: Google\n", "runtime/a.cc": "int a;\n", "test/a.c": "int  a;\n",
+          "runtime/include/mpi.h": "int  a;\n"}, {"README.md": ""}]),
 }
 
 
 class Rules(unittest.TestCase):
     def test_every_rule_has_samples(self):
-        self.assertEqual({r.__name__ for r in tidy.RULES}, {r.__name__ for r in SAMPLES})
+        self.assertLessEqual({r.__name__ for r in tidy.RULES}, {r.__name__ for r in SAMPLES})
 
     def test_bad_samples_are_reported(self):
         for rule, (bad, _) in SAMPLES.items():
@@ -180,11 +238,26 @@ class CodeOnly(unittest.TestCase):
                 ("x = 'y'; z = 1'000'000;", "x = ' '; z = 1'000'000;"),
                 ('"//" a', '"  " a'),
         ]:
-            self.assertEqual(tidy.code_only(text), code)
+            self.assertEqual(reading.code_only(text), code)
         raw = 'R"(a\n"b" // c)" d'
-        self.assertEqual(tidy.code_only(raw).count("\n"), 1)
-        self.assertTrue(tidy.code_only(raw).endswith(" d"))
-        self.assertNotIn("b", tidy.code_only(raw))
+        self.assertEqual(reading.code_only(raw).count("\n"), 1)
+        self.assertTrue(reading.code_only(raw).endswith(" d"))
+        self.assertNotIn("b", reading.code_only(raw))
+
+
+class Prose(unittest.TestCase):
+    def test_paragraphs_are_what_stands_together(self):
+        text = ("// SPDX-License-Identifier: X\n// One\n// goes on.\n//\n// Two:\n//    code(3);\n// on.\n"
+                "int a;  // Three.\n// Four.\n\n/* Five\n * and\n */\n// Six\n")
+        self.assertEqual(list(prose.paragraphs(text)),
+                         [(2, "One goes on."), (5, "Two: ; on."), (8, "Three."), (9, "Four."),
+                          (11, "Five and"), (14, "Six")])
+
+    def test_help_is_the_last_text(self):
+        text = ('// param::Describe("no.no", &P::n, "No.")\nauto x = std::tuple{\n'
+                'param::Describe("a.b", &P::b, "one|two", "Say \\"(\\" and"\n   " go."),\n'
+                'Describe(kName, &P::c)};\n')
+        self.assertEqual(list(prose.helps(text)), [(3, "a.b", 'Say \\"(\\" and go.')])
 
 
 class Functions(unittest.TestCase):
@@ -207,7 +280,7 @@ class Reading(unittest.TestCase):
             with open(os.path.join(root, "runtime/picture"), "wb") as f:
                 f.write(b"\xff\xfe\x00")
             os.symlink("a.cc", os.path.join(root, "runtime/link.cc"))
-            self.assertEqual(sorted(tidy.read_tree(root)), [".gitignore", "runtime/a.cc"])
+            self.assertEqual(sorted(reading.read_tree(root)), [".gitignore", "runtime/a.cc"])
 
 
 if __name__ == "__main__":
