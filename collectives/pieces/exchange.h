@@ -3,7 +3,7 @@
 // alltoallw share. They differ only in where a block lies, which `blocks` says:
 //   Slice To(Rank peer) const;    what goes to it, in the input
 //   Slice From(Rank peer) const;  what comes from it, in the output
-//   bool in_place() const;        From() is also what goes to it
+//   std::int64_t largest() const; elements of the longest From(), for exchanges in place
 // On an intercommunicator and among neighbours a block is named by the rank within the other group,
 // or by the neighbour. Empty blocks are not sent.
 #pragma once
@@ -21,7 +21,7 @@ class UniformBlocks {
   explicit UniformBlocks(const Call& call) : call_(call) {}
   Slice To(Rank peer) const { return Input(peer * call_.input_count, call_.input_count); }
   Slice From(Rank peer) const { return Output(peer * call_.output_count, call_.output_count); }
-  bool in_place() const { return call_.in_place; }
+  std::int64_t largest() const { return call_.output_count; }
 
  private:
   const Call& call_;
@@ -54,7 +54,9 @@ class GivenBlocks {
     return {Where::kOutput, call_.output_displacements[peer], call_.output_counts[peer],
             typed_ ? peer : -1};
   }
-  bool in_place() const { return call_.in_place; }
+  std::int64_t largest() const {
+    return *std::max_element(call_.output_counts.begin(), call_.output_counts.end());
+  }
 
  private:
   const Call& call_;
@@ -83,12 +85,10 @@ void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Sched
 }
 
 // In place: in round k rank r swaps with k - r, as a RankGroup subtracts, so every pair meets once,
-// and what arrives waits in scratch until the old block has left. `largest`: elements of the
-// largest block.
+// and what arrives waits in scratch until the old block has left.
 template <class BlocksOf>
-void PlanInPlace(const BlocksOf& blocks, const Shape& shape, std::int64_t largest,
-                 Schedule* schedule) {
-  schedule->scratch_elements = largest;
+void PlanInPlace(const BlocksOf& blocks, const Shape& shape, Schedule* schedule) {
+  schedule->scratch_elements = blocks.largest();
   const RankGroup group(shape.ranks);
   for (Rank round = 0; round < shape.ranks; ++round) {
     const Rank peer = group.Minus(round, shape.rank);
@@ -150,10 +150,6 @@ void PlanNeighbours(const BlocksOf& blocks, const Shape& shape, Schedule* schedu
     ++from_self;
   }
   schedule->EndRound();
-}
-
-inline std::int64_t Largest(std::span<const std::int64_t> counts) {
-  return *std::max_element(counts.begin(), counts.end());
 }
 
 }  // namespace lamina::collective
