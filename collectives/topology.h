@@ -21,7 +21,8 @@ namespace lamina::collective {
 // of which its sender and its receiver are busy for `overhead` each; reducing n bytes takes
 // n * gamma. `crowd` ranks share one CPU: when it is above 1, a rank that a message has reached
 // waits for its turn, crowd * turn. `sharers` ranks share one way out, such as their node's
-// network: where all of them send at once, each byte takes as long as so many.
+// network: where all of them send at once, each byte takes as long as so many. Longer messages than
+// `eager_bytes` ask the receiver first, which takes two more messages.
 struct LinkModel {
   double alpha_us = 0.5;
   double overhead_us = 0.1;
@@ -30,6 +31,7 @@ struct LinkModel {
   double crowd = 1;
   double turn_us = 1.0;
   double sharers = 1;
+  std::int64_t eager_bytes = 108 << 10;
 };
 
 // The ranks 0..P-1, each in one group. Groups are numbered by their lowest rank; the members of a

@@ -22,15 +22,11 @@ namespace {
 
 bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
 
-// Where ranks share CPUs, each of the leaders' rounds costs turns of all, and nobody has time for
-// another stage meanwhile: at a board there are as few segments as scratch allows. 4 hosts x 4
-// ranks on two CPUs, 4 and 16 MiB in segments of 128 KiB, 1 and 2 MiB: ms 16.7 12.5 15.4, 67 58 65,
-// though at 1 Gbit/s 53 60; 64, 256 KiB and 1 MiB in one and as many as are predicted to be best:
-// us 237 262, 777 937, 2780 3680.
+// At boards where ranks share CPUs there are as few segments as may be.
 CutLimits LimitsOf(const Call& call, const LinkModel& within) {
-  constexpr std::int64_t kCrowdedBytesMax = 1 << 20;
   if (!call.board || within.crowd <= 1) return FoldLimits(call);
-  return {static_cast<int>((call.bytes - 1) / kCrowdedBytesMax + 1), kCrowdedBytesMax};
+  const std::int64_t fewest = (call.bytes - 1) / kFoldBytesMaxWhereCrowded + 1;
+  return {static_cast<int>(fewest), kFoldBytesMaxWhereCrowded};
 }
 
 Cut CutOf(const Call& call, const Shape& shape) {

@@ -36,16 +36,6 @@ namespace {
 
 bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
 
-// A segment costs everybody who passes it on a turn, and waits for its last byte at each. 4 MiB, 4
-// hosts x 4 ranks, without boards, of 64, 128, 192 and 256 KiB: 9.6 8.8 7.8 6.9 ms.
-constexpr std::int64_t kSegmentBytesMax = 224 << 10;
-// At boards: what UCX sends at once (transport.ucx.short_bytes_max).
-constexpr std::int64_t kSegmentBytesMaxAtBoards = 108 << 10;
-constexpr int kSegmentsMax = 1024;
-
-// At boards a leader answers every so many segments; twice as many are under way at most.
-constexpr std::size_t kSegmentsPerAnswer = 2;
-
 // How the members of a stage hang together.
 enum class Form { kStar, kBinomial, kChain };
 constexpr Form kForms[] = {Form::kStar, Form::kBinomial, Form::kChain};
@@ -113,8 +103,9 @@ Cut CutOf(const Call& call, const std::vector<Span>& spans) {
     all.busy_us += Turns(crowded, 1);
     return std::vector<StageTime>{all};
   };
-  const std::int64_t bytes_max = call.board ? kSegmentBytesMaxAtBoards : kSegmentBytesMax;
-  return CutFor(call.bytes, {kSegmentsMax, bytes_max}, stages);
+  // Leaders at boards send what leaves at once: a rendezvous would take three messages.
+  const std::int64_t bytes_max = call.board ? spans.back().link.eager_bytes : kBcastBytesMax;
+  return CutFor(call.bytes, {kBcastSegmentsMax, bytes_max}, stages);
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {

@@ -62,10 +62,9 @@ inline bool Foldable(const Call& call, const Shape& shape) {
   return call.commutative ? shape.topology != nullptr : HasRanges(shape);
 }
 
-// What a leader holds of a segment should stay in the cache, and in scratch that a communicator
-// keeps: to have it given back and faulted in again took a quarter of an allreduce of 4 MiB.
-// At a board, what it takes as one piece.
-inline CutLimits FoldLimits(const Call& call) { return {256, (call.board ? 128 : 256) << 10}; }
+inline CutLimits FoldLimits(const Call& call) {
+  return {kFoldSegmentsMax, call.board ? kFoldBytesMaxAtBoard : kFoldBytesMax};
+}
 
 // Scratch that algorithms for reduce and allreduce use at most, in vectors.
 inline constexpr int kInnerVectors = 2;

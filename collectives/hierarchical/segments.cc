@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace lamina::collective::hierarchical {
-namespace {
-
-// Below this a message costs its latency, not its bytes.
-constexpr std::int64_t kSegmentBytesMin = 16 << 10;
-
-}  // namespace
 
 Cut CutFor(std::int64_t bytes, const CutLimits& limits,
            const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages) {

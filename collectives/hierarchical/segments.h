@@ -8,20 +8,17 @@
 #include <vector>
 
 #include "collectives/collective.h"
+#include "collectives/hierarchical/tuning.h"
 #include "collectives/pieces/blocks.h"
 
 namespace lamina::collective::hierarchical {
-
-// One moves within the node while the other one crosses. More get in each other's way: with 16
-// ranks on 2 CPUs an allreduce of 4 MiB in 4 segments took 33 ms on 4 strands, 27 on 1 or 2.
-inline constexpr int kStrandsMax = 2;
 
 // Whoever waits at a board does nothing else meanwhile.
 inline int StrandsOf(const Call& call) { return call.board ? 1 : kStrandsMax; }
 
 struct CutLimits {
-  int segments_max = 64;
-  std::int64_t segment_bytes_max = INT64_MAX;  // as long as segments_max allows
+  int segments_max;
+  std::int64_t segment_bytes_max;  // as long as segments_max allows
 };
 
 struct Cut {

@@ -197,6 +197,7 @@ Placement Library::Place(Rank ranks, const Partition& job,
       Link(ranks, params_.far_alpha_us, params_.far_overhead_us, params_.far_beta_ns_per_kbyte);
 
   network.turn_us = far.turn_us = params_.network_turn_us;
+  network.eager_bytes = far.eager_bytes = static_cast<std::int64_t>(params_.network_eager_bytes);
 
   auto topology = std::make_unique<Topology>();
   const auto cut = [&](auto name_of) {

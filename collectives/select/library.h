@@ -35,6 +35,7 @@ struct Params {
   double near_alpha_us = 0.25, near_overhead_us = 0.08, near_beta_ns_per_kbyte = 70;
   double network_turn_us = 8;
   double network_alpha_us = 12, network_overhead_us = 3, network_beta_ns_per_kbyte = 800;
+  std::uint64_t network_eager_bytes = 108 << 10;
   double far_alpha_us = 15, far_overhead_us = 3, far_beta_ns_per_kbyte = 800;
   std::string include;
   std::string near_ranks;
@@ -97,6 +98,10 @@ inline constexpr std::tuple kFields{
         1e6,
         "Time to give the CPU to another rank, where some wait for the network: a barrier "
         "of 16 ranks on 2 CPUs, 4 messages deep, took 125 us."),
+    param::Describe("collective.select.network.eager_bytes", &Params::network_eager_bytes,
+                    Unit::kBytes, std::uint64_t{1}, std::uint64_t{1} << 30,
+                    "Longest message between nodes that leaves without asking its receiver first. "
+                    "Set it when the transport's own limit is set: long broadcasts are cut so."),
     param::Describe("collective.select.switch_nodes", &Params::switch_nodes, Unit::kCount, 0u,
                     1u << 30, "Consecutive nodes that share a switch; 0: unknown, all are alike."),
     param::Describe("collective.select.far.alpha_us", &Params::far_alpha_us, Unit::kMicroseconds,
