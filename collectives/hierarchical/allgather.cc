@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allgather(v) in stages: every group gathers its blocks at its leader, those that stand for the
+// Allgather(v) in stages: every group gathers its blocks at its leader, the leaders of the
 // outermost groups exchange theirs, and the whole is broadcast inward.
 //
-// Groups must be ranges of ranks, so that their blocks lie side by side. Every block crosses
-// between outermost groups as often as an allgather among their leaders moves it, not once for
-// every rank.
+// Groups must be ranges of ranks, so that their blocks lie side by side. A block crosses between
+// outermost groups as often as an allgather among their leaders moves it, instead of once for every
+// rank.
 //
-// Shape:  input n elements, output P blocks on every rank; scratch as the inner algorithms take it,
-//         and in the v-form for all blocks.
-// Cost:   per stage, gather(v) of what a group has and bcast of all P * n; at the top,
-// allgather(v). Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
+// Shape:  input n elements, output P blocks on every rank; scratch for the inner algorithms, and in
+//         the v-form for all blocks.
+// Cost:   per stage, a gather(v) of what a group has and a bcast of all P * n; at the top, an
+//         allgather(v).
+// Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
 #include "collectives/hierarchical/hierarchical.h"
@@ -18,8 +19,8 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// Ranks may receive the same data as elements of other sizes, so what is passed inward is cut
-// nowhere.
+// Ranks may receive the same data as elements of different sizes, so no position inside it means
+// the same to all of them, and the bcast must not cut it.
 constexpr Call kOfBlocks{.uncut = true};
 
 bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
@@ -36,8 +37,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   return cost_us;
 }
 
-// The blocks of all, side by side from `at` on, where this rank's own has been put: outward,
-// across, and inward again. `block_bytes`: on average.
+// Moves the blocks of all ranks outward, across and inward again. They lie side by side from `at`
+// on, where this rank's own block is already. A block has `block_bytes` on average.
 void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes, const Shape& shape,
               std::int64_t scratch, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
@@ -67,7 +68,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   PlanFrom(Output(0, 0), Offsets(block), call.bytes, shape, 0, schedule);
 }
 
-// The output has its blocks anywhere, so they travel packed.
+// The caller may have put the blocks of the output anywhere, so they travel packed.
 void PlanVector(const Call& call, const Shape& shape, Schedule* schedule) {
   const Offsets offsets(call.output_counts);
   const std::int64_t all = offsets.Begin(shape.ranks);

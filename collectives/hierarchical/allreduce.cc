@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allreduce in stages: reduce outward to the leaders, allreduce among those that stand for the
-// outermost groups, bcast inward.
+// Allreduce in stages: vectors are reduced outward to the leaders, the leaders of the outermost
+// groups do an allreduce, and the result is broadcast inward.
 //
 // One vector leaves each group and one comes in, whatever the number of its ranks. The result is
-// made once and copied within the groups, so all ranks have the same bits. Groups out of rank order
-// take a commutative operation. Long data go in segments, so that the stages work at the same time.
+// made once and copied within the groups, so all ranks have the same bits. If groups are not ranges
+// of ranks, the operation must be commutative. Long data go in segments, so that the stages work at
+// the same time.
 //
-// Shape:  input and output n elements on every rank; scratch as the inner algorithms take it, for
-//         as many segments as there are strands.
-// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage, or
-//         with boards, where leaders do one after the other, all of them.
+// Shape:  input and output n elements on every rank; scratch for the inner algorithms, for as many
+//         segments as there are strands.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage; with
+//         boards s times all stages, because leaders do one after the other.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
@@ -22,7 +23,8 @@ namespace {
 
 bool Fits(const Call& call, const Shape& shape) { return Foldable(call, shape); }
 
-// At boards where ranks share CPUs there are as few segments as may be.
+// A plan with boards, where ranks share CPUs, has as few segments as possible: each round of the
+// leaders costs turns of all ranks, and no rank has time for another stage meanwhile.
 CutLimits LimitsOf(const Call& call, const LinkModel& within) {
   if (!call.board || within.crowd <= 1) return FoldLimits(call);
   const std::int64_t fewest = (call.bytes - 1) / kFoldBytesMaxWhereCrowded + 1;
@@ -35,7 +37,7 @@ Cut CutOf(const Call& call, const Shape& shape) {
     const auto time = [&](Operation operation, std::size_t i) {
       return TimeIn(spans, i, Inner(call, operation, bytes));
     };
-    // The leaders work for all stages within a node.
+    // Within the outermost groups the leaders work for all stages, so only what crosses overlaps.
     StageTime within = Whole(0);
     for (std::size_t i = 0; i + 1 < spans.size(); ++i)
       within = within + time(Operation::kReduce, i) + time(Operation::kBcast, i);
@@ -71,6 +73,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kAllreduce =
-    Meeting({"hierarchical", Operation::kAllreduce, Fits, CostUs, Plan});
+    UsingBoards({"hierarchical", Operation::kAllreduce, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alltoall in two exchanges: across first, each rank with those that have its place in the other
-// groups, then within the groups.
+// Alltoall in two exchanges: each rank first exchanges with the ranks that have its place in the
+// other groups, and then within its group.
 //
-// What a rank has for a group goes there in one message, to the rank in its own place, and is dealt
-// out there: as many messages leave a group of k ranks as a k-th of all pairs, and no byte more
-// than has to. The outermost groups must be of one size, in any arrangement.
+// What a rank has for a group goes there in one message, to the rank in its own place, which deals
+// it out. So only a k-th of the messages leave a group of k ranks, and no byte leaves that need
+// not. The outermost groups must have the same size; their ranks may lie in any order.
 //
-// Shape:  input and output P blocks of n bytes; scratch twice that, and what the inner algorithm
-//         takes.
+// Shape:  input and output P blocks of n bytes; scratch twice that, and for the inner algorithms.
 // Cost:   with G groups of k ranks, alltoall of k n among G across, of G n among k within, and 2 P
 //         copies of a block.
 // Source: Kumar, Sabharwal, Garg, Heidelberger, ICPP 2008, 320-329 (all-to-all in phases along the
@@ -63,8 +62,8 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     inside.members.push_back({rank, rank, 1});
   }
 
-  // Two halves of scratch: what an exchange sends, where it cannot send the user's data as they
-  // lie, and what it receives.
+  // The first half of scratch holds what an exchange sends, unless it can send the user's data as
+  // they lie; the second half holds what it receives.
   const std::int64_t half = ranks * block;
   const auto blocks = [&](std::int64_t begin, std::int64_t first, std::int64_t count) {
     return Scratch(begin + first * block, count * block);

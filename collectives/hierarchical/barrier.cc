@@ -2,11 +2,10 @@
 // Barrier in stages: every group reports to its leader, the leaders of the outermost groups meet,
 // and everybody is released the same way back.
 //
-// So only the outermost stage goes across nodes: of G nodes, ceil(log2 G) messages deep or what its
-// algorithm takes.
+// Only the barrier of the leaders goes across nodes.
 //
 // Shape:  no data.
-// Cost:   per stage, gather and bcast of nothing; at the top, a barrier.
+// Cost:   per stage, a gather and a bcast of nothing; at the top, a barrier.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
@@ -44,6 +43,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kBarrier =
-    Meeting({"hierarchical", Operation::kBarrier, Fits, CostUs, Plan});
+    UsingBoards({"hierarchical", Operation::kBarrier, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

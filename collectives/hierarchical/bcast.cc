@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bcast in stages: the root to those that stand for the outermost groups, each of these to those
-// that stand for the groups within, and so on to every rank.
+// Bcast in stages: the root sends to the leaders of the outermost groups, each of these to the
+// leaders of the groups within, and so on to every rank.
 //
-// The root stands for all its groups, so it starts at once. The members of a stage form a star, a
-// binomial tree or a chain, and the trees of all stages make one tree of all ranks. Where the ranks
-// of a node have a board, leaders tell each segment there instead. Long data go down it in
-// segments: in every round a rank hears one from above and passes the one before on, to other nodes
-// first, so that all links of the tree are busy at once and a short segment is still in the cache
-// when it is passed on.
+// The members of a stage form a star, a binomial tree or a chain, and the trees of all stages make
+// one tree of all ranks. Long data go down this tree in segments. In every round a rank receives
+// one segment from above and passes the one before on, to other nodes first. So all links of the
+// tree are busy at once, and a short segment is still in the cache when it is passed on.
 //
-// Leaders at boards send segments that go at once, without asking: a third of the messages. So that
-// these find their place, receives are posted a few rounds early. So that nobody is overrun, a
-// leader answers whom it hears from, who waits for that before it sends many more. (Without, a root
-// is done once its data is in its socket, and the next root on its node sends beside it: at 1
-// Gbit/s a bcast of 4 MiB takes 40 ms instead of 36.)
+// If the ranks of a node have a board, their leader tells them each segment there. Then segments
+// are so short that they leave without asking the receiver. Receives are posted a few rounds early,
+// so that such a segment finds its place. And every few segments a leader answers the rank it hears
+// from, which waits for that before it sends many more, so that nobody is overrun.
 //
 // Shape:  output n bytes on every rank, cut into s segments.
-// Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes what a rank that is in all
-//         stages takes for its children. (P - 1) s messages, (P - 1) n bytes, or with boards in N
-//         nodes (N - 1) s, half as many answers, and (N - 1) n; across the G outermost groups
-//         (G - 1) n bytes.
+// Cost:   (d - 1 + s) rounds, d the depth of the tree; a round takes as long as a rank in all
+//         stages needs for its children. (P - 1) s messages and (P - 1) n bytes; with boards on N
+//         nodes (N - 1) s messages, half as many answers, and (N - 1) n bytes. (G - 1) n bytes
+//         cross between the G outermost groups.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe); Träff, Ripke,
 //         Parallel Process. Lett. 18 (2008) 139-153 (pipelined trees).
 #include <algorithm>
@@ -41,7 +38,7 @@ enum class Form { kStar, kBinomial, kChain };
 constexpr Form kForms[] = {Form::kStar, Form::kBinomial, Form::kChain};
 
 struct Branching {
-  Rank children;  // of the one with most
+  Rank children;  // of the member with most children
   Rank depth;
 };
 
@@ -56,20 +53,21 @@ Branching Of(Form form, Rank ranks) {
   }
 }
 
-// What a stage of this form takes for one segment. Who gets its turn finds all that have come
-// meanwhile, so only the first one waits for it.
+// Predicts the time of a stage of this form for one segment. A rank that gets its turn finds all
+// segments that have come in the meantime, so only the first one waits for turns.
 StageTime TimeOf(Form form, const Span& span, std::int64_t bytes) {
   if (span.ranks < 2) return Whole(0);
   const Branching branching = Of(form, span.ranks);
   const double one = static_cast<double>(bytes);
   const double round_us = Burst(span.link, branching.children, branching.children * one);
-  // Below a binomial tree's first child there are as many levels more as it has siblings.
+  // A binomial tree is as deep below the root's first child as that child has siblings, so its last
+  // rank hears after as many messages as the tree has levels.
   const double first_us =
       form == Form::kStar ? round_us : Move(span.link, branching.depth, branching.depth * one);
   return {first_us + Turns(span.link, branching.depth), round_us};
 }
 
-// The form in which `segments` segments pass the stage soonest.
+// Finds the form in which `segments` segments pass the stage soonest.
 Form FormFor(const Span& span, std::int64_t bytes, std::int64_t segments) {
   Form best = Form::kStar;
   double best_us = 0;
@@ -92,18 +90,19 @@ std::vector<Form> FormsFor(const std::vector<Span>& spans, std::int64_t all, std
 Cut CutOf(const Call& call, const std::vector<Span>& spans) {
   const auto stages = [&](std::int64_t bytes) {
     const std::vector<Form> forms = FormsFor(spans, call.bytes, bytes);
-    // A rank that stands for its groups works for all stages in every round.
+    // In every round a leader works for all stages it is in, one after the other.
     StageTime all = Whole(0);
     for (std::size_t i = 0; i < spans.size(); ++i)
       all = all + (call.board && i == 0 ? BoardTime(Inner(call, Operation::kBcast, bytes), spans[i])
                                         : TimeOf(forms[i], spans[i], bytes));
-    // Those that a leader stands for take the segment before meanwhile, so each round is a turn.
+    // The ranks that a leader stands for take the segment before in the meantime, so where they
+    // share CPUs each round costs a turn of all of them.
     LinkModel crowded = spans.back().link;
     crowded.crowd = spans.front().link.crowd;
     all.busy_us += Turns(crowded, 1);
     return std::vector<StageTime>{all};
   };
-  // Leaders at boards send what leaves at once: a rendezvous would take three messages.
+  // At boards a segment leaves at once, where a rendezvous would take three messages.
   const std::int64_t bytes_max = call.board ? spans.back().link.eager_bytes : kBcastBytesMax;
   return CutFor(call.bytes, {kBcastSegmentsMax, bytes_max}, stages);
 }
@@ -112,12 +111,13 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   return CutOf(call, Spans(shape)).cost_us;
 }
 
-// This rank's place in the tree of all.
+// This rank's place in the tree of all ranks.
 struct Place {
   Rank parent = kNobody;
-  std::vector<Rank> children;  // outermost stage first, then who has most below
+  std::vector<Rank> children;  // outermost stage first, then the largest subtree first
 };
 
+// Adds this rank's parent and children in one stage to `place`.
 void Join(const Stage& stage, Form form, Place* place) {
   const Rank size = stage.size();
   const Rank position = PositionOf(stage.own, stage.leader, size);
@@ -136,7 +136,8 @@ void Join(const Stage& stage, Form form, Place* place) {
   for (Rank at = position + 1; at <= last; ++at) place->children.push_back(rank_at(at));
 }
 
-// What goes the other way in `round` of so many `segments`: this rank has taken in all before it.
+// Adds the answers of `round` among so many `segments`. By then this rank has received all segments
+// before that round.
 void Answer(const Place& place, std::size_t round, std::size_t segments, Schedule* schedule) {
   if (round == 0 || round % kSegmentsPerAnswer != 0) return;
   const Slice nothing = Output(0, 0);
@@ -153,7 +154,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
       FormsFor(spans, call.bytes, (call.bytes + segments - 1) / segments);
   const std::vector<Stage> stages = Climb(shape, call.root);
   Place place;
-  const std::size_t last = call.board ? 1 : 0;  // within the node no messages go
+  const std::size_t last = call.board ? 1 : 0;  // no messages go within a node with a board
   for (std::size_t i = stages.size(); i > last; --i) Join(stages[i - 1], forms[i - 1], &place);
 
   const Blocks blocks(call.output_count, segments);
@@ -162,7 +163,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     if (const std::int64_t count = blocks.Count(index, index + 1); count > 0)
       parts.push_back(Output(blocks.Begin(index), count));
   if (call.board && parts.size() > 1) schedule->receives_ahead = 2 * kSegmentsPerAnswer - 1;
-  // Hears one segment in each round, and passes the one before on.
+  // In each round the rank receives one segment and passes the one before on.
   const Stage& node = stages.front();
   for (std::size_t round = 0; round <= parts.size(); ++round) {
     if (place.parent != kNobody && round < parts.size())
@@ -179,6 +180,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBcast = Meeting({"hierarchical", Operation::kBcast, Fits, CostUs, Plan});
+constinit const Algorithm kBcast =
+    UsingBoards({"hierarchical", Operation::kBcast, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

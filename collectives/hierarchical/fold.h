@@ -9,8 +9,8 @@ namespace lamina::collective::hierarchical {
 // The partial result of one segment on its way outward.
 class Fold {
  public:
-  // `input`: this rank's operand, with its count. `home`: where what this rank folds is to be.
-  // `in_place`: the input is where `home` is. Scratch is used from `scratch` on.
+  // `input` is this rank's operand, and `home` is where the result of its folds belongs. If
+  // `in_place` is set, the input is where `home` is. Scratch is used from `scratch` on.
   Fold(const Call& call, const Slice& input, const Slice& home, bool in_place, std::int64_t scratch)
       : call_(call), value_(input), home_(home), at_home_(in_place), scratch_(scratch) {}
 
@@ -20,7 +20,7 @@ class Fold {
     Append(Inner(Operation::kReduce, stage), stage, {value_, home_, scratch_}, schedule);
     if (stage.leads()) Settle();
   }
-  // Reduces to all of the stage, whose values are all at home.
+  // Reduces to all members of the stage, each of which has its value at home already.
   void Among(const Stage& stage, Schedule* schedule) {
     Append(Inner(Operation::kAllreduce, stage), stage, {value_, home_, scratch_}, schedule);
   }
@@ -57,7 +57,8 @@ class Fold {
   const std::int64_t scratch_;
 };
 
-// Can a reduction be done in stages? Groups out of rank order take a commutative operation.
+// True if a reduction can be done in stages. If groups are not ranges of ranks, operands come out
+// of rank order, so the operation must be commutative.
 inline bool Foldable(const Call& call, const Shape& shape) {
   return call.commutative ? shape.topology != nullptr : HasRanges(shape);
 }
@@ -66,7 +67,7 @@ inline CutLimits FoldLimits(const Call& call) {
   return {kFoldSegmentsMax, call.board ? kFoldBytesMaxAtBoard : kFoldBytesMax};
 }
 
-// Scratch that algorithms for reduce and allreduce use at most, in vectors.
+// No inner algorithm for reduce or allreduce uses more scratch than this many vectors.
 inline constexpr int kInnerVectors = 2;
 
 }  // namespace lamina::collective::hierarchical

@@ -2,11 +2,11 @@
 // Gather in stages: every group collects its blocks at its leader, outward, until the root has all.
 //
 // The root leads all its groups, so its blocks arrive where they belong; other leaders collect in
-// scratch. Groups must be ranges of ranks. Across the outermost groups go G - 1 messages or what a
-// gather among their leaders takes, instead of one for every rank.
+// scratch. Groups must be ranges of ranks. Only the messages of a gather among their leaders cross
+// between the outermost groups, instead of one for every rank.
 //
-// Shape:  input n elements on every rank, output P blocks at the root; scratch of leaders: the
-//         blocks of their group and what the inner algorithms take.
+// Shape:  input n elements on every rank, output P blocks at the root; scratch of leaders for the
+//         blocks of their group and for the inner algorithms.
 // Cost:   per stage, a gather of what each member stands for.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include "collectives/hierarchical/hierarchical.h"
@@ -28,7 +28,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, call.root);
   const bool at_root = shape.rank == call.root;
   const Offsets offsets(at_root ? call.output_count : call.input_count);
-  std::int64_t kept = 0;  // elements of scratch that hold blocks
+  std::int64_t kept = 0;  // how many elements of scratch hold blocks
   for (const Stage& stage : stages)
     if (!at_root && stage.leads() && !stage.alone()) kept = offsets.Of(stage);
   schedule->scratch_elements = kept;

@@ -6,7 +6,7 @@
 
 namespace lamina::collective::hierarchical {
 
-// All but the last are called "hierarchical"; they fit only where a communicator has levels.
+// All but the last are called "hierarchical". They fit only if the communicator has levels.
 extern const Algorithm kBarrier;
 extern const Algorithm kBcast;
 extern const Algorithm kReduce;

@@ -10,7 +10,8 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// Is it done at the board? A gather is where it has nothing to gather: somebody waits for all.
+// True if the call becomes a step at the board. A gather without data counts, because it only makes
+// its root wait for all.
 bool AtBoard(const Call& call, std::size_t level) {
   if (!call.board || level > 0) return false;
   return call.operation == Operation::kBcast || call.operation == Operation::kReduce ||
@@ -53,18 +54,18 @@ double CheapestUs(const Call& call, Rank ranks, const LinkModel& link) {
   return ranks < 2 ? 0 : Choose(call, ranks, link).cost_us;
 }
 
+double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link) {
+  return CheapestUs(Inner(Call{}, operation, bytes), ranks, link);
+}
+
 StageTime CheapestTime(const Call& call, Rank ranks, const LinkModel& link) {
   LinkModel at_once = link;
   at_once.crowd = 1;
   return {CheapestUs(call, ranks, link), CheapestUs(call, ranks, at_once)};
 }
 
-StageTime TimeIn(const std::vector<Span>& spans, std::size_t i, const Call& call) {
-  const Span& span = spans[i];
-  return AtBoard(call, i) ? BoardTime(call, span) : CheapestTime(call, span.ranks, span.link);
-}
-
-// One copies in and the others out; or all but one copy in, and that one folds all.
+// In a bcast one rank copies in and then the others copy out. In a reduce all ranks but one copy in
+// and then that one folds everything.
 StageTime BoardTime(const Call& call, const Span& span) {
   if (span.ranks < 2) return Whole(0);
   const double bytes = static_cast<double>(call.bytes);
@@ -75,8 +76,9 @@ StageTime BoardTime(const Call& call, const Span& span) {
   return {Move(span.link, 1, bytes) + busy_us + Turns(span.link, 1), busy_us};
 }
 
-double CheapestUs(Operation operation, std::int64_t bytes, Rank ranks, const LinkModel& link) {
-  return CheapestUs(Inner(Call{}, operation, bytes), ranks, link);
+StageTime TimeIn(const std::vector<Span>& spans, std::size_t i, const Call& call) {
+  const Span& span = spans[i];
+  return AtBoard(call, i) ? BoardTime(call, span) : CheapestTime(call, span.ranks, span.link);
 }
 
 Call Inner(const Call& call, Operation operation, std::int64_t bytes) {

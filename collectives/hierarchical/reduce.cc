@@ -2,14 +2,15 @@
 // Reduce in stages: every group folds its vectors at its leader, the leaders of the groups within a
 // larger one at the leader of that, and at last the leaders of the outermost groups at the root.
 //
-// The root leads all its groups. One vector leaves each group. Where groups are not ranges of ranks
-// the order of operands is that of the groups, so the operation must be commutative; it is the same
-// in every call with this root. Long data go in segments.
+// The root leads all its groups. One vector leaves each group. If groups are not ranges of ranks,
+// operands meet in the order of the groups, so the operation must be commutative; the order is the
+// same in every call with this root. Long data go in segments.
 //
-// Shape:  input n elements on every rank, output n at the root; scratch of leaders: their partial
-//         result and what the inner algorithms take, for as many segments as there are strands.
-// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage, or
-//         with boards, where leaders do one after the other, all of them.
+// Shape:  input n elements on every rank, output n at the root; scratch of leaders for their
+// partial
+//         result and for the inner algorithms, for as many segments as there are strands.
+// Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage; with
+//         boards s times all stages, because leaders do one after the other.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include <algorithm>
 
@@ -50,7 +51,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     Fold fold(call, Input(first, count), home, at_root && call.in_place, scratch + largest);
     for (std::size_t i = 0; i < stages.size(); ++i) fold.Up(stages[i], schedule);
   };
-  // A leader's partial results take scratch even where no inner algorithm does.
+  // A leader's partial results need scratch even if no inner algorithm does.
   if (!at_root && stages.front().leads())
     schedule->scratch_elements =
         std::min(segments, StrandsOf(call)) * (1 + kInnerVectors) * largest;
@@ -60,6 +61,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kReduce =
-    Meeting({"hierarchical", Operation::kReduce, Fits, CostUs, Plan});
+    UsingBoards({"hierarchical", Operation::kReduce, Fits, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

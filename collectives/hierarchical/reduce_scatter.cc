@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduce_scatter(_block) in stages: every group folds its whole vectors at its leader, those that
-// stand for the outermost groups reduce and share out by groups, and each group scatters its part.
+// Reduce_scatter(_block) in stages: every group folds its whole vectors at its leader, the leaders
+// of the outermost groups do a reduce_scatter by groups, and each group scatters its part.
 //
-// Across the outermost groups goes what a reduce_scatter among their leaders moves, not what one
-// among all ranks does. Groups must be ranges of ranks, so that a group's part is one piece.
+// Only the messages of a reduce_scatter among the leaders cross between the outermost groups.
+// Groups must be ranges of ranks, so that a group's part is one piece.
 //
-// Shape:  input N elements on every rank (N = P * n in the block form), output the own block;
-//         scratch of leaders: N, the part of their group and what the inner algorithms take.
+// Shape:  input N elements on every rank (N = P * n in the block form), output the rank's block;
+//         scratch of leaders for N elements, for the part of their group and for the inner
+//         algorithms.
 // Cost:   per stage, a reduce of N and a scatter of what each member stands for; at the top, a
 //         reduce_scatter.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
@@ -34,8 +35,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   return cost_us;
 }
 
-// Among those that stand for the outermost groups: `from` is reduced, and each gets its group's
-// part in `into`.
+// Among the leaders of the outermost groups: the vectors are reduced, and each leader gets the part
+// of its group.
 void Share(const Call& vector, const Stage& stage, const Offsets& offsets, const Places& places,
            Schedule* schedule) {
   const Member& own = stage.members[static_cast<std::size_t>(stage.own)];
@@ -64,7 +65,7 @@ void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const 
   vector.bytes = bytes;
 
   const bool leads = stages.front().leads();
-  const std::int64_t folded = leads ? all : 0;  // scratch that holds the group's vector
+  const std::int64_t folded = leads ? all : 0;  // how much of scratch holds the group's vector
   schedule->scratch_elements = folded;
   Fold fold(vector, Input(0, all), Scratch(0, all), false, folded);
   for (std::size_t i = 0; i < inner_stages; ++i) fold.Up(stages[i], schedule);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scan and exscan in stages: every group scans by itself; the last rank of each group, which knows
-// the total of the group, takes part in an exscan of totals with the other groups; what comes
-// before a group is broadcast in it and put in front of its results.
+// Scan and exscan in stages: every group scans by itself. The last rank of each group, which knows
+// the total of the group, takes part in an exscan of totals with the other groups. The total of
+// everything before a group is broadcast in it and put in front of its results.
 //
-// Groups must be ranges of ranks. Between the outermost groups goes one exscan among as many ranks
-// as there are groups. A group that begins with rank 0 has nothing before it and is sent nothing.
+// Groups must be ranges of ranks. One exscan among as many ranks as there are groups crosses
+// between the outermost groups. Nothing comes before the group of rank 0, so it is sent nothing.
 //
-// Shape:  input and output n elements on every rank; scratch of a leader on k of L levels: L + 2
-//         vectors and what the inner algorithms take, of the others two.
+// Shape:  input and output n elements on every rank; scratch for the inner algorithms and for at
+//         most one vector more than the stages that a rank is in.
 // Cost:   scan within the innermost groups; exscan on each further level; bcast inward.
 // Source: MPI-5.0, section 6.11, for the operations; Kielmann et al., PPoPP 1999, for the stages.
 #include <algorithm>
@@ -50,8 +50,8 @@ class Scanner {
   }
 
  private:
-  // Scratch: the total, what came from the leader, and for each stage what comes before this
-  // member's group within it.
+  // Scratch holds the total of the groups this rank leads, then the sum it received from a leader,
+  // and then, for each stage from 1 on, the sum of the groups before its own within that stage.
   Slice Total() const { return Scratch(0, count_); }
   Slice Received() const { return Scratch(count_, count_); }
   Slice Before(std::size_t i) const {
@@ -73,7 +73,7 @@ class Scanner {
   void ScanOwnGroup() {
     const Stage& stage = stages_[0];
     const Slice input = Input(0, count_), output = Output(0, count_);
-    // An exscan does not leave the total anywhere, and in place it overwrites the input.
+    // An exscan leaves the total nowhere, and in place it overwrites the input.
     if (!scan() && stage.leads()) schedule_->Copy(input, Total());
     if (scan() && stage.alone() && !call_.in_place) schedule_->Copy(input, output);
     schedule_->EndRound();
@@ -94,8 +94,8 @@ class Scanner {
     schedule_->EndRound();
   }
 
-  // What comes before the groups of stage `i` in all, from its leader; then what comes before this
-  // member's.
+  // Receives the sum of everything before the groups of stage `i` from its leader, and adds the sum
+  // of the groups before this member's.
   void Inward(std::size_t i) {
     const Stage& stage = stages_[i];
     if (stage.first() > 0 && !stage.alone()) {
@@ -122,7 +122,7 @@ class Scanner {
   const std::int64_t count_;
   const std::vector<Stage> stages_;
   Schedule* const schedule_;
-  Slice offset_;  // where what comes before is
+  Slice offset_;  // the sum of everything before
 };
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {

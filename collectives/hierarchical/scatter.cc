@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Scatter in stages: the root sends the leaders of the outermost groups what their groups get, each
-// of these what it got to the leaders within, and so on: the gather in stages, reversed.
+// Scatter in stages: the root sends the leaders of the outermost groups the blocks of their groups,
+// each of these sends the leaders within theirs, and so on. This is the gather in stages, reversed.
 //
-// Shape:  input P blocks at the root, output n elements on every rank; scratch of leaders: the
-//         blocks of their group and what the inner algorithms take.
+// Shape:  input P blocks at the root, output n elements on every rank; scratch of leaders for the
+//         blocks of their group and for the inner algorithms.
 // Cost:   per stage, a scatter of what each member stands for.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include "collectives/hierarchical/hierarchical.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long data go through the stages in segments, so that one stage moves a segment while the next one
-// moves the segment before. Segments are dealt out to a few strands.
+// moves the segment before it. Segments are dealt out to a few strands.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace lamina::collective::hierarchical {
 
-// Whoever waits at a board does nothing else meanwhile.
+// A rank that waits at a board cannot work on another strand, so plans with boards have only one.
 inline int StrandsOf(const Call& call) { return call.board ? 1 : kStrandsMax; }
 
 struct CutLimits {
   int segments_max;
-  std::int64_t segment_bytes_max;  // as long as segments_max allows
+  std::int64_t segment_bytes_max;  // gives way if there would be more segments than that
 };
 
 struct Cut {
@@ -26,19 +26,20 @@ struct Cut {
   double cost_us = 0;
 };
 
-// What a stage takes for one segment.
+// How long a stage works on one segment.
 struct StageTime {
-  double all_us;   // until it has passed
+  double all_us;   // until the segment has passed
   double busy_us;  // until the next one may follow
 };
 inline StageTime Whole(double us) { return {us, us}; }
-// One rank, or the CPUs of one node, work for both.
+// The time of two stages that the same rank, or the same CPUs, work for one after the other.
 inline StageTime operator+(const StageTime& a, const StageTime& b) {
   return {a.all_us + b.all_us, a.busy_us + b.busy_us};
 }
 
-// The number of segments with which `bytes` pass the stages soonest. The first segment passes all
-// stages; each further one follows as soon as the slowest stage is free.
+// Finds the number of segments with which `bytes` pass the stages soonest. `stages` predicts the
+// time of each stage for a segment of the given length. The first segment passes all stages; each
+// further one follows as soon as the slowest stage is free.
 Cut CutFor(std::int64_t bytes, const CutLimits& limits,
            const std::function<std::vector<StageTime>(std::int64_t bytes)>& stages);
 

@@ -6,7 +6,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// The counts and displacements of a stage, relative to its first block.
+// The counts and displacements of a stage's blocks, relative to the first of them.
 struct Arrays {
   explicit Arrays(const Transfer& transfer) {
     for (const Member& member : transfer.stage.members) {
@@ -73,7 +73,7 @@ void Exchange(const Transfer& transfer, Schedule* schedule) {
 
 void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Offsets& offsets,
                 std::int64_t bytes, const Slice& output, std::int64_t scratch, Schedule* schedule) {
-  // What this rank holds on behalf of others: blocks of the widest group it leads.
+  // This rank holds the blocks of the widest group it leads, on behalf of the others.
   std::int64_t kept = 0;
   for (std::size_t i = 0; i < end; ++i)
     if (stages[i].leads() && !stages[i].alone()) kept = offsets.Of(stages[i]);
@@ -83,8 +83,8 @@ void PlanInward(const std::vector<Stage>& stages, std::size_t end, const Offsets
     if (stage.alone()) continue;
     const Member& own = stage.members[static_cast<std::size_t>(stage.own)];
     const std::int64_t count = offsets.Of(own);
-    const bool stays = own.size == 1 && !stage.leads();  // comes to where it belongs
-    const Slice into = stays ? output : Scratch(scratch, count);
+    const bool arrives = own.size == 1 && !stage.leads();  // this is the rank's own block alone
+    const Slice into = arrives ? output : Scratch(scratch, count);
     Spread({stage, offsets, bytes, into, Scratch(scratch, 0), true, scratch + kept}, schedule);
   }
   if (kept > 0 && output.count > 0) schedule->Copy(Scratch(scratch, output.count), output);

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Allreduce of slices: the ranks of a group share the vector out, each folds its slice of all
-// their vectors, those that have the same slice in other groups fold it together, and then
-// everybody gets the slices of its group.
+// Allreduce of slices: the ranks of a group divide the vector among them, each folds its slice of
+// all their vectors, the ranks with the same slice in other groups do an allreduce of it, and then
+// every group allgathers its slices.
 //
-// No byte more leaves a group than with a leader, but all ranks of the group fold and send, and no
-// rank holds another's whole vector. There are as many slices as the smallest group has ranks;
-// where there are several levels their groups must be of one size, and ranges of ranks. Long data
-// go in segments, so that what arrives is still in the cache when it is folded, and little of it
-// waits.
+// No more bytes leave a group than with a leader, but all ranks of the group fold and send, and no
+// rank holds another's whole vector. There are as many slices as the smallest group has ranks. If
+// there are several levels, their groups must have one size and be ranges of ranks. Long data go in
+// segments, so that a segment is still in the cache when it is folded.
 //
-// Shape:  input and output n elements on every rank; scratch as the inner algorithms take it for a
-//         segment.
-// Cost:   s segments; in each, with k ranks in a group, reduce_scatter of n / s, allreduce of
-//         n / (k s) across and allgatherv of n / s. Across each of G groups: what allreduce moves
-//         of n among G.
+// Shape:  input and output n elements on every rank; scratch for the inner algorithms of a segment.
+// Cost:   s segments; in each, with k ranks in a group, a reduce_scatter of n / s, an allreduce of
+//         n / (k s) across and an allgatherv of n / s. As many bytes cross as in an allreduce of n
+//         among the groups.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66
 //         (reduce-scatter and allgather), on the levels of a machine.
 #include <algorithm>
@@ -25,7 +23,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// How many slices an innermost group makes: as many as the smallest has ranks.
+// How many slices an innermost group makes, which is as many as the smallest group has ranks.
 Rank SlicesOf(const Partition& groups) {
   Rank smallest = groups.largest();
   for (Rank group = 0; group < groups.groups(); ++group)
@@ -42,8 +40,8 @@ bool Fits(const Call& call, const Shape& shape) {
           }));
 }
 
-// The link of stage `i`, in which all ranks take part. Where they share CPUs, what a message costs
-// and what its bytes cost is work that all of them do at once; a way out is shared anyway.
+// The link of stage `i`, in which all ranks take part. If they share CPUs, all of them do the work
+// of messages and bytes at once, so each of these takes `crowd` times as long.
 LinkModel LinkAmongAll(const Topology& topology, std::size_t i) {
   LinkModel link = topology.Link(i);
   link.alpha_us *= link.crowd;
@@ -54,8 +52,9 @@ LinkModel LinkAmongAll(const Topology& topology, std::size_t i) {
   return link;
 }
 
-// In stage 0 the ranks of an innermost group; in stage i those with this rank's place in the groups
-// of level i - 1 within its group of level i, and at last in all outermost groups.
+// Stage 0 has the ranks of an innermost group. Stage i has the ranks with this rank's place in the
+// groups of level i - 1 within its group of level i, and the last stage has those of all outermost
+// groups.
 std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segments) {
   const std::vector<Level>& levels = shape.topology->levels;
   std::vector<Stage> stages;
@@ -66,7 +65,7 @@ std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segmen
     } else {
       stage.link = shape.topology->Link(stages.size());
       stage.link.sharers = 1;
-      stage.link.crowd = 1;  // who gets its turn finds all that has come meanwhile
+      stage.link.crowd = 1;  // a rank that gets its turn finds all segments that have come
     }
     for (Rank member = 0; member < members; ++member) {
       const Rank rank = rank_of(member);
@@ -81,7 +80,7 @@ std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segmen
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Partition& groups = levels[i].groups;
     const Rank place = groups.IndexOf(shape.rank);
-    if (place >= slices && i == 0) break;  // folds nothing
+    if (place >= slices && i == 0) break;  // this rank has no slice to fold
     const Rank side_by_side =
         i + 1 < levels.size() ? levels[i + 1].groups.largest() / groups.largest() : groups.groups();
     const Rank first = groups.GroupOf(shape.rank) / side_by_side * side_by_side;
@@ -133,12 +132,12 @@ struct Shares {
 
 class Segment {
  public:
-  // `slices`: of an innermost group.
+  // `slices` is the number of slices that an innermost group makes.
   Segment(const Call& call, std::size_t levels, const std::vector<Stage>& stages, Rank slices,
           Schedule* schedule)
       : call_(call), levels_(levels), stages_(stages), slices_(slices), schedule_(schedule) {}
 
-  // `value` is reduced into `home`, from stage `i` on; both have the same count.
+  // Reduces `value` into `home` in stage `i` and those behind it; both have the same count.
   void Plan(const Slice& value, const Slice& home, std::size_t i) const {
     if (home.count == 0) return;
     if (i == levels_) return Across(home, i);

@@ -6,7 +6,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-// Group `group` of `level`; level -1 is that of single ranks.
+// Describes group `group` of `level`. On level -1 each rank is a group.
 Member Describe(const Topology& topology, int level, Rank group, Rank root, Leader who) {
   if (level < 0) return {group, group, 1};
   const Partition& groups = topology.levels[static_cast<std::size_t>(level)].groups;
@@ -45,8 +45,7 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
     Stage stage;
     stage.level = static_cast<std::size_t>(level);
     stage.link = LinkOf(topology, static_cast<std::size_t>(level));
-    Rank leader =
-        kNobody;  // rank of the one that goes on; at the end, of whoever has the last word
+    Rank leader = kNobody;  // the rank that goes on to the next stage, or has the last word
     const auto add = [&](Rank group) {
       const Member member = Describe(topology, level - 1, group, root, who);
       if (member.rank == shape.rank) stage.own = stage.size();
@@ -62,7 +61,7 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader who) {
       const Partition& groups = topology.levels[static_cast<std::size_t>(level)].groups;
       const Rank own_group = groups.GroupOf(shape.rank);
       leader = Describe(topology, level, own_group, root, who).rank;
-      // Each group below is met first at its lowest rank.
+      // Ranks come in order, so each group of the level below comes once, at its lowest rank.
       for (Rank index = 0; index < groups.SizeOf(own_group); ++index) {
         const Rank rank = groups.Member(own_group, index);
         const Rank group = GroupOf(topology, level - 1, rank);
