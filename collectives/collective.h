@@ -121,7 +121,7 @@ constexpr bool AtBoard(Verb verb) { return verb >= Verb::kTell; }
 
 struct Step {
   Verb verb;
-  Rank peer;  // of all but kCopy and kReduce
+  Rank peer;  // kCopy and kReduce have none
   Slice from;
   Slice to;
 };
@@ -132,9 +132,9 @@ struct Step {
 // but may overwrite what it has sent. Messages from one rank to another match in the order of their
 // steps.
 //
-// Receives may be posted some rounds early, so that what has come meanwhile finds its place; they
-// are waited for in their own round. Nothing touches what they write from where they may be posted
-// on.
+// Receives may be posted some rounds early, so that a message that has come in the meantime finds
+// its place. They are still waited for in their own round. From the round on in which a receive may
+// be posted, nothing else touches what it writes.
 //
 // Rounds may be dealt out to several strands, which run side by side: what one waits for does not
 // keep another from going on. No strand may touch what another writes. Messages match within their
@@ -142,7 +142,7 @@ struct Step {
 struct Schedule {
   std::vector<Step> steps;
   std::vector<std::uint32_t> round_ends;   // index behind the last step of each round
-  std::vector<std::uint32_t> strand_ends;  // likewise of rounds; empty: one strand
+  std::vector<std::uint32_t> strand_ends;  // index behind the last round; empty if one strand
   std::int64_t scratch_elements = 0;
   std::uint32_t receives_ahead = 0;  // rounds by which a receive may be posted early
 
@@ -180,13 +180,13 @@ struct Schedule {
 struct Call {
   // The same on all ranks: the only fields that fits and cost may look at.
   Operation operation{};
-  bool commutative = true;    // of the reduction operation
-  bool all_in_place = false;  // of operations where all ranks must say so alike; 0 with a root
+  bool commutative = true;    // says whether the reduction operation is
+  bool all_in_place = false;  // set only where all ranks must say so alike, so never with a root
   // The ranks of each node have a board to meet at: the groups of the topology's first level are
   // those of the nodes, and the call is blocking.
   bool board = false;
-  // Of a bcast: the buffer is not bytes but elements that ranks may count in different sizes, so
-  // that only the whole is the same to all.
+  // The buffer of this bcast is not bytes but elements that ranks may count in different sizes.
+  // Only the whole means the same to all ranks, so it must not be cut.
   bool uncut = false;
   // On an intercommunicator each rank sees its own: itself at the root; in the other group the root
   // as a peer; kNobody where the call does nothing.
@@ -196,11 +196,12 @@ struct Call {
   // (allgatherv, reduce_scatter); 0 where ranks do not all know (gatherv, scatterv, alltoallv, w).
   std::int64_t bytes = 0;
 
-  // This rank's own.
+  // The rest is what this rank alone says.
   bool in_place = false;
-  std::int64_t input_count = 0;   // elements; of one block where there are several
-  std::int64_t output_count = 0;  // likewise; equal to input_count in reductions over whole vectors
-  // v-forms: by rank, or by neighbour. Displacements count elements (bytes in the w-forms).
+  std::int64_t input_count = 0;   // elements, of one block if there are several
+  std::int64_t output_count = 0;  // the same; equal to input_count in reductions of whole vectors
+  // The v-forms have an entry for each rank, or for each neighbour. Displacements count elements,
+  // or bytes in the w-forms.
   std::span<const std::int64_t> input_counts{};
   std::span<const std::int64_t> input_displacements{};
   std::span<const std::int64_t> output_counts{};
@@ -214,9 +215,10 @@ inline constexpr Rank kNobody = -1;
 struct Shape {
   Rank ranks = 1;  // of this rank's group
   Rank rank = 0;
-  // An intercommunicator: ranks of the other group, which steps name as peers `ranks` and up.
+  // On an intercommunicator, the ranks of the other group. Steps name them as peers `ranks` and up.
   Rank remote_ranks = 0;
-  // Neighbourhood collectives: who the blocks come from and go to; kNobody: beyond an edge.
+  // In neighbourhood collectives, the ranks that blocks come from and go to. kNobody stands beyond
+  // an edge.
   std::span<const Rank> sources = {};
   std::span<const Rank> destinations = {};
   // On a grid what goes to destination k arrives as coming from source k ^ 1, which matters where
@@ -224,15 +226,14 @@ struct Shape {
   bool grid = false;
   // How many nodes the ranks are on; 0: unknown, as between groups.
   Rank nodes = 0;
-  // How they lie there; null where that is unknown, or flat: there is only one level. Outlives the
-  // shape.
+  // How they lie there; null if that is unknown or if there is only one level. Outlives the shape.
   const Topology* topology = nullptr;
 
   bool inter() const { return remote_ranks > 0; }
 };
 
-// One function of an algorithm: a plain one, or one that is first given the object it belongs to,
-// which algorithms made at run time need. Owns nothing; the object outlives it.
+// One function of an algorithm. It is a plain one, or one that is first given the object it belongs
+// to, which algorithms made at run time need. It owns nothing; the object outlives it.
 template <class Signature>
 class Function;
 template <class Result, class... Arguments>
@@ -241,7 +242,7 @@ class Function<Result(Arguments...)> {
   using Plain = Result (*)(Arguments...);
   using OfObject = Result (*)(const void* object, Arguments...);
 
-  // Implicit: plain ones are the rule.
+  // This is implicit because plain functions are the rule.
   template <std::convertible_to<Plain> Callable>
   constexpr Function(Callable plain) : plain_(plain) {}
   constexpr Function(OfObject function, const void* object) : of_(function), object_(object) {}
@@ -259,17 +260,16 @@ class Function<Result(Arguments...)> {
 struct Algorithm {
   const char* name;  // unique within its operation
   Operation operation;
-  // Can it do this call? At least one algorithm of each operation fits every call.
+  // True if it can do this call. At least one algorithm of each operation fits every call.
   Function<bool(const Call& call, const Shape& shape)> fits;
-  // Predicted time until the last rank is done. `link` is the one between the outermost groups of
-  // `shape.topology`, so of the longest way a message can go; the levels have the others.
+  // Predicts the time until the last rank is done. `link` is the one between the outermost groups
+  // of `shape.topology`, the longest way a message can go; the levels have the others.
   Function<double(const Call& call, const Shape& shape, const LinkModel& link)> cost_us;
   // Fills `schedule`, which is empty. The call fits; `shape.ranks` is at least 2, except between
   // groups and neighbours.
   Function<void(const Call& call, const Shape& shape, Schedule* schedule)> plan;
-  // It is for intercommunicators, and only for them.
-  bool inter = false;
-  // Its plans make use of a board.
+  bool inter = false;  // it is for intercommunicators, and only for them
+  // Its plans use a board.
   bool meets = false;
 };
 

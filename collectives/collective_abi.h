@@ -22,10 +22,10 @@ extern "C" {
 
 enum lamina_where { LAMINA_INPUT = 0, LAMINA_OUTPUT = 1, LAMINA_SCRATCH = 2 };
 
-/* `count` elements from element `first` on; never grows. */
+/* `count` elements from element `first` on. This struct never grows. */
 typedef struct lamina_slice {
   int32_t where;   /* lamina_where */
-  int32_t type_of; /* w-forms: the block whose datatype it has; elsewhere -1 */
+  int32_t type_of; /* in w-forms the block whose datatype it has; elsewhere -1 */
   int64_t first;
   int64_t count;
 } lamina_slice;
@@ -43,7 +43,7 @@ typedef struct lamina_call {
   int32_t reserved;
   int64_t input_count;
   int64_t output_count;
-  /* v-forms: one entry per block; elsewhere null. */
+  /* In v-forms these have one entry per block; elsewhere they are null. */
   const int64_t* input_counts;
   const int64_t* input_displacements;
   const int64_t* output_counts;
@@ -55,11 +55,11 @@ typedef struct lamina_shape {
   uint32_t struct_size;
   int32_t ranks;
   int32_t rank;
-  int32_t remote_ranks; /* above 0: an intercommunicator */
+  int32_t remote_ranks; /* above 0 on an intercommunicator */
   int32_t grid;
-  int32_t source_count; /* neighbourhoods */
+  int32_t source_count; /* above 0 among neighbours */
   int32_t destination_count;
-  int32_t nodes; /* that the ranks are on; 0: unknown */
+  int32_t nodes; /* how many the ranks are on; 0 if that is unknown */
   const int32_t* sources;
   const int32_t* destinations;
 } lamina_shape;
@@ -87,20 +87,20 @@ typedef struct lamina_schedule {
   void (*reduce)(struct lamina_schedule* schedule, const lamina_slice* from,
                  const lamina_slice* to);
   void (*end_round)(struct lamina_schedule* schedule);
-  /* How many elements LAMINA_SCRATCH has; 0 until it is said. */
+  /* Says how many elements LAMINA_SCRATCH has. It has none before. */
   void (*scratch)(struct lamina_schedule* schedule, int64_t elements);
 } lamina_schedule;
 
 typedef struct lamina_algorithm {
   uint32_t struct_size;
-  int32_t inter;         /* not 0: for intercommunicators, and only for them */
+  int32_t inter;         /* not 0 if it is for intercommunicators; then only for them */
   const char* name;      /* unique within the component and operation */
   const char* operation; /* "bcast", "reduce_scatter_block", ...; others are passed over */
-  /* Not 0: it can do this call. Null: it can do every call. */
+  /* Returns not 0 if it can do this call. A null pointer says that it can do every call. */
   int32_t (*fits)(const struct lamina_algorithm* self, const lamina_call* call,
                   const lamina_shape* shape);
-  /* Predicted time until the last rank is done. Null: 0, so it comes before the component's others
-   * for the operation. */
+  /* Predicts the time until the last rank is done. A null pointer counts as 0, so the algorithm comes
+   * before the component's others for the operation. */
   double (*cost_us)(const struct lamina_algorithm* self, const lamina_call* call,
                     const lamina_shape* shape, const lamina_link* link);
   /* Fills the schedule of one rank. */
@@ -108,9 +108,9 @@ typedef struct lamina_algorithm {
                const lamina_shape* shape, lamina_schedule* schedule);
 } lamina_algorithm;
 
-/* What `actions` of the component's descriptor gives. */
+/* What `actions` of the component's descriptor returns. */
 typedef struct lamina_collective_actions {
-  /* A list ended by null; it and what it names live as long as the object is loaded. */
+  /* Returns a list ended by null, which lives with all it names as long as the object is loaded. */
   const lamina_algorithm* const* (*algorithms)(void);
 } lamina_collective_actions;
 

@@ -69,11 +69,11 @@ TEST(Partition, AnyPlacement) {
 
 TEST(Topology, TrivialLevelsAreLeftOut) {
   Topology topology;
-  topology.Add("near", Partition::Blocks(8, 1), {});  // everybody alone
+  topology.Add("near", Partition::Blocks(8, 1), {});  // every rank is alone
   topology.Add("near", Partition::Blocks(8, 2), {});
-  topology.Add("node", Partition::Blocks(8, 2), {});  // the same once more
+  topology.Add("node", Partition::Blocks(8, 2), {});  // the same groups once more
   topology.Add("node", Partition::Blocks(8, 4), {});
-  topology.Add("switch", Partition::Blocks(8, 8), {});  // all in one
+  topology.Add("switch", Partition::Blocks(8, 8), {});  // all ranks in one group
   ASSERT_EQ(topology.levels.size(), 2u);
   EXPECT_EQ(topology.levels[0].groups.groups(), 4);
   EXPECT_STREQ(topology.levels[1].name, "node");
