@@ -34,8 +34,8 @@ const Collective& Basic() {
   return *made;
 }
 
-// Those within one group of ranks that all have each other for neighbours: the others have tests of
-// their own, between_test.cc and neighbor_test.cc.
+// The algorithms within one group of ranks that all have each other for neighbours. The others have
+// tests of their own, between_test.cc and neighbor_test.cc.
 std::vector<const Algorithm*> AmongAll() {
   std::vector<const Algorithm*> all;
   for (const Algorithm* algorithm : Basic().Algorithms())
@@ -67,7 +67,7 @@ bool Quadratic(Operation operation) {
 
 class Algorithms : public testing::TestWithParam<const Algorithm*> {
  protected:
-  // False if the algorithm does not fit; reports what is wrong with it otherwise.
+  // Returns false if the algorithm does not fit. Otherwise reports what is wrong with it.
   bool Try(const Case& one) {
     const Algorithm& algorithm = *GetParam();
     Scenario scenario(one);
@@ -112,9 +112,9 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
   const Operation operation = GetParam()->operation;
   int tried = 0;
   for (Rank ranks = 2; ranks <= kRanksMax; ++ranks) {
-    // Fewer elements than ranks, and more, so that blocks are empty, equal and unequal. Blocks that
-    // every rank has for every other stay short, and where ranks are many, only those around powers
-    // of two have other counts than 3: the rest would take minutes and show nothing new.
+    // There are fewer elements than ranks, and more, so that blocks are empty, equal and unequal.
+    // Blocks that every rank has for every other stay short. If there are many ranks, only numbers
+    // around powers of two have several counts: the rest would take minutes and show nothing new.
     const bool around_power = (ranks & (ranks - 1)) == 0 || (ranks & (ranks + 1)) == 0;
     std::vector<std::int64_t> counts = {3};
     if (ranks <= 32 || around_power) counts.push_back(1);
@@ -122,8 +122,8 @@ TEST_P(Algorithms, AllRanksRootsAndCounts) {
     if (operation == Operation::kBarrier) counts = {0};
     for (const std::int64_t count : counts)
       for (Rank root = 0; root < (Rooted(operation) ? ranks : 1); ++root) {
-        // Every root is tried. Where ranks are many, every variant only at the roots where
-        // intervals are cut differently; the others take turns.
+        // Every root is tried. If there are many ranks, only the roots where intervals are cut
+        // differently try every variant; at the others the variants take turns.
         const bool edge = root <= 2 || root + 2 >= ranks || root == ranks / 2;
         if (ranks <= 16 || edge) {
           tried += TryAllOf({operation, ranks, root, count});
@@ -157,8 +157,8 @@ TEST_P(Algorithms, ManyRanks) {
       one.in_place = twoway && (ranks + root) % 2 == 1;
       one.commutative = !Reduces(operation) || root % 4 < 2;
       bool fitted = Try(one);
-      // It may want the opposite, or a byte for each rank; not in blocks of which there is one for
-      // every pair of ranks, which took 23 GB.
+      // It may want the opposite, or a byte for each rank. If there is a block for every pair of
+      // ranks, that would take too much memory.
       if (!fitted) {
         one.commutative = true;
         one.in_place = twoway && !one.in_place;

@@ -65,7 +65,7 @@ class Scenario {
   std::vector<Memory>& memory() { return memory_; }
   Rank all() const { return all_; }
 
-  // A peer of `rank` as the player counts ranks.
+  // Returns the peer of `rank` as the player counts ranks.
   Rank Global(Rank rank, Rank peer) const {
     const int group = GroupOf(rank);
     const Rank own = case_.sizes[group];
@@ -82,7 +82,7 @@ class Scenario {
     return {};
   }
 
-  // Blocks with data that cross from one group to the other.
+  // Counts the blocks with data that cross from one group to the other.
   std::int64_t Crossing() const {
     std::int64_t blocks = 0;
     for (Rank from = 0; from < all_; ++from)
@@ -107,14 +107,14 @@ class Scenario {
            it == Operation::kAllgatherv || it == Operation::kAlltoallv || Typed(it);
   }
 
-  // Elements that go from one rank to one of the other group.
+  // Counts the elements that go from a rank to one of the other group.
   std::int64_t CountOf(Rank from, Rank to) const {
     const Operation it = case_.operation;
     const bool by_receiver = it == Operation::kScatter || it == Operation::kScatterv;
     if (Rooted(it) && (by_receiver ? from : to) != Root()) return 0;
     if (it == Operation::kAlltoallv || Typed(it)) return (from * 5 + to * 3) % (case_.count + 2);
     if (Vectored()) return ((by_receiver ? to : from) * 7 + 3) % (case_.count + 2);
-    // Uniform blocks: another size in each direction, where both carry data.
+    // Uniform blocks have another size in each direction if both carry data.
     if (Rooted(it)) return case_.count;
     return GroupOf(from) == 0 ? case_.count : case_.count - 1;
   }
@@ -247,7 +247,8 @@ class Scenario {
   std::vector<Cells> expected_;
 };
 
-// By the cost statements; -1: it depends on which blocks of a leader are empty.
+// How many messages the cost statements promise, or -1 if that depends on which blocks of a leader
+// are empty.
 std::int64_t Messages(const Case& one, const Scenario& scenario) {
   const std::int64_t all = one.sizes[0] + one.sizes[1];
   switch (one.operation) {

@@ -33,8 +33,8 @@ std::vector<const Algorithm*> AmongNeighbours() {
   return all;
 }
 
-// Everybody's lists, and where each block ends: (rank, index of destination) to (rank, index of
-// source).
+// The lists of all ranks, and where each block ends: (rank, index of destination) leads to (rank,
+// index of source).
 struct Network {
   std::vector<std::vector<Rank>> sources, destinations;
   std::map<std::pair<Rank, Rank>, std::pair<Rank, Rank>> edges;
@@ -95,7 +95,7 @@ Network Graph(Rank ranks, int seed) {
 
 class Neighbours : public testing::TestWithParam<const Algorithm*> {
  protected:
-  // Elements along an edge.
+  // How many elements go along an edge.
   static std::int64_t CountOf(Operation operation, Rank from, Rank slot) {
     if (operation == Operation::kNeighborAllgatherv) return (from * 7 + 1) % 4;
     if (operation == Operation::kNeighborAlltoallv || Typed(operation))

@@ -112,7 +112,7 @@ void Player::BeginRound(const Place& place) {
   if (rank.pending[state.round] == 0) ready_.push_back(place);
 }
 
-// The sends or the receives of a round.
+// Posts the sends, or the receives, of a round.
 void Player::Post(const Place& place, std::size_t round, Verb verb) {
   const auto [rank, strand] = place;
   const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
@@ -129,14 +129,14 @@ void Player::Post(const Place& place, std::size_t round, Verb verb) {
   }
 }
 
-// One transfer of that round has.
+// Notes that one transfer of that round has met its other end.
 void Player::Met(const Place& place, std::size_t round) {
   const StrandState& state = StateOf(place);
   std::uint32_t& pending = states_[static_cast<std::size_t>(place.rank)].pending[round];
   if (--pending == 0 && round == state.round && state.begun) ready_.push_back(place);
 }
 
-// Whatever order the strands run in, nothing may come out differently.
+// Checks that the result does not depend on the order in which strands run.
 void Player::CheckStrands(Rank rank) {
   const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
   const bool shared = memory_[static_cast<std::size_t>(rank)].input_is_output;
@@ -165,8 +165,8 @@ void Player::CheckStrands(Rank rank) {
   }
 }
 
-// What the receives of a round write is touched by no other transfer of it, and by no step of those
-// rounds during which they may be posted.
+// Checks that no other transfer of a round, and no step of the rounds in which its receives may be
+// posted, touches what its receives write.
 void Player::CheckHazards(Rank rank, std::size_t round) {
   const Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
   const bool shared = memory_[static_cast<std::size_t>(rank)].input_is_output;

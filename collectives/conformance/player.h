@@ -6,10 +6,10 @@
 // a plan that deadlocks in the strictest of transports deadlocks here. Receives are posted as early
 // as the schedule lets them. Reducing joins texts, so the order of operands shows.
 //
-// What it refuses: a message whose two ends disagree in length, a step outside its buffer, two
-// steps of one round that touch the same memory (unless both only read), a step that touches what a
-// receive may already write, a strand that touches what another writes, reading a cell nobody
-// wrote, writing the input, and anything left over at the end.
+// It refuses a message whose two ends disagree in length, a step outside its buffer, two steps of
+// one round that touch the same memory (unless both only read), a step that touches what a receive
+// may already write, a strand that touches what another one writes, reads of a cell that nobody
+// wrote, writes to the input, and anything left over at the end.
 #pragma once
 
 #include <array>
@@ -27,48 +27,47 @@ namespace lamina::collective {
 
 using Cells = std::vector<std::string>;
 
-// What no rank has written yet.
+// The text of a cell that no rank has written yet.
 inline const std::string kUnwritten = "?";
 
 struct Memory {
   Cells input;
   Cells output;
-  bool input_is_output = false;  // reductions in place
+  bool input_is_output = false;  // set for reductions in place
 };
 
 struct Traffic {
-  std::int64_t messages = 0;    // of all ranks
+  std::int64_t messages = 0;    // sent by all ranks
   std::int64_t elements = 0;    // sent by all ranks
-  std::int64_t rounds_max = 0;  // rounds with communication, of the busiest rank
-  // Of those, between groups of the partition that was given.
+  std::int64_t rounds_max = 0;  // rounds in which the busiest rank communicates
+  // The part of these that crosses between groups of the player's `nodes`.
   std::int64_t messages_across = 0;
   std::int64_t elements_across = 0;
 };
 
 class Player {
  public:
-  // `schedules` and `memory`: one per rank; kept while the player lives, like `nodes` and `boards`,
-  // if given. `nodes`: between whose groups traffic is counted apart; `boards`: each of whose
-  // groups has a board.
+  // `schedules` and `memory` have an entry for each rank. Traffic between groups of `nodes` is
+  // counted apart, and each group of `boards` has a board. All of these outlive the player.
   Player(const std::vector<Schedule>& schedules, std::vector<Memory>* memory,
          const Partition* nodes = nullptr, const Partition* boards = nullptr);
 
-  // Runs to the end. Empty, or what went wrong first.
+  // Runs to the end. Returns what went wrong first, or nothing.
   std::string Play();
   const Traffic& traffic() const { return traffic_; }
 
  private:
   struct StrandState {
     std::size_t round = 0;
-    std::size_t end = 0;      // behind its last round
-    std::size_t posted = 0;   // rounds before it have their receives posted
-    bool begun = false;       // all of this round is posted
+    std::size_t end = 0;      // the round behind its last one
+    std::size_t posted = 0;   // all rounds before this one have their receives posted
+    bool begun = false;       // everything of `round` is posted
     std::uint32_t local = 0;  // steps of this round that are done, or are not local
   };
   struct RankState {
     Cells scratch;
     std::vector<StrandState> strands;
-    std::vector<std::uint32_t> pending;  // by round: transfers that have not met
+    std::vector<std::uint32_t> pending;  // for each round, transfers that have not met
     std::int64_t rounds_communicating = 0;
   };
   struct Place {
@@ -94,7 +93,7 @@ class Player {
   void Match(Rank from, Rank to, std::uint32_t strand);
   void EndRound(const Place& place);
   void Perform(Rank rank, const Step& step);
-  // `place` has come to a step at its node's board; the last to come does it for all.
+  // `place` has come to a step at its node's board. The last to come does the step for all.
   void Meet(const Place& place);
   void PerformAtBoard(const std::vector<Place>& members);
   const Step& StepOf(const Place& place) {
@@ -111,10 +110,10 @@ class Player {
   std::vector<RankState> states_;
   const Partition* const nodes_;
   const Partition* const boards_;
-  std::map<std::tuple<Rank, Rank, std::uint32_t>, Channel> channels_;  // by strand, too
-  std::map<Rank, std::vector<Place>> waiting_;                         // at the boards, by node
-  std::deque<Place> ready_;  // those whose round has communicated
-  std::size_t round_ = 0;    // the one that is looked at, for messages
+  std::map<std::tuple<Rank, Rank, std::uint32_t>, Channel> channels_;  // from, to, strand
+  std::map<Rank, std::vector<Place>> waiting_;                         // at the board of a node
+  std::deque<Place> ready_;  // places whose round has communicated
+  std::size_t round_ = 0;    // the round that texts about failures name
   std::string failure_;
   Traffic traffic_;
 };

@@ -31,7 +31,7 @@ TEST_F(PlayerTest, MovesAMessage) {
 }
 
 TEST_F(PlayerTest, SeesDeadlock) {
-  // Both send before they receive: fine with a buffer, a deadlock without.
+  // Both send before they receive, which is fine with a buffer and a deadlock without.
   for (Rank rank : {0, 1}) {
     Schedule& schedule = schedules_[static_cast<std::size_t>(rank)];
     schedule.Send(1 - rank, Input(0, 1));

@@ -17,11 +17,12 @@ std::string Datum(Rank rank, Rank block, std::int64_t index) {
   return Format("%d>%d.%lld", rank, block, static_cast<long long>(index));
 }
 
-// One operand of a reduction: two letters for the rank, so that joined operands can be compared.
+// One operand of a reduction. It has two letters for the rank, so that joined operands can be
+// compared.
 std::string Operand(Rank rank) {
   return {static_cast<char>('@' + rank / 64), static_cast<char>('@' + rank % 64)};
 }
-// Letters of an operand: its rank's and one of its position.
+// An operand has the letters of its rank and one of its position.
 constexpr std::size_t kOperandLetters = 3;
 
 bool Vectored(Operation operation) {
@@ -51,7 +52,7 @@ Scenario::Scenario(const Case& one)
 
 std::int64_t Scenario::CountOf(Rank r) const { return (r * 7 + 3) % (case_.count + 2); }
 std::int64_t Scenario::CountOf(Rank from, Rank to) const {
-  // Symmetric, as in-place exchanges need it.
+  // Both directions have the same number, because exchanges in place need that.
   return ((from + to) * 5 + from * to) % (case_.count + 2);
 }
 
@@ -129,7 +130,7 @@ void Scenario::BuildVector(Rank rank) {
   if (operation == Operation::kAllgatherv)
     for (Rank r = 0; r < case_.ranks; ++r) call.bytes += CountOf(r);
 
-  // The side with many blocks, each behind a hole.
+  // Fills the side that has many blocks, and puts a hole before each.
   const auto blocks = [&](Cells* cells, std::vector<std::int64_t>* counts,
                           std::vector<std::int64_t>* displacements, auto fill) {
     for (Rank r = 0; r < case_.ranks; ++r) {
@@ -188,9 +189,9 @@ void Scenario::BuildReduction(Rank rank) {
   Cells& expected = expected_[at];
   RankArrays& arrays = arrays_[at];
 
-  std::int64_t elements = n;  // of the input
-  std::int64_t first = 0;     // of this rank's part of the result
-  std::int64_t result = n;    // elements of it
+  std::int64_t elements = n;  // in the input
+  std::int64_t first = 0;     // where this rank's part of the result begins
+  std::int64_t result = n;    // elements in that part
   if (operation == Operation::kReduceScatterBlock) {
     elements = case_.ranks * n;
     first = rank * n;

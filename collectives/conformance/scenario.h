@@ -15,9 +15,9 @@ struct Case {
   Rank ranks = 2;
   Rank root = 0;
   std::int64_t count = 1;  // elements of a block or vector; the v-forms vary it by rank
-  bool in_place = false;   // on all ranks, or at the root where only it may say so
+  bool in_place = false;   // on all ranks, or at the root if only the root may say so
   bool commutative = true;
-  std::int64_t element_bytes = 1;  // what fits, cost and segments are told
+  std::int64_t element_bytes = 1;  // as `Call::bytes` counts them; a cell stays one element
 };
 
 class Scenario {
@@ -26,12 +26,12 @@ class Scenario {
 
   const Call& call(Rank rank) const { return calls_[static_cast<std::size_t>(rank)]; }
   std::vector<Memory>& memory() { return memory_; }
-  // Empty, or the first difference from the naive result. Where `ordered` is false, operands of a
-  // reduction may stand in any order, but in the same one everywhere.
+  // Returns the first difference from the naive result, or nothing. If `ordered` is false, the
+  // operands of a reduction may stand in any order, but in the same one everywhere.
   std::string Compare(bool ordered) const;
-  // Elements of rank r's block in the v-forms; includes zeros.
+  // How many elements rank r's block has in the v-forms. Some blocks have none.
   std::int64_t CountOf(Rank r) const;
-  // Elements that `from` sends to `to` in alltoallv and alltoallw.
+  // How many elements `from` sends to `to` in alltoallv and alltoallw.
   std::int64_t CountOf(Rank from, Rank to) const;
 
  private:
@@ -51,7 +51,7 @@ class Scenario {
   std::vector<Call> calls_;
   std::vector<RankArrays> arrays_;
   std::vector<Memory> memory_;
-  std::vector<Cells> expected_;  // kUnwritten: may be anything that was there before
+  std::vector<Cells> expected_;  // kUnwritten stands for whatever was there before
 };
 
 }  // namespace lamina::collective

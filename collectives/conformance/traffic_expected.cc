@@ -21,12 +21,12 @@ struct Question {
   std::int64_t rounds;  // ceil(log2 ranks)
   Rank root;
   const Scenario& scenario;
-  std::int64_t bytes;  // of one block or vector
+  std::int64_t bytes;  // length of one block or vector
   std::int64_t others() const { return ranks - 1; }
 };
 using Answer = std::function<Moved(const Question&)>;
 
-// Every message of one size.
+// All messages have one size.
 Moved Uniform(std::int64_t messages, std::int64_t elements_each) {
   return {messages, messages * elements_each};
 }
@@ -35,7 +35,7 @@ Moved ToOthers(const Question& q) { return Uniform(q.others(), q.count); }
 Moved AllToAll(const Question& q) { return Uniform(q.ranks * q.others(), q.count); }
 Moved TwiceToOthers(const Question& q) { return Uniform(2 * q.others(), q.count); }
 
-// Blocks of all positions but the root's, each as often as it is passed on.
+// Counts the blocks of all positions but the root's, each as often as it is passed on.
 std::int64_t BlocksThroughTree(const Question& q) {
   const auto ranks = static_cast<Rank>(q.ranks);
   std::int64_t blocks = 0;
@@ -44,7 +44,8 @@ std::int64_t BlocksThroughTree(const Question& q) {
   return blocks;
 }
 
-// A tree whose interval around the last rank is cut in two at the root.
+// The tree of gather and scatter, in which the interval that goes on past the last rank is cut in
+// two at the root.
 Moved CutTree(const Question& q) {
   const auto ranks = static_cast<Rank>(q.ranks);
   std::int64_t cuts = 0;
@@ -111,8 +112,8 @@ Moved RecursiveDoubling(const Question& q) {
   return Uniform(q.power * levels + 2 * (q.ranks - q.power), q.count);
 }
 
-// Halving of a vector among the participants, block i beginning at begin(i): in a window of w of
-// them, one half of the w sends the other's half of the window, if there is anything in it.
+// Halving of a vector among the participants. Block i begins at begin(i). In each window both
+// halves of the participants send the half of the window that the others keep, unless it is empty.
 Moved Halving(std::int64_t participants, const std::function<std::int64_t(std::int64_t)>& begin) {
   Moved moved;
   for (std::int64_t w = participants; w > 1; w /= 2)
@@ -124,7 +125,8 @@ Moved Halving(std::int64_t participants, const std::function<std::int64_t(std::i
   return moved;
 }
 
-// Both halves of it, and the pairs: whole vectors there and back.
+// The blocks move once in halving and once on their way back, and pairs send whole vectors there
+// and back.
 Moved Rabenseifner(const Question& q) {
   const std::int64_t pairs = q.ranks - q.power;
   const Blocks blocks(q.count, q.power);
@@ -132,8 +134,8 @@ Moved Rabenseifner(const Question& q) {
   return {2 * half.messages + 2 * pairs, 2 * half.elements + 2 * pairs * q.count};
 }
 
-// Halving, then every block goes up a binomial tree around the root: once for each bit in which its
-// holder and the root's differ.
+// After the halving every block goes up a binomial tree around the root, once for each bit in which
+// its holder and the root's differ.
 Moved RabenseifnerReduce(const Question& q) {
   const std::int64_t pairs = q.ranks - q.power;
   const bool root_paired = q.root < 2 * pairs;
@@ -147,7 +149,7 @@ Moved RabenseifnerReduce(const Question& q) {
         blocks.Count(i, i + 1) * std::popcount(static_cast<std::uint64_t>(i) ^ target);
   for (std::int64_t bit = 1; bit < q.power; bit *= 2)
     for (std::int64_t first = 0; first < q.power; first += bit) {
-      // The holder of [first, first + bit) whose low bits are the root's gives it away, or not.
+      // The blocks [first, first + bit) are with the holder whose low bits are the root's.
       const bool gives =
           ((static_cast<std::uint64_t>(first) ^ target) & static_cast<std::uint64_t>(bit)) != 0;
       if (gives && blocks.Count(first, first + bit) > 0) ++moved.messages;
@@ -160,10 +162,10 @@ Moved RabenseifnerReduce(const Question& q) {
   return moved;
 }
 
-// The blocks of a reduce-scatter; `count_of(r)`: rank r's.
+// The halving of a reduce_scatter, in which rank r has count_of(r) elements of the result.
 Moved HalvingScatter(const Question& q, const std::function<std::int64_t(Rank)>& count_of) {
   const std::int64_t pairs = q.ranks - q.power;
-  std::vector<std::int64_t> begins = {0};  // of the participants
+  std::vector<std::int64_t> begins = {0};  // where the blocks of the participants begin
   for (Rank rank = 0; rank < q.ranks; ++rank) {
     const bool second = rank < 2 * pairs && rank % 2 == 1;
     const std::int64_t end = begins.back() + count_of(rank);
@@ -182,7 +184,7 @@ Moved HalvingScatter(const Question& q, const std::function<std::int64_t(Rank)>&
   return moved;
 }
 
-// Messages of a scan by doubling over `ranks`.
+// How many messages a scan by doubling over `ranks` takes.
 std::int64_t Doubling(std::int64_t ranks) {
   std::int64_t messages = 0;
   for (std::int64_t gap = 1; gap < ranks; gap *= 2) messages += ranks - gap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many messages and elements each algorithm moves in all, by its cost statement.
+// How many messages and elements each algorithm moves in all, according to its cost statement.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Moved {
   bool operator==(const Moved&) const = default;
 };
 
-// Nothing for an algorithm that has no entry: its author has to write one.
+// Returns nothing for an algorithm without an entry, which its author has to write.
 std::optional<Moved> Expected(const Algorithm& algorithm, const Case& one,
                               const Scenario& scenario);
 

@@ -28,7 +28,8 @@ constexpr bool kLong = true;
 constexpr bool kLong = false;
 #endif
 
-// Above 20 ranks the usual run takes samples: powers of two and their neighbours, and a few more.
+// The usual run takes all small numbers of ranks, and above them samples: powers of two and their
+// neighbours, and a few more.
 bool Sampled(Rank ranks) {
   return kLong || ranks <= 20 || ranks == 25 || (ranks >= 31 && ranks <= 33) || ranks == 50 ||
          ranks >= 63;
@@ -91,7 +92,7 @@ const Collective& Hierarchical() {
 
 class Hierarchy : public testing::TestWithParam<const Algorithm*> {
  protected:
-  // False if it does not fit.
+  // Returns false if the algorithm does not fit.
   bool Try(const Case& one, const Layout& layout, const Topology& topology,
            std::int64_t element_bytes) {
     const bool fits = Try(one, layout, topology, element_bytes, false);
@@ -133,8 +134,8 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     return true;
   }
 
-  // Of short data: what moves within groups is one message for each rank that does not lead, there
-  // and back; what crosses is what the leaders say to each other.
+  // Checks the traffic of short data. Within groups there is one message for each rank that does
+  // not lead, there and back; only what the leaders say to each other crosses.
   static void CheckTraffic(const Case& one, Rank groups, const Traffic& traffic,
                            const std::string& text) {
     const std::int64_t within = traffic.messages - traffic.messages_across;
@@ -158,14 +159,14 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     }
   }
 
-  // No more leaves a group than if its leader spoke for it.
+  // Checks that as many elements leave a group as if its leader spoke for it.
   static void CheckSlices(const Case& one, Rank groups, const Traffic& traffic,
                           const std::string& text) {
     EXPECT_LE(traffic.elements_across, MessagesAmong(groups) * one.count) << text;
     EXPECT_GE(traffic.elements_across, 2 * (groups - 1) * one.count) << text;
   }
 
-  // What an allreduce of short data sends at most.
+  // How many messages an allreduce of short data sends at most.
   static std::int64_t MessagesAmong(Rank groups) {
     Rank rounds = 0;
     while ((1 << rounds) < groups) ++rounds;
@@ -219,7 +220,7 @@ TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
       }
     }
     const bool in_order = Made(layout, kRanksMax).levels.back().groups.in_order();
-    // What is dealt out by a rank's place in its group takes groups of one size.
+    // Algorithms that go by a rank's place in its group need groups of one size.
     const bool uneven =
         operation == Operation::kAlltoall && layout.name == std::string("unequal ranges");
     EXPECT_TRUE(tried > 0 || !in_order || uneven) << layout.name;
