@@ -69,14 +69,14 @@ const lamina_algorithm& Foreign(const void* object) {
   return *static_cast<const lamina_algorithm*>(object);
 }
 
-// What a plan from outside writes into. Steps that no plan may have end the process: going on would
-// hang the job or destroy memory.
+// A plan from outside writes into this. A step that no plan may have ends the process, because
+// going on would hang the job or destroy memory.
 struct Writer : lamina_schedule {
   const lamina_algorithm* algorithm;
   Schedule* schedule;
   Rank self;
-  Rank peers;                      // of this group and of the remote one
-  Rank input_types, output_types;  // of w-forms, by block; elsewhere 0
+  Rank peers;                      // ranks of this group and of the remote one
+  Rank input_types, output_types;  // blocks with their own datatypes; 0 except in w-forms
 
   void Refuse(const char* what, long long value) {
     Log(lamina::Level::kError, "collective",
@@ -161,8 +161,8 @@ std::optional<Operation> OperationNamed(const char* name) {
 
 class Foreigners final : public Collective {
  public:
-  // `list` ends in null. What cannot be an algorithm, or is one for an operation that this library
-  // does not know, is left out.
+  // `list` ends in null. An entry is left out if it cannot be an algorithm, or is one for an
+  // operation that this library does not know.
   explicit Foreigners(const lamina_algorithm* const* list) {
     for (; *list != nullptr; ++list) {
       const lamina_algorithm& one = **list;

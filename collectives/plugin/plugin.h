@@ -12,8 +12,8 @@
 
 namespace lamina::collective {
 
-// Adds every component `collective_<name>.so` of `directories` to `registry`. Gives those that
-// cannot be used, with the reason: they stop nobody.
+// Adds every component `collective_<name>.so` of `directories` to `registry`. Returns those that
+// cannot be used, each with the reason; they do not keep the others from being added.
 std::vector<component::Refusal> AddPlugins(const std::vector<std::string>& directories,
                                            Registry* registry);
 

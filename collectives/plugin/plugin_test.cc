@@ -41,7 +41,7 @@ class PluginTest : public testing::Test {
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
 
-  // Builds the example, after `edit`, a sed script.
+  // Builds the example after the sed script `edit` has changed it.
   void Build(const std::string& edit = "") {
     Run(
         Format("cd '%s' && sed -i '%s' example.c && cc -std=c11 -Wall -Wextra -Werror -shared "
@@ -49,7 +49,7 @@ class PluginTest : public testing::Test {
                directory_.c_str(), edit.c_str()));
   }
 
-  // basic, and what was built.
+  // Makes a library of basic and of what was built.
   std::unique_ptr<Library> Load(const std::vector<std::string>& parameters = {}) {
     Registry registry;
     EXPECT_TRUE(registry.Add(basic::Describe()).ok());
@@ -148,7 +148,7 @@ TEST_F(PluginTest, AnotherMajorIsRefused) {
 
 class PluginDeathTest : public PluginTest {
  protected:
-  // Of a bcast among 4, planned by the example after this change.
+  // Plans a bcast by the example after `change`.
   void PlanAfter(const std::string& change) {
     Build(change);
     const auto library = Load();
