@@ -3,8 +3,8 @@
 //
 // The reduction verb leaves its result where the right operand was. So folding in an operand from
 // the right moves the value to where that operand was received: value and spare change places, and
-// nothing is copied. Knowing all folds beforehand, the accumulator chooses the first place such
-// that the value ends at home.
+// nothing is copied. The accumulator knows all folds beforehand, so it can choose the first place
+// such that the value ends at home.
 //
 //   fold    before                     verb                    after
 //   right   value = a, spare = b       spare = value op spare  spare is the value
@@ -18,12 +18,12 @@ namespace lamina::collective {
 class Accumulator {
  public:
   struct Folds {
-    int right = 0;             // folds from the right, in all
-    bool first_right = false;  // the first of all folds is one
+    int right = 0;             // how many folds from the right there will be
+    bool first_right = false;  // the very first fold is one of them
   };
 
-  // The value is the input at first. `home` and `spare`: two slices of the vector's size. In place,
-  // with the input where `home` is: `input_is_home`.
+  // The value is the input at first. `home` and `spare` are two slices of the vector's size.
+  // `input_is_home` says that the operation is in place and the input is where `home` is.
   Accumulator(Schedule* schedule, const Slice& input, const Slice& home, const Slice& spare,
               bool input_is_home, Folds folds)
       : schedule_(schedule), home_(home), other_(spare), value_(input), still_input_(true) {
@@ -39,7 +39,7 @@ class Accumulator {
     spare_ = first_spare_at_home ? home : spare;
   }
 
-  // Where the value is; may be sent.
+  // Where the value is. It may be sent from there.
   const Slice& value() const { return value_; }
   // Where the next operand is to be received.
   const Slice& spare() const { return spare_; }
@@ -57,7 +57,7 @@ class Accumulator {
     schedule_->Reduce(spare_, value_);
   }
 
-  // The value leaves the input. Adds copies to the current round, behind its receives.
+  // Makes the value leave the input, by a copy in the current round.
   void Own() {
     if (!still_input_) return;
     schedule_->Copy(value_, Opposite(spare_));
@@ -65,7 +65,7 @@ class Accumulator {
     still_input_ = false;
   }
 
-  // Brings the value home, in a round of its own where it is not there already.
+  // Brings the value home, in a round of its own unless it is there already.
   void Finish() {
     Own();
     if (value_.where == home_.where && value_.first == home_.first) return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rounds in which every rank exchanges one block with every other: what alltoall, alltoallv and
-// alltoallw share. They differ only in where a block lies, which `blocks` says:
-//   Slice To(Rank peer) const;    what goes to it, in the input
-//   Slice From(Rank peer) const;  what comes from it, in the output
-//   std::int64_t largest() const; elements of the longest From(), for exchanges in place
-// On an intercommunicator and among neighbours a block is named by the rank within the other group,
-// or by the neighbour. Empty blocks are not sent.
+// The rounds in which every rank exchanges one block with every other. Operations differ only in
+// where a block lies, which `blocks` says:
+//   Slice To(Rank peer) const;     what goes to the peer, in the input
+//   Slice From(Rank peer) const;   what comes from the peer, in the output
+//   std::int64_t largest() const;  elements of the longest From(), for exchanges in place
+// On an intercommunicator `peer` is the rank within the other group, and among neighbours it is the
+// index of the neighbour. Empty blocks are not sent.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace lamina::collective {
 
-// Uniform blocks.
+// Blocks of one length for every peer: alltoall and scatter.
 class UniformBlocks {
  public:
   explicit UniformBlocks(const Call& call) : call_(call) {}
@@ -27,7 +27,7 @@ class UniformBlocks {
   const Call& call_;
 };
 
-// One block to all, and one from each: what the allgathers have.
+// One block that goes to all, and one that comes from each: the gathers and allgathers.
 class GatheredBlocks {
  public:
   explicit GatheredBlocks(const Call& call) : call_(call) {}
@@ -42,7 +42,8 @@ class GatheredBlocks {
   const Call& call_;
 };
 
-// Blocks given by counts and displacements; in the w-forms each has its own datatype.
+// Blocks given by counts and displacements: the v-forms, and the w-forms, in which each block has
+// its own datatype.
 class GivenBlocks {
  public:
   explicit GivenBlocks(const Call& call) : call_(call), typed_(Typed(call.operation)) {}
@@ -63,8 +64,9 @@ class GivenBlocks {
   bool typed_;
 };
 
-// Gaps 1..P-1 in windows: within one, everything is under way at once. Rank r sends to r + gap and
-// receives from r - gap, as a RankGroup adds, so the windows of all ranks agree.
+// Exchanges with the ranks at gaps 1..P-1 in windows. Everything in one window is under way at
+// once. Rank r sends to r + gap and receives from r - gap, by the sums of a RankGroup, so the
+// windows of all ranks agree.
 template <class BlocksOf>
 void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Schedule* schedule) {
   const Rank ranks = shape.ranks;
@@ -84,8 +86,8 @@ void PlanWindowed(const BlocksOf& blocks, const Shape& shape, Rank window, Sched
   }
 }
 
-// In place: in round k rank r swaps with k - r, as a RankGroup subtracts, so every pair meets once,
-// and what arrives waits in scratch until the old block has left.
+// Exchanges in place. In round k rank r swaps with k - r, by the differences of a RankGroup, so
+// every pair meets once, and what arrives waits in scratch until the old block has left.
 template <class BlocksOf>
 void PlanInPlace(const BlocksOf& blocks, const Shape& shape, Schedule* schedule) {
   schedule->scratch_elements = blocks.largest();
@@ -103,8 +105,8 @@ void PlanInPlace(const BlocksOf& blocks, const Shape& shape, Schedule* schedule)
   }
 }
 
-// Between two groups of ranks: what rank i of one and rank j of the other have for each other goes
-// in round (i + j) mod N, N ranks in the larger group, so both have it in the same window.
+// Exchanges between two groups of ranks, the larger of which has N. Rank i of one and rank j of the
+// other exchange their blocks in round (i + j) mod N, so both have them in the same window.
 template <class BlocksOf>
 void PlanBetween(const BlocksOf& blocks, const Shape& shape, Rank window, Schedule* schedule) {
   const Rank rounds = std::max(shape.ranks, shape.remote_ranks);
@@ -125,9 +127,9 @@ void PlanBetween(const BlocksOf& blocks, const Shape& shape, Rank window, Schedu
   }
 }
 
-// Among neighbours, all at once. The k-th block for a rank meets the k-th one it takes from here;
-// on a grid both directions of one dimension may lead to the same rank, and what left one way comes
-// in from the other.
+// Exchanges among neighbours, all at once. The k-th block for a rank meets the k-th one it takes
+// from here. On a grid both directions of one dimension may lead to the same rank, and what leaves
+// one way comes in from the other.
 template <class BlocksOf>
 void PlanNeighbours(const BlocksOf& blocks, const Shape& shape, Schedule* schedule) {
   const auto sources = static_cast<Rank>(shape.sources.size());

@@ -11,7 +11,7 @@
 
 namespace lamina::collective {
 
-// Cost of halving a vector and of bringing the blocks together again, which is as many rounds back.
+// The time of halving a vector and of bringing the blocks together again in as many rounds.
 inline double HalvingAndBackUs(const LinkModel& link, const PowerGroup& group, double bytes) {
   const double rounds = CeilLog2(group.participants());
   const double moved = (1 - 1.0 / group.participants()) * bytes;
@@ -24,7 +24,7 @@ struct Window {
   Rank last;
 };
 
-// Halves `window`; the part that is given away is returned.
+// Halves `window` and returns the part that is given away.
 inline Window Halve(Window* window, bool keep_upper) {
   const Rank middle = (window->first + window->last) / 2;
   const Window lower{window->first, middle};
@@ -33,9 +33,9 @@ inline Window Halve(Window* window, bool keep_upper) {
   return keep_upper ? lower : upper;
 }
 
-// The halving rounds of participant `index`. `value(window)`: where its vector is before the first
-// round; `sum(window)`: where it is afterwards, of its own block in the end; `arrival(window)`:
-// where a partner's half may land once the vector is in `sum`. Empty windows are not sent.
+// Plans the halving rounds of participant `index`. Before the first round its vector is in
+// `value(window)`, unless `in_sum` says that it is in `sum(window)` already, as it is after every
+// round. Once it is there, a partner's half lands in `arrival(window)`. Empty windows are not sent.
 template <class Value, class Sum, class Arrival>
 void PlanHalving(const PowerGroup& group, Rank index, bool in_sum, const Value& value,
                  const Sum& sum, const Arrival& arrival, Schedule* schedule) {

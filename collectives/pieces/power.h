@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bringing any number of ranks down to a power of two, in rank order.
+// Brings any number of ranks down to a power of two, in rank order.
 //
 // With P = 2^k + r, the first 2 r ranks form r neighbouring pairs; the even rank of a pair gives
 // its vector to the odd one and sits out until it is given the result. So 2^k participants remain,
@@ -18,7 +18,7 @@ class PowerGroup {
   Rank participants() const { return participants_; }
   bool Paired(Rank rank) const { return rank < 2 * pairs_; }
   bool SitsOut(Rank rank) const { return Paired(rank) && rank % 2 == 0; }
-  // Of ranks that do not sit out.
+  // The index of a rank that does not sit out among the participants, and back.
   Rank IndexOf(Rank rank) const { return Paired(rank) ? rank / 2 : rank - pairs_; }
   Rank RankOf(Rank index) const { return index < pairs_ ? 2 * index + 1 : index + pairs_; }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that are added so that as many of them as possible meet in pairs.
+// A way to add ranks so that as many of them as possible meet in pairs.
 //
-// Of P = m * 2^k ranks the last k bits are added without carry, the rest modulo m. Where m is 1,
-// r + gap and r - gap are the same, so both directions of an exchange end together and no line
-// waits for another: an alltoall of 1 MiB among 4 hosts takes 26.3 ms at 1 Gbit/s, which is what
-// the line takes, and 31.6 modulo P. And where nodes hold 2^k ranks, all stay within their node or
-// all leave it.
+// If there are P = m * 2^k ranks, their last k bits are added without carry and the rest modulo m.
+// If m is 1, r + gap and r - gap are the same rank, so both directions of an exchange end together
+// and no line waits for another. And if nodes hold 2^k ranks, the partners of all ranks are either
+// within their nodes or outside.
 //
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66, for
 //         powers of two.

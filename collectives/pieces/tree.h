@@ -13,24 +13,24 @@
 
 namespace lamina::collective {
 
-// ceil(log2 n); 0 for n = 1.
+// ceil(log2 n), which is 0 for n = 1.
 inline int CeilLog2(Rank n) { return std::bit_width(static_cast<unsigned>(n - 1)); }
 inline Rank PowerFloor(Rank n) {
   return static_cast<Rank>(std::bit_floor(static_cast<unsigned>(n)));
 }
 inline Rank PowerCeil(Rank n) { return static_cast<Rank>(std::bit_ceil(static_cast<unsigned>(n))); }
 
-// Bits below this one lead to children.
+// The bits below the returned one lead to children.
 inline Rank ChildBits(Rank position, Rank ranks) {
   return position == 0 ? PowerCeil(ranks) : position & -position;
 }
 inline Rank Parent(Rank position) { return position & (position - 1); }
-// One behind the last position of the subtree.
+// The position behind the last one of the subtree.
 inline Rank SubtreeEnd(Rank position, Rank ranks) {
   return std::min(ranks, position + ChildBits(position, ranks));
 }
 
-// Positions count from the root; ranks go round.
+// Positions count from the root, and go round behind the last rank.
 inline Rank PositionOf(Rank rank, Rank root, Rank ranks) { return (rank - root + ranks) % ranks; }
 inline Rank RankAt(Rank position, Rank root, Rank ranks) { return (position + root) % ranks; }
 
