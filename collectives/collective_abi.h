@@ -99,8 +99,8 @@ typedef struct lamina_algorithm {
   /* Returns not 0 if it can do this call. A null pointer says that it can do every call. */
   int32_t (*fits)(const struct lamina_algorithm* self, const lamina_call* call,
                   const lamina_shape* shape);
-  /* Predicts the time until the last rank is done. A null pointer counts as 0, so the algorithm comes
-   * before the component's others for the operation. */
+  /* Predicts the time until the last rank is done. A null pointer counts as 0, so the algorithm
+   * comes before the component's others for the operation. */
   double (*cost_us)(const struct lamina_algorithm* self, const lamina_call* call,
                     const lamina_shape* shape, const lamina_link* link);
   /* Fills the schedule of one rank. */

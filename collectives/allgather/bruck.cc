@@ -3,12 +3,12 @@
 // blocks, all blocks that one has and it lacks.
 //
 // Blocks are kept in scratch beginning with one's own, so any P takes ceil(log2 P) rounds of one
-// message each; at the end they are turned into place. For short blocks.
+// message each; at the end they are turned into place. This is for short blocks.
 //
 // Shape:  input n elements on every rank, output P blocks on every rank; scratch P blocks.
 // Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta.
 // Source: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE Trans. Parallel Distrib. Syst. 8 (1997)
-// 1143-1156.
+//         1143-1156.
 #include "collectives/allgather/allgather.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"

@@ -2,8 +2,8 @@
 // Allgather, gather then bcast: every rank sends its block to rank 0, which sends all blocks to
 // every rank.
 //
-// Two messages deep whatever P is, and 2 (P - 1) messages in all, so where ranks share CPUs each
-// has to wait for its turn only twice; but rank 0 sends everything. For short blocks.
+// It is two messages deep whatever P is, so if ranks share CPUs each waits for its turn only twice;
+// but rank 0 sends everything. This is for short blocks.
 //
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   2 * (alpha + (P - 2) * overhead) + (P - 1) * (P + 1) * n * beta.

@@ -3,8 +3,8 @@
 // a time.
 //
 // Ranks 2q and 2q + 1 swap their own blocks first; from then on every rank passes the pair of
-// blocks it got last to its other neighbour. Half as many rounds as the ring, and still only
-// neighbours talk; for an even number of ranks.
+// blocks it got last to its other neighbour. This takes half as many rounds as the ring, and still
+// only neighbours talk, but the number of ranks must be even.
 //
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   P / 2 * alpha + (P - 1) * n * beta.
@@ -38,8 +38,8 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   schedule->Send(partner, own);
   if (!call.in_place) schedule->Copy(own, blocks(rank, 1));
   schedule->EndRound();
-  // What the even rank of a pair gets in its rounds: the pairs 1 below, 1 above, 2 below, ...; the
-  // odd one the same with above first.
+  // The even rank of a pair receives the pair next below, then the one next above, then the second
+  // one below, and so on. The odd rank does the same with above first.
   Rank held = rank / 2;
   for (Rank round = 1; round < pairs; ++round) {
     const Rank distance = (round + 1) / 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Allgather, recursive doubling: in round k, ranks that differ in bit k swap all blocks they have.
 //
-// Blocks land where they belong, so nothing is copied; only for powers of two.
+// Blocks land where they belong, so nothing is copied; but the number of ranks must be a power of
+// two.
 //
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   log2 P * alpha + (P - 1) * n * beta.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Allgather, ring: every block travels once round the ring.
 //
-// Messages go between neighbours only and no byte arrives twice, for any P; for long blocks.
+// Messages go between neighbours only and no byte arrives twice, for any P. This is for long
+// blocks.
 //
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   (P - 1) * (alpha + n * beta).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Allgatherv, linear: every rank sends its block to every other rank, all at once.
 //
-// One round whatever P is, so nobody waits twice; for short blocks and few ranks.
+// There is one round whatever P is, so nobody waits twice. This is for short blocks and few ranks.
 //
 // Shape:  input n_i elements on rank i, output all blocks on every rank, at its displacements.
 // Cost:   alpha + (2 P - 3) * overhead + 2 (1 - 1/P) * N * beta for blocks of equal size,
@@ -17,7 +17,7 @@ bool Fits(const Call&, const Shape&) { return true; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
-  // Long blocks from all ranks at once get in each other's way: counted as moved twice.
+  // Long blocks from all ranks at once get in each other's way, so their bytes count twice.
   return Burst(link, 2 * others,
                link.sharers * 2 * others / shape.ranks * static_cast<double>(call.bytes)) +
          Turns(link, 1);

@@ -2,8 +2,8 @@
 // Allreduce, linear: every rank sends its vector to rank 0, which folds them in rank order and
 // sends the result to every rank.
 //
-// Two messages deep whatever P is, so where ranks share CPUs each has to wait for its turn only
-// twice; but rank 0 does all the work.
+// It is two messages deep whatever P is, so if ranks share CPUs each waits for its turn only twice;
+// but rank 0 does all the work.
 //
 // Shape:  input and output n elements on every rank; scratch 2 n at rank 0.
 // Cost:   2 * (alpha + (P - 2) * overhead + (P - 1) * n * beta) + (P - 1) * n * gamma.

@@ -51,7 +51,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   };
   schedule->scratch_elements = count;
 
-  bool in_output = call.in_place;  // where the value is
+  bool in_output = call.in_place;  // the value is in the output, not in the input
   if (paired) {
     const Where spare = call.in_place ? Where::kScratch : Where::kOutput;
     schedule->Receive(rank - 1, Slice{spare, 0, count, -1});

@@ -2,8 +2,8 @@
 // Allreduce, reduce then bcast: one binomial tree folds all vectors at rank 0, in rank order, and
 // the same tree spreads the result.
 //
-// 2 (P - 1) messages in all where recursive doubling has P log2 P: for links that many messages at
-// once would crowd.
+// It takes 2 (P - 1) messages in all where recursive doubling takes P log2 P, so it is for links
+// that many messages at once would crowd.
 //
 // Shape:  input and output n elements on every rank; scratch n where vectors are folded.
 // Cost:   2 * ceil(log2 P) * (alpha + n * beta) + ceil(log2 P) * n * gamma.

@@ -2,9 +2,10 @@
 // Allreduce, ring: P blocks travel round the ring, growing at every rank until they are complete;
 // then they travel once more to be copied.
 //
-// Moves the least possible and only between neighbours, for any P, but takes 2 (P - 1) rounds: for
-// long vectors. Every block is reduced along one path, so the bits agree everywhere; that path
-// starts at a different rank for each block, so the operation must be commutative.
+// It moves as few bytes as possible and only between neighbours, for any P, but takes 2 (P - 1)
+// rounds, so it is for long vectors. Every block is reduced along one path, so the bits agree
+// everywhere; that path starts at a different rank for each block, so the operation must be
+// commutative.
 //
 // Shape:  input and output n elements on every rank; scratch ceil(n / P) in place.
 // Cost:   2 (P - 1) * alpha + (P - 1) / P * (2 n beta + n gamma).

@@ -2,14 +2,14 @@
 // Alltoall, Bruck: a block that must go d ranks ahead travels the binary digits of d: in round k
 // all blocks whose distance has bit k go 2^k ranks ahead, in one message.
 //
-// ceil(log2 P) messages per rank instead of P - 1, but each byte moves up to log2 P times and is
-// copied in and out of the messages: for short blocks. Distances with bit k set lie side by side in
-// runs of 2^k, so there are 3 P copies in all, however many rounds.
+// A rank sends ceil(log2 P) messages instead of P - 1, but each byte moves up to log2 P times and
+// is copied in and out of the messages, so this is for short blocks. Distances with bit k set lie
+// side by side in runs of 2^k, so there are 3 P copies in all, however many rounds.
 //
 // Shape:  input and output P blocks of n elements on every rank; scratch 2 P blocks.
 // Cost:   ceil(log2 P) * (alpha + P/2 * n * (beta + 2 copies)) + 3 P starts of a copy.
 // Source: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE Trans. Parallel Distrib. Syst. 8 (1997)
-// 1143-1156.
+//         1143-1156.
 #include <algorithm>
 
 #include "collectives/alltoall/alltoall.h"
@@ -31,7 +31,8 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank ranks = shape.ranks;
   const std::int64_t block = call.output_count;
-  // Slot d of the first half of scratch: the block that still has to be, or has been, moved by d.
+  // Slot d of the first half of scratch holds the block that has to move d ranks ahead, and in the
+  // end the block that has come from d ranks behind.
   const auto slots = [&](Rank first, Rank count) { return Scratch(first * block, count * block); };
   const auto packed = [&](Rank first, Rank count) { return slots(ranks + first, count); };
   schedule->scratch_elements = 2 * ranks * block;
@@ -58,7 +59,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
       schedule->Copy(slots(first, count), packed(before, count));
     });
     schedule->EndRound();
-    // Half of the distances at most, so what arrives has room behind what leaves.
+    // At most half of the distances have this bit, so what arrives has room behind what leaves.
     schedule->Receive((shape.rank + ranks - bit) % ranks, packed(moved, moved));
     schedule->Send((shape.rank + bit) % ranks, packed(0, moved));
     each_run([&](Rank first, Rank before, Rank count) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barrier, linear: every rank tells rank 0 that it is here; when all are, rank 0 tells every rank.
 //
-// Two messages deep whatever P is, so where ranks share CPUs each has to wait for its turn only
-// twice; but rank 0 handles 2 (P - 1) messages.
+// It is two messages deep whatever P is, so if ranks share CPUs each waits for its turn only twice;
+// but rank 0 handles 2 (P - 1) messages.
 //
 // Shape:  no data.
 // Cost:   2 * (alpha + (P - 2) * overhead); 2 (P - 1) messages in all.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barrier, tree: a binomial tree gathers "I am here" to rank 0 and spreads "all are here" from it.
 //
-// Twice as deep as dissemination, but 2 (P - 1) messages in all instead of P log2 P: for links that
-// many messages at once would crowd.
+// It is twice as deep as dissemination, but takes 2 (P - 1) messages in all instead of P log2 P, so
+// it is for links that many messages at once would crowd.
 //
 // Shape:  no data.
 // Cost:   2 * ceil(log2 P) * alpha; 2 (P - 1) messages in all.

@@ -21,7 +21,7 @@
 namespace lamina::collective::basic {
 namespace {
 
-// Of two that cost the same the first is taken.
+// If two cost the same, the first one is taken.
 // clang-format off
 constexpr const Algorithm* kAlgorithms[] = {
     &kBarrierDissemination, &kBarrierLinear, &kBarrierTree,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The algorithms for MPI_Bcast. The buffer is bytes on every rank: datatypes may differ between
-// ranks, so only bytes are positions that all agree on. Where it is not (Call::uncut), an algorithm
-// that cuts it does not fit.
+// ranks, so only bytes are positions that all agree on. If the buffer is not bytes (Call::uncut),
+// an algorithm that cuts it does not fit.
 #pragma once
 
 #include "collectives/collective.h"

@@ -2,10 +2,10 @@
 // Bcast, pipelined chain: the buffer travels from each position to the next in segments, so all
 // ranks are busy with different segments at once.
 //
-// A rank receives each byte once and sends it at most once, whatever P is: for buffers so long that
-// filling the pipeline does not matter. The number of segments is what balances the pipeline's
-// length against the price of a message, for a link on which a message of 8 KiB takes twice as long
-// as an empty one.
+// A rank receives each byte once and sends it at most once, whatever P is, so this is for buffers
+// so long that filling the pipeline does not matter. The number of segments balances the length of
+// the pipeline against the price of a message, for a link on which a message of 8 KiB takes twice
+// as long as an empty one.
 //
 // Shape:  output n bytes on every rank, cut into S segments.
 // Cost:   (P - 2 + S) * (alpha + n / S * beta), S = sqrt((P - 1) * n / 8192), 2 at least;

@@ -2,9 +2,9 @@
 // Bcast, k-nomial tree: like the binomial tree, but every position has up to k - 1 children on each
 // level, so the tree has fewer levels.
 //
-// A position written with digits 0..k-1 has for parent the one whose lowest digit above 0 is
-// cleared. A parent's messages leave one after the other, which is cheaper than one level more as
-// long as they are short: k = 4 halves the number of levels.
+// Positions are written with digits 0..k-1, and the parent of one is the position with the lowest
+// digit above 0 cleared. A parent's messages leave one after the other, which is cheaper than one
+// level more as long as they are short. Here k is 4, which halves the number of levels.
 //
 // Shape:  output n bytes on every rank.
 // Cost:   ceil(log4 P) * (alpha + 2 * overhead + 3 n * beta); P - 1 messages of n bytes in all.
@@ -36,7 +36,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   };
   const Slice data = Output(0, call.output_count);
 
-  std::int64_t place = 1;  // of the lowest digit above 0; of the root, beyond all digits
+  std::int64_t place = 1;  // value of the lowest digit above 0, or one beyond all for the root
   while (place < ranks && position / place % kRadix == 0) place *= kRadix;
   if (position != 0) {
     schedule->Receive(at(position - position / place % kRadix * place), data);

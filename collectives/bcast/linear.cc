@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bcast, linear: the root sends to every other rank, in rank order behind it.
 //
-// Nobody passes anything on, so nobody waits for a rank that has to wait itself: for few ranks, and
-// where ranks share CPUs.
+// Nobody passes anything on, so nobody waits for a rank that has to wait itself. This is for few
+// ranks, and for ranks that share CPUs.
 //
 // Shape:  output n bytes on every rank.
 // Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta; P - 1 messages of n bytes in all.

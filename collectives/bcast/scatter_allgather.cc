@@ -2,8 +2,8 @@
 // Bcast, scatter then allgather: the root's buffer is cut into P blocks, a binomial tree scatters
 // them, and a ring brings every block to every rank.
 //
-// Each byte leaves the root once or little more, where the binomial tree sends the whole buffer
-// log2 P times; so this is for long buffers.
+// Each byte leaves the root at most twice, where the binomial tree sends the whole buffer log2 P
+// times, so this is for long buffers.
 //
 // Shape:  output n bytes on every rank; block i belongs to position i from the root.
 // Cost:   (ceil(log2 P) + P - 1) * alpha + 2 * (P - 1) / P * n * beta.
@@ -52,8 +52,8 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   for (Rank step = 0; step + 1 < ranks; ++step) {
     const Rank sent = (position - step + ranks) % ranks;
     const Rank received = (sent - 1 + ranks) % ranks;
-    // Position 0 has everything from the start; an inner one what its subtree was given. They are
-    // sent it again all the same, so that the ring needs no exceptions.
+    // Position 0 has everything from the start, and an inner one has the blocks of its subtree.
+    // They are sent these blocks again all the same, so that the ring needs no exceptions.
     schedule->Receive(previous, range(received, received + 1));
     schedule->Send(next, range(sent, sent + 1));
     schedule->EndRound();

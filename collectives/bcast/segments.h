@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many segments the chain cuts a buffer into; the proof of its traffic asks too.
+// How many segments the chain cuts a buffer into. The test of its traffic asks the same.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,13 @@
 
 namespace lamina::collective {
 
-// At least 2, at most one per byte. The same on all ranks: every IEEE machine rounds alike. `bytes`
-// above 1.
+// Returns at least 2 and at most one for each byte; `bytes` is above 1. All ranks get the same
+// number, because every IEEE machine rounds alike.
 inline std::int64_t ChainSegments(std::int64_t bytes, Rank ranks) {
   constexpr double kHalfSpeedBytes = 8192;  // alpha / beta
   const double square = (ranks - 1) * (static_cast<double>(bytes) / kHalfSpeedBytes);
-  // Its root, bit by bit: std::sqrt would bring the mathematical library into every process.
+  // The root is found bit by bit, because std::sqrt would bring the mathematical library into every
+  // process.
   std::int64_t root = 0;
   for (std::int64_t bit = std::int64_t{1} << 40; bit != 0; bit /= 2) {
     const auto next = static_cast<double>(root + bit);

@@ -2,8 +2,8 @@
 // Exscan, linear: rank r is given the fold of all ranks below it by rank r - 1, and passes on the
 // same with its own vector folded in.
 //
-// P - 1 messages in all, one after the other: for few ranks. The output
-// of rank 0 is left alone.
+// There are P - 1 messages in all, one after the other, so this is for few ranks. The output of
+// rank 0 is left alone.
 //
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).

@@ -5,8 +5,8 @@
 // Positions count from the root, so a subtree's blocks lie side by side in rank order, except that
 // the interval which passes the last rank goes to the root in two messages.
 //
-// Shape:  input n elements on every rank, output P blocks at the root; at an inner
-//         position, scratch for the blocks of its subtree.
+// Shape:  input n elements on every rank, output P blocks at the root; at an inner position,
+//         scratch for the blocks of its subtree.
 // Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta + (ceil(log2 P) - 1) copies of a block.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, Concurr. Comput. 19 (2007) 1749-1783.
 #include "collectives/gather/gather.h"
@@ -31,7 +31,7 @@ void PlanRoot(const Call& call, const Shape& shape, Schedule* schedule) {
     if (first < last) schedule->Receive(peer, Output(first * block, (last - first) * block));
   };
   for (Rank child = 1; child < shape.ranks; child *= 2) {
-    const Rank first = child + call.root;  // rank, not yet taken round
+    const Rank first = child + call.root;  // may be P or more: it counts on past the last rank
     const Rank last = SubtreeEnd(child, shape.ranks) + call.root;
     const Rank peer = first % shape.ranks;
     receive(peer, first, std::min(last, shape.ranks));
@@ -61,7 +61,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   schedule->Copy(Input(0, block), Scratch(0, block));
   schedule->EndRound();
 
-  // Where the root's output ends, a message to the root is cut.
+  // A message to the root is cut where the root's output ends.
   const Rank cut = Parent(position) == 0 ? shape.ranks - call.root : end;
   const auto send = [&](Rank first, Rank last) {
     if (first < last)

@@ -7,8 +7,7 @@
 // same in every call with this root. Long data go in segments.
 //
 // Shape:  input n elements on every rank, output n at the root; scratch of leaders for their
-// partial
-//         result and for the inner algorithms, for as many segments as there are strands.
+//         partial result and for the inner algorithms, for as many segments as there are strands.
 // Cost:   s segments: one segment through all stages, and s - 1 times the slowest stage; with
 //         boards s times all stages, because leaders do one after the other.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).

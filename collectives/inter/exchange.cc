@@ -15,12 +15,12 @@
 namespace lamina::collective {
 namespace {
 
-// Enough to keep links busy, few enough to bound what is posted at once.
+// The window keeps the links busy and bounds what is posted at once.
 constexpr Rank kWindow = 32;
 
-template <class Blocks>
+template <class BlocksOf>
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
-  PlanBetween(Blocks(call), shape, kWindow, schedule);
+  PlanBetween(BlocksOf(call), shape, kWindow, schedule);
 }
 
 }  // namespace

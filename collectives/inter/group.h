@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the plans between two groups share: a group folds to its rank 0, its leader, and hears from
-// it.
+// What the plans between two groups share: a group folds its vectors to its rank 0, the leader, and
+// hears from it.
 #pragma once
 
 #include "collectives/reduce/binomial_fold.h"
@@ -14,8 +14,8 @@ inline double NoCostUs(const Call&, const Shape&, const LinkModel&) { return 0; 
 // The leader of the other group, as a peer.
 inline Rank RemoteLeader(const Shape& shape) { return shape.ranks; }
 
-// The inputs of this rank's group, `count` elements each, folded in rank order. Returns where the
-// result is at the leader. Uses scratch [0, 2 * count) and makes it.
+// Folds the inputs of this rank's group, `count` elements each, in rank order, and returns where
+// the result is at the leader. Uses scratch for two vectors and asks for it.
 inline Slice FoldToLeader(std::int64_t count, const Shape& shape, Schedule* schedule) {
   const Accumulator::Folds folds = FoldsOf(shape.rank, shape.ranks);
   if (folds.right > 0) schedule->scratch_elements = 2 * count;
@@ -27,7 +27,7 @@ inline Slice FoldToLeader(std::int64_t count, const Shape& shape, Schedule* sche
   return sum.value();
 }
 
-// `data` from the leader, which has it, to the rest of the group.
+// Spreads `data` from the leader, which has it, to the rest of the group.
 inline void SpreadFromLeader(const Slice& data, const Shape& shape, Schedule* schedule) {
   if (shape.rank != 0) schedule->Receive(Parent(shape.rank), data);
   schedule->EndRound();

@@ -12,14 +12,14 @@
 namespace lamina::collective {
 namespace {
 
-template <class Blocks>
+template <class BlocksOf>
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   if (call.root == kNobody) return;
   if (call.root != shape.rank) {
     if (call.output_count > 0) schedule->Receive(call.root, Output(0, call.output_count));
     return schedule->EndRound();
   }
-  const Blocks blocks(call);
+  const BlocksOf blocks(call);
   for (Rank peer = 0; peer < shape.remote_ranks; ++peer)
     if (blocks.To(peer).count > 0) schedule->Send(shape.ranks + peer, blocks.To(peer));
   schedule->EndRound();

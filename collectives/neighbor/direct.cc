@@ -4,8 +4,8 @@
 //
 // Only the two ends of an edge know that it is there, so nobody else could pass a block on.
 //
-// Shape:  input one block, or one per destination; output one block per source. A block for oneself
-//         is copied; one beyond an edge of the grid is left alone.
+// Shape:  input one block, or one per destination; output one block per source. A rank copies its
+//         block for itself; a block beyond an edge of the grid is left alone.
 // Cost:   alpha + (sources + destinations - 1) * overhead + their bytes * beta; one round.
 // Source: MPI-5.0, section 8.6 (the definitions of MPI_NEIGHBOR_ALLGATHER and its kin).
 #include "collectives/neighbor/neighbor.h"
@@ -16,12 +16,12 @@ namespace {
 
 bool Fits(const Call&, const Shape& shape) { return !shape.inter(); }
 
-// Every rank has neighbours of its own, so there is nothing alike to compare by.
+// Every rank has neighbours of its own, so there is no cost that all ranks would agree on.
 double CostUs(const Call&, const Shape&, const LinkModel& link) { return link.alpha_us; }
 
-template <class Blocks>
+template <class BlocksOf>
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
-  PlanNeighbours(Blocks(call), shape, schedule);
+  PlanNeighbours(BlocksOf(call), shape, schedule);
 }
 
 }  // namespace

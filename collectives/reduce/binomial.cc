@@ -6,8 +6,8 @@
 // rotated and the operation must be commutative. The order is the same in every call with this
 // root.
 //
-// Shape:  input n elements on every rank, output n at the root; scratch 2 n
-//         at inner positions, n at the root.
+// Shape:  input n elements on every rank, output n at the root; scratch 2 n at inner positions,
+//         n at the root.
 // Cost:   ceil(log2 P) * (alpha + n * beta + n * gamma); P - 1 messages of n elements in all.
 // Source: Johnsson, Ho, IEEE Trans. Comput. 38 (1989) 1249-1268 (the broadcast, reversed).
 #include "collectives/pieces/cost.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the binomial reductions share: fold the subtrees below a position, lowest bit first.
+// What the binomial reductions share: a position folds the subtrees below it, lowest bit first.
 #pragma once
 
 #include "collectives/pieces/accumulator.h"

@@ -28,7 +28,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::int64_t count = call.input_count;
   const Rank rank = shape.rank;
-  const bool at_home = rank == 0 && call.root == 0;  // the result is made where it is wanted
+  const bool at_home = rank == 0 && call.root == 0;  // this rank folds where the result is wanted
   const Accumulator::Folds folds = FoldsOf(rank, shape.ranks);
   const Slice home = at_home ? Output(0, count) : Scratch(count, count);
   if (folds.right > 0) schedule->scratch_elements = at_home ? count : 2 * count;

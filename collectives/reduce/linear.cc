@@ -2,8 +2,8 @@
 // Reduce, linear: every rank sends its vector to the root, which folds them from the last rank to
 // the first.
 //
-// Keeps rank order for any root, and nobody waits for a rank that has to wait itself: for few
-// ranks, and where ranks share CPUs.
+// It keeps rank order for any root, and nobody waits for a rank that has to wait itself. This is
+// for few ranks, and for ranks that share CPUs.
 //
 // Shape:  input n elements on every rank, output n at the root; scratch 2 n at the root.
 // Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * (n * beta + n * gamma).

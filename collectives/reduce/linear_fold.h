@@ -6,11 +6,12 @@
 
 namespace lamina::collective {
 
-// For the rank that has the result in its output at the end. Scratch n, or 2 n in place.
+// Plans the folds of the rank that has the result in its output at the end. It takes scratch for n
+// elements, or for 2 n in place.
 inline void FoldLinear(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::int64_t count = call.input_count;
-  // One's own vector is an operand from the left like the others', so in place it must not be
-  // overwritten before its turn.
+  // This rank's own vector is an operand like the others', so in place it must not be overwritten
+  // before its turn.
   const Slice own = Input(0, count);
   const Slice value = call.in_place ? Scratch(count, count) : Output(0, count);
   schedule->scratch_elements = call.in_place ? 2 * count : count;

@@ -2,9 +2,9 @@
 // Reduce_scatter, direct: every rank sends each other rank the part of its vector that belongs
 // there and folds the P parts of its own block, in rank order.
 //
-// No byte moves more than once and rank order is kept, so any operation will do; everything is
-// under way at once, so all parts must have a place to wait in. The last rank's waits where the
-// result is to be, unless that is the input.
+// No byte moves more than once and rank order is kept, so any operation will do. Everything is
+// under way at once, so all parts need a place to wait in. The last rank's part waits where the
+// result belongs, unless that is the input.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch P n_i on rank i.
 // Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks.
@@ -29,7 +29,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank ranks = shape.ranks;
   const ResultBlocks blocks(call, shape);
   const Slice own = blocks.InputOf(shape.rank);
-  // In place the output is the beginning of the input: it may change only after the round.
+  // In place the output is the beginning of the input, so it may change only after the sends.
   const Slice sum =
       call.in_place ? Scratch((ranks - 1) * own.count, own.count) : Output(0, own.count);
   const auto part = [&](Rank rank) {

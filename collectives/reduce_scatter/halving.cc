@@ -2,8 +2,9 @@
 // Reduce_scatter, recursive halving: in each round a rank gives away the blocks of the half of the
 // ranks that it is not in, and folds what it gets for its own half.
 //
-// As few rounds as can be, and still no byte more than once where the ranks are a power of two.
-// Elsewhere the even rank of a pair gives its whole vector away and is given its block in the end.
+// If the number of ranks is a power of two, there are as few rounds as possible and no byte moves
+// more than once. Otherwise the even rank of a pair gives its whole vector away and is given its
+// block in the end.
 // Halving folds ranks that are far apart first, so the operation must be commutative.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch 2 N where ranks fold.
@@ -45,7 +46,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     return schedule->EndRound();
   }
 
-  // A participant's block is its rank's, and before it that of the rank it stands for.
+  // A participant has the block of its rank, and before it the block of the rank it stands for.
   const auto begin = [&](Rank index) {
     if (index == group.participants()) return all;
     const Rank first = group.RankOf(index);

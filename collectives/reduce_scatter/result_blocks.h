@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocks that a reduce-scatter cuts its vector into, one per rank: of one length, or given.
+// The blocks that a reduce_scatter cuts its vector into, one for each rank. They all have one
+// length in reduce_scatter_block, and given lengths in reduce_scatter.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class ResultBlocks {
   std::vector<std::int64_t> begins_;
 };
 
-// Data bytes of the whole vector.
+// The length of the whole vector in data bytes.
 inline double BytesOfAll(const Call& call, const Shape& shape) {
   const double bytes = static_cast<double>(call.bytes);
   return call.operation == Operation::kReduceScatterBlock ? shape.ranks * bytes : bytes;

@@ -2,8 +2,9 @@
 // Reduce_scatter, ring: block i starts at rank i + 1, passes round the ring, grows at every rank
 // and ends at rank i, complete.
 //
-// Only neighbours talk, and no rank sends more than one block a round; for long blocks. Each block
-// is folded along a path that starts at a different rank, so the operation must be commutative.
+// Only neighbours talk, and no rank sends more than one block a round, so this is for long blocks.
+// Each block is folded along a path that starts at a different rank, so the operation must be
+// commutative.
 //
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch two of the longest block.
 // Cost:   (P - 1) * alpha + (1 - 1/P) * N * (beta + gamma) for equal blocks.

@@ -2,7 +2,7 @@
 // Scan, linear: rank r waits for the result of rank r - 1, folds its own vector in and passes it
 // on.
 //
-// P - 1 messages in all, one after the other: for few ranks.
+// There are P - 1 messages in all, one after the other, so this is for few ranks.
 //
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).

@@ -31,7 +31,7 @@ void PlanRoot(const Call& call, const Shape& shape, Schedule* schedule) {
     if (first < last) schedule->Send(peer, Input(first * block, (last - first) * block));
   };
   for (Rank child = PowerCeil(shape.ranks) / 2; child > 0; child /= 2) {
-    const Rank first = child + call.root;  // rank, not yet taken round
+    const Rank first = child + call.root;  // may be P or more: it counts on past the last rank
     const Rank last = SubtreeEnd(child, shape.ranks) + call.root;
     const Rank peer = first % shape.ranks;
     send(peer, first, std::min(last, shape.ranks));
@@ -50,7 +50,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank end = SubtreeEnd(position, shape.ranks);
   const Rank parent = RankAt(Parent(position), call.root, shape.ranks);
   const bool leaf = end - position == 1;
-  // Where the root's input ends, a message from the root is cut.
+  // A message from the root is cut where the root's input ends.
   const Rank cut = Parent(position) == 0 ? shape.ranks - call.root : end;
   const auto receive = [&](Rank first, Rank last) {
     if (first >= last) return;
