@@ -19,7 +19,7 @@ namespace lamina::datatype {
 namespace {
 
 // Which way the bytes go between the user's memory and the packed form.
-enum class Way { kPack, kUnpack };
+enum class Direction { kPack, kUnpack };
 
 // An element with at most so many pieces is worth turning the loops around for.
 constexpr std::int64_t kColumnsMax = 32;
@@ -34,10 +34,10 @@ constexpr std::int64_t kElementsAhead = 4;
 // What a tile of elements may take in memory and packed, to stay in the first-level cache.
 constexpr std::int64_t kTileBytes = 16384;
 
-template <Way way>
+template <Direction direction>
 class Walk {
  public:
-  using Packed = std::conditional_t<way == Way::kPack, std::byte*, const std::byte*>;
+  using Packed = std::conditional_t<direction == Direction::kPack, std::byte*, const std::byte*>;
 
   // Packed bytes [position, position + bytes) of elements of `layout`, the first at `memory`, each
   // `extent` after the last.
@@ -67,7 +67,7 @@ class Walk {
   template <class Copier>
   [[gnu::always_inline]] static void MovePiece(std::byte* memory, Packed packed,
                                                std::int64_t bytes) {
-    if constexpr (way == Way::kPack) {
+    if constexpr (direction == Direction::kPack) {
       Copier::Copy(packed, memory, bytes);
     } else {
       Copier::Copy(memory, packed, bytes);
@@ -282,21 +282,21 @@ class Walk {
   }
 };
 
-template <Way way>
-void Move(const Buffer& buffer, std::int64_t position, typename Walk<way>::Packed packed,
+template <Direction direction>
+void Move(const Buffer& buffer, std::int64_t position, typename Walk<direction>::Packed packed,
           std::int64_t bytes) {
   const Datatype& type = *buffer.type;
   if (type.contiguous) {
     std::byte* const memory = At(buffer.address, type.true_lower + position);
-    if constexpr (way == Way::kPack) {
+    if constexpr (direction == Direction::kPack) {
       memory::CopyLong(packed, memory, static_cast<std::size_t>(bytes));
     } else {
       memory::CopyLong(memory, packed, static_cast<std::size_t>(bytes));
     }
     return;
   }
-  Walk<way>::Elements(static_cast<std::byte*>(buffer.address), *type.layout, type.extent, position,
-                      packed, bytes);
+  Walk<direction>::Elements(static_cast<std::byte*>(buffer.address), *type.layout, type.extent,
+                            position, packed, bytes);
 }
 
 }  // namespace
@@ -304,13 +304,13 @@ void Move(const Buffer& buffer, std::int64_t position, typename Walk<way>::Packe
 void Pack(const Buffer& from, std::int64_t position, std::span<std::byte> into) {
   const auto bytes = static_cast<std::int64_t>(into.size());
   DCHECK(position >= 0 && position + bytes <= from.bytes());
-  if (bytes > 0) Move<Way::kPack>(from, position, into.data(), bytes);
+  if (bytes > 0) Move<Direction::kPack>(from, position, into.data(), bytes);
 }
 
 void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer& into) {
   const auto bytes = static_cast<std::int64_t>(from.size());
   DCHECK(position >= 0 && position + bytes <= into.bytes());
-  if (bytes > 0) Move<Way::kUnpack>(into, position, from.data(), bytes);
+  if (bytes > 0) Move<Direction::kUnpack>(into, position, from.data(), bytes);
 }
 
 // A loop over short elements asks for too few lines of another processor's cache at a time.
