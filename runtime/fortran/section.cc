@@ -23,11 +23,12 @@ long long Elements(const ChoiceBuffer& buffer, int dimensions) {
   return count;
 }
 
-enum class Way { kPack, kUnpack };
+enum class Direction { kPack, kUnpack };
 
 // Copies elements [first, first + count) of the section to `packed` or back. The first dimension
 // runs fastest.
-void Move(const ChoiceBuffer& buffer, long long first, long long count, char* packed, Way way) {
+void Move(const ChoiceBuffer& buffer, long long first, long long count, char* packed,
+          Direction direction) {
   std::ptrdiff_t index[std::size(ChoiceBuffer{}.dimension)];
   char* element = static_cast<char*>(buffer.address);
   for (int i = 0; i < buffer.rank; ++i) {
@@ -36,8 +37,8 @@ void Move(const ChoiceBuffer& buffer, long long first, long long count, char* pa
     element += index[i] * buffer.dimension[i].stride_bytes;
   }
   for (; count > 0; --count) {
-    std::memcpy(way == Way::kPack ? packed : element, way == Way::kPack ? element : packed,
-                buffer.element_bytes);
+    std::memcpy(direction == Direction::kPack ? packed : element,
+                direction == Direction::kPack ? element : packed, buffer.element_bytes);
     packed += buffer.element_bytes;
     for (int i = 0; i < buffer.rank; ++i) {
       const Dimension& dimension = buffer.dimension[i];
@@ -72,20 +73,20 @@ struct SectionCopy {
   std::vector<char> bytes;
 
   long long elements() const { return Elements(original, original.rank); }
-  void Part(long long first, long long count, Way way) {
-    Move(original, first, count, bytes.data() + first * original.element_bytes, way);
+  void Part(long long first, long long count, Direction direction) {
+    Move(original, first, count, bytes.data() + first * original.element_bytes, direction);
   }
   // Partitions [first, last]; that they are wrong is left to the C function to say.
-  void Partition(long long first, long long last, Way way) {
+  void Partition(long long first, long long last, Direction direction) {
     if (first < 0 || last < first || (last + 1) * partition_elements > elements()) return;
-    Part(first * partition_elements, (last - first + 1) * partition_elements, way);
+    Part(first * partition_elements, (last - first + 1) * partition_elements, direction);
   }
   void Collect() {
     active = true;
-    if (partition_elements == 0) Part(0, elements(), Way::kPack);
+    if (partition_elements == 0) Part(0, elements(), Direction::kPack);
   }
   void Bring() {
-    if (active && access == Access::kReadWrite) Part(0, elements(), Way::kUnpack);
+    if (active && access == Access::kReadWrite) Part(0, elements(), Direction::kUnpack);
     active = false;
   }
   ~SectionCopy() { Bring(); }
@@ -204,13 +205,14 @@ Landing::~Landing() {
 void PartitionsReady(MPI_Request request, long long first, long long last) {
   if (TheKept().empty()) return;
   TheKept().ForRepeated(request,
-                        [=](SectionCopy& copy) { copy.Partition(first, last, Way::kPack); });
+                        [=](SectionCopy& copy) { copy.Partition(first, last, Direction::kPack); });
 }
 
 void PartitionArrived(MPI_Request request, long long partition) {
   if (TheKept().empty()) return;
-  TheKept().ForRepeated(
-      request, [=](SectionCopy& copy) { copy.Partition(partition, partition, Way::kUnpack); });
+  TheKept().ForRepeated(request, [=](SectionCopy& copy) {
+    copy.Partition(partition, partition, Direction::kUnpack);
+  });
 }
 
 namespace {
