@@ -25,7 +25,8 @@
 namespace lamina::api {
 
 // For handles that are not one: says which argument it was and what is wrong with it.
-[[gnu::cold]] int BadComm(const Entry& entry, MPI_Comm handle);
+[[gnu::cold]] int BadComm(const char* call, MPI_Comm handle);
+inline int BadComm(const Entry& entry, MPI_Comm handle) { return BadComm(entry.name(), handle); }
 [[gnu::cold]] int BadGroup(const Entry& entry, MPI_Group handle);
 [[gnu::cold]] int BadDatatype(const Entry& entry, MPI_Datatype handle);
 [[gnu::cold]] int BadOp(const Entry& entry, MPI_Op handle);
@@ -38,6 +39,9 @@ namespace lamina::api {
 inline bool HandlerFits(const core::Errhandler& handler, core::Errhandler::Target target) {
   return handler.target == core::Errhandler::Target::kAny || handler.target == target;
 }
+
+// Which half of a message or of a collective an argument belongs to.
+enum class Side { kSend, kReceive };
 
 // Copies `text`, cut to `bytes_max` with its end mark, and gives its length.
 void CopyText(const char* text, char* into, int bytes_max, int* length);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 #include "runtime/datatype/definition.h"
 
 using lamina::Call;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "collectives/exec/exec.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 #include "runtime/core/topology.h"
 
 namespace lamina::api {
@@ -118,7 +118,7 @@ bool Gathers(Operation operation) {
 
 }  // namespace
 
-std::size_t CollectiveArguments::Blocks(Side side) const {
+std::size_t CollectiveArguments::BlockCount(Side side) const {
   const core::Comm& comm = *it_.comm;
   if (!collective::Neighbourly(it_.operation)) return static_cast<std::size_t>(comm.destinations);
   return side == Side::kSend ? core::DestinationsOf(*comm.topology, comm.rank)
@@ -148,7 +148,7 @@ bool CollectiveArguments::Looks(Side side, const void* buffer) {
 
 // Without neighbours on that side there may be no buffer.
 bool CollectiveArguments::IsEmpty(Side side, const void* buffer, MPI_Count count) const {
-  return count == 0 || (buffer == nullptr && Blocks(side) == 0);
+  return count == 0 || (buffer == nullptr && BlockCount(side) == 0);
 }
 
 void CollectiveArguments::Send(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
@@ -179,7 +179,7 @@ void CollectiveArguments::CheckApart() {
   if (it_.input != it_.output || it_.input == nullptr) [[likely]]
     return;
   if (error_ == MPI_SUCCESS && Checking() && it_.input_count > 0 && it_.output_count > 0 &&
-      Blocks(Side::kSend) > 0 && Blocks(Side::kReceive) > 0 && it_.input_type->predefined &&
+      BlockCount(Side::kSend) > 0 && BlockCount(Side::kReceive) > 0 && it_.input_type->predefined &&
       it_.output_type->predefined)
     Fail(MPI_ERR_BUFFER, "sendbuf", "is recvbuf; give MPI_IN_PLACE where one buffer is meant");
 }

@@ -35,10 +35,8 @@ class CollectiveArguments {
   int Init(MPI_Info info, MPI_Request* request);
 
  protected:
-  enum class Side { kSend, kReceive };
-
   // How many blocks this side has: one per rank, per rank of the other group, or per neighbour.
-  std::size_t Blocks(Side side) const;
+  std::size_t BlockCount(Side side) const;
   bool AtRoot() const { return it_.comm->rank == it_.root; }
   // Does this side mean anything on this rank?
   bool Significant(Side side) const;
@@ -92,7 +90,7 @@ class BlockArguments : public CollectiveArguments {
   void SendBlocks(const void* buffer, const Count* counts, const Displacement* displacements,
                   Types types) {
     if (!Looks(Side::kSend, buffer)) return;
-    const std::size_t size = Blocks(Side::kSend);
+    const std::size_t size = BlockCount(Side::kSend);
     if (Missing(counts, size, "sendcounts") ||
         Missing(displacements, size, "displacements of sendbuf"))
       return;
@@ -103,7 +101,7 @@ class BlockArguments : public CollectiveArguments {
   void ReceiveBlocks(void* buffer, const Count* counts, const Displacement* displacements,
                      Types types) {
     if (!Looks(Side::kReceive, buffer)) return;
-    const std::size_t size = Blocks(Side::kReceive);
+    const std::size_t size = BlockCount(Side::kReceive);
     if (Missing(counts, size, "recvcounts") ||
         Missing(displacements, size, "displacements of recvbuf"))
       return;

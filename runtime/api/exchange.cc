@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Send and receive in one call (MPI-5.0, section 3.11), blocking or not.
+#include "runtime/p2p/exchange.h"
+
 #include <memory>
 #include <new>
 #include <utility>
 
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
-#include "runtime/p2p/exchange.h"
+#include "runtime/api/message_arguments.h"
 
 namespace lamina::api {
 namespace {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 
 #include <utility>
 
 #include "collectives/select/table.h"
 
 namespace lamina::api {
-
-int RaiseBadComm(const char* call, MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL)
-    return core::Raise(nullptr, MPI_ERR_COMM, call, "comm is MPI_COMM_NULL");
-  return core::Raise(nullptr, MPI_ERR_COMM, call, "comm %p is no communicator, or was freed",
-                     static_cast<void*>(comm));
-}
 
 int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI_Count count,
                     const datatype::Datatype* type, int rank, int tag, Side side) {

@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "runtime/api/api.h"
+#include "runtime/api/arguments.h"
 #include "runtime/core/request.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/p2p/p2p.h"
@@ -20,9 +20,6 @@ struct MessageArguments {
   int error = MPI_SUCCESS;
 };
 
-enum class Side { kSend, kReceive };
-
-[[gnu::cold]] int RaiseBadComm(const char* call, MPI_Comm comm);
 // Finds out which argument is wrong, and says so; only called when something is.
 [[gnu::cold]] int RaiseBadMessage(const char* call, core::Comm* comm, const void* address,
                                   MPI_Count count, const datatype::Datatype* type, int rank,
@@ -48,7 +45,7 @@ inline bool TagIsGood(int tag, Side side) {
   MessageArguments found;
   found.comm = core::FindComm(comm_handle);
   if (found.comm == nullptr) [[unlikely]] {
-    found.error = RaiseBadComm(entry.name(), comm_handle);
+    found.error = BadComm(entry.name(), comm_handle);
     return found;
   }
   const datatype::Datatype* type = datatype::FindDatatype(datatype);

@@ -3,7 +3,7 @@
 #include "runtime/p2p/partitioned.h"
 
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 
 namespace lamina::api {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Probe and matched probe (MPI-5.0, section 3.8).
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 #include "runtime/p2p/engine.h"
 
 namespace lamina::api {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 #include "runtime/p2p/engine.h"
 
 namespace lamina::api {

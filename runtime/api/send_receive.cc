@@ -2,7 +2,7 @@
 // Point-to-point: blocking, non-blocking and persistent sends and receives (MPI-5.0, sections 3.2
 // to 3.9). The forms with MPI_Count are the implementation; the int forms widen their count.
 #include "runtime/api/arguments.h"
-#include "runtime/api/message.h"
+#include "runtime/api/message_arguments.h"
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/engine.h"
 

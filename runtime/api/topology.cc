@@ -55,13 +55,13 @@ Parent FindParent(const Entry& entry, MPI_Comm handle, const void* answer) {
   return {comm, MPI_SUCCESS};
 }
 
-int PlaceIn(const Comm& comm, const Plan& plan) {
-  if (comm.rank >= plan.members) return MPI_UNDEFINED;
-  const std::vector<std::uint32_t> nodes = NodesOf(comm, plan.members);
+int PlaceIn(const Comm& comm, const NewTopology& wanted) {
+  if (comm.rank >= wanted.members) return MPI_UNDEFINED;
+  const std::vector<std::uint32_t> nodes = NodesOf(comm, wanted.members);
   if (nodes.empty()) return comm.rank;
-  const std::vector<Rank> new_ranks = plan.topology.kind == MPI_CART
-                                          ? core::PlaceOnGrid(plan.topology, nodes)
-                                          : core::PlaceOnGraph(plan.topology, nodes);
+  const std::vector<Rank> new_ranks = wanted.topology.kind == MPI_CART
+                                          ? core::PlaceOnGrid(wanted.topology, nodes)
+                                          : core::PlaceOnGraph(wanted.topology, nodes);
   return new_ranks[static_cast<std::size_t>(comm.rank)];
 }
 
@@ -73,10 +73,10 @@ int MakeAt(Comm* comm, int place, Topology topology, MPI_Comm* newcomm) {
   return MPI_SUCCESS;
 }
 
-int MakeOver(Comm* comm, Plan plan, bool reorder, MPI_Comm* newcomm) {
-  int place = comm->rank < plan.members ? comm->rank : static_cast<int>(MPI_UNDEFINED);
-  if (reorder) place = PlaceIn(*comm, plan);
-  return MakeAt(comm, place, std::move(plan.topology), newcomm);
+int MakeOver(Comm* comm, NewTopology wanted, bool reorder, MPI_Comm* newcomm) {
+  int place = comm->rank < wanted.members ? comm->rank : static_cast<int>(MPI_UNDEFINED);
+  if (reorder) place = PlaceIn(*comm, wanted);
+  return MakeAt(comm, place, std::move(wanted.topology), newcomm);
 }
 
 int CheckRank(const Entry& entry, Comm* comm, int rank) {

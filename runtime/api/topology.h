@@ -29,16 +29,16 @@ struct Parent {
 Parent FindParent(const Entry& entry, MPI_Comm handle, const void* answer);
 
 // A checked topology in the making; its first `members` ranks take part.
-struct Plan {
+struct NewTopology {
   core::Topology topology;
   Rank members = 0;
 };
-// The rank of this process in `plan`, near its neighbours; MPI_UNDEFINED if it has none. Local
+// The rank of this process in `wanted`, near its neighbours; MPI_UNDEFINED if it has none. Local
 // (section 8.5.8).
-int PlaceIn(const core::Comm& comm, const Plan& plan);
-// A communicator of the processes with a place, `plan`'s topology on it; the others get
+int PlaceIn(const core::Comm& comm, const NewTopology& wanted);
+// A communicator of the processes with a place, `wanted`'s topology on it; the others get
 // MPI_COMM_NULL. `reorder`: by PlaceIn, else nobody changes places.
-int MakeOver(core::Comm* comm, Plan plan, bool reorder, MPI_Comm* newcomm);
+int MakeOver(core::Comm* comm, NewTopology wanted, bool reorder, MPI_Comm* newcomm);
 // The same, if each process knows its place.
 int MakeAt(core::Comm* comm, int place, core::Topology topology, MPI_Comm* newcomm);
 

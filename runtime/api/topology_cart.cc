@@ -11,7 +11,7 @@ using lamina::Rank;
 using lamina::api::Entry;
 using lamina::api::FindTopology;
 using lamina::api::GiveAll;
-using lamina::api::Plan;
+using lamina::api::NewTopology;
 using lamina::core::Comm;
 using lamina::core::Topology;
 
@@ -19,7 +19,7 @@ namespace {
 
 // Checks the shape of a grid and gives it.
 int PlanGrid(const Entry& entry, Comm* comm, int ndims, const int* dims, const int* periods,
-             Plan* plan) {
+             NewTopology* wanted) {
   REQUIRE(ndims >= 0, comm, MPI_ERR_DIMS, "ndims is %d, must not be negative", ndims);
   REQUIRE(ndims == 0 || (dims != nullptr && periods != nullptr), comm, MPI_ERR_ARG, "%s",
           "dims or periods is a null pointer");
@@ -30,10 +30,10 @@ int PlanGrid(const Entry& entry, Comm* comm, int ndims, const int* dims, const i
     REQUIRE(product <= comm->size, comm, MPI_ERR_DIMS,
             "the grid has more than the %d processes of the communicator", comm->size);
   }
-  plan->members = static_cast<Rank>(product);
-  plan->topology.kind = MPI_CART;
-  plan->topology.dims.assign(dims, dims + ndims);
-  for (int i = 0; i < ndims; ++i) plan->topology.periodic.push_back(periods[i] != 0);
+  wanted->members = static_cast<Rank>(product);
+  wanted->topology.kind = MPI_CART;
+  wanted->topology.dims.assign(dims, dims + ndims);
+  for (int i = 0; i < ndims; ++i) wanted->topology.periodic.push_back(periods[i] != 0);
   return MPI_SUCCESS;
 }
 
@@ -71,10 +71,10 @@ int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int p
   Entry entry(Call::MPI_Cart_create);
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm_old, comm_cart);
-  Plan plan;
-  if (error == MPI_SUCCESS) error = PlanGrid(entry, found, ndims, dims, periods, &plan);
+  NewTopology wanted;
+  if (error == MPI_SUCCESS) error = PlanGrid(entry, found, ndims, dims, periods, &wanted);
   if (error != MPI_SUCCESS) return error;
-  return MakeOver(found, std::move(plan), reorder != 0, comm_cart);
+  return MakeOver(found, std::move(wanted), reorder != 0, comm_cart);
 }
 PROFILED(MPI_Cart_create);
 
@@ -82,10 +82,10 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
   Entry entry(Call::MPI_Cart_map);
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm, newrank);
-  Plan plan;
-  if (error == MPI_SUCCESS) error = PlanGrid(entry, found, ndims, dims, periods, &plan);
+  NewTopology wanted;
+  if (error == MPI_SUCCESS) error = PlanGrid(entry, found, ndims, dims, periods, &wanted);
   if (error != MPI_SUCCESS) return error;
-  *newrank = PlaceIn(*found, plan);
+  *newrank = PlaceIn(*found, wanted);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Cart_map);

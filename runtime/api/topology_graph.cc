@@ -8,14 +8,14 @@ using lamina::Call;
 using lamina::api::Entry;
 using lamina::api::FindTopology;
 using lamina::api::GiveAll;
-using lamina::api::Plan;
+using lamina::api::NewTopology;
 using lamina::core::Comm;
 
 namespace {
 
 // Checks a graph and gives it.
 int PlanGraph(const Entry& entry, Comm* comm, int nnodes, const int* index, const int* edges,
-              Plan* plan) {
+              NewTopology* wanted) {
   REQUIRE(nnodes >= 0 && nnodes <= comm->size, comm, MPI_ERR_ARG, "nnodes is %d, must be 0..%d",
           nnodes, comm->size);
   REQUIRE(nnodes == 0 || index != nullptr, comm, MPI_ERR_ARG, "%s", "index is a null pointer");
@@ -27,10 +27,10 @@ int PlanGraph(const Entry& entry, Comm* comm, int nnodes, const int* index, cons
   for (int i = 0; i < count; ++i)
     REQUIRE(edges[i] >= 0 && edges[i] < nnodes, comm, MPI_ERR_ARG, "edges[%d] is %d, must be 0..%d",
             i, edges[i], nnodes - 1);
-  plan->members = nnodes;
-  plan->topology.kind = MPI_GRAPH;
-  plan->topology.index.assign(index, index + nnodes);
-  plan->topology.edges.assign(edges, edges + count);
+  wanted->members = nnodes;
+  wanted->topology.kind = MPI_GRAPH;
+  wanted->topology.index.assign(index, index + nnodes);
+  wanted->topology.edges.assign(edges, edges + count);
   return MPI_SUCCESS;
 }
 
@@ -41,10 +41,10 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
   Entry entry(Call::MPI_Graph_create);
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm_old, comm_graph);
-  Plan plan;
-  if (error == MPI_SUCCESS) error = PlanGraph(entry, found, nnodes, index, edges, &plan);
+  NewTopology wanted;
+  if (error == MPI_SUCCESS) error = PlanGraph(entry, found, nnodes, index, edges, &wanted);
   if (error != MPI_SUCCESS) return error;
-  return MakeOver(found, std::move(plan), reorder != 0, comm_graph);
+  return MakeOver(found, std::move(wanted), reorder != 0, comm_graph);
 }
 PROFILED(MPI_Graph_create);
 
@@ -52,10 +52,10 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
   Entry entry(Call::MPI_Graph_map);
   REQUIRE_INITIALIZED(entry);
   auto [found, error] = FindParent(entry, comm, newrank);
-  Plan plan;
-  if (error == MPI_SUCCESS) error = PlanGraph(entry, found, nnodes, index, edges, &plan);
+  NewTopology wanted;
+  if (error == MPI_SUCCESS) error = PlanGraph(entry, found, nnodes, index, edges, &wanted);
   if (error != MPI_SUCCESS) return error;
-  *newrank = PlaceIn(*found, plan);
+  *newrank = PlaceIn(*found, wanted);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Graph_map);
