@@ -9,16 +9,16 @@
 namespace lamina::agreement {
 namespace {
 
-// In front of what the leader tells its group.
-struct Verdict {
+// This stands in front of what the leader tells its group.
+struct Outcome {
   std::uint64_t error;
   std::uint64_t context;
   std::uint64_t local_context;
   std::uint64_t is_first;
 };
 
-// Of the two contexts the leaders propose, all different, the smaller one is taken.
-Verdict Negotiate(const Bridge& bridge, std::span<const std::byte> mine,
+// The leaders propose contexts that are all different, and the smaller one is taken.
+Outcome Negotiate(const Bridge& bridge, std::span<const std::byte> mine,
                   std::vector<std::byte>* theirs) {
   const std::uint64_t own = Index(p2p::TheEngine().NewContext());
   std::vector<std::byte> proposal(sizeof own + mine.size());
@@ -37,7 +37,7 @@ Verdict Negotiate(const Bridge& bridge, std::span<const std::byte> mine,
 
 Bridge BridgeOf(core::Comm* inter) {
   core::Comm* local = inter->local;
-  // Every member takes both tags, so that they stay in step.
+  // Every member takes both tags, so that all members' tags stay in step.
   const int tag = inter->NextTag();
   return {Channel(local, local->CollectiveContext(), local->NextTag()), Everyone(*local), 0,
           Channel(inter, inter->CollectiveContext(), tag), 0};
@@ -45,23 +45,23 @@ Bridge BridgeOf(core::Comm* inter) {
 
 int AgreeAcross(const Bridge& bridge, std::span<const std::byte> mine, Agreed* agreed) {
   std::vector<std::byte> told;
-  if (bridge.circle.self == bridge.leader) {
+  if (bridge.members.self == bridge.leader) {
     std::vector<std::byte> theirs;
-    const Verdict verdict = Negotiate(bridge, mine, &theirs);
-    told.resize(sizeof verdict + theirs.size());
-    std::memcpy(told.data(), &verdict, sizeof verdict);
-    if (!theirs.empty()) std::memcpy(told.data() + sizeof verdict, theirs.data(), theirs.size());
+    const Outcome outcome = Negotiate(bridge, mine, &theirs);
+    told.resize(sizeof outcome + theirs.size());
+    std::memcpy(told.data(), &outcome, sizeof outcome);
+    if (!theirs.empty()) std::memcpy(told.data() + sizeof outcome, theirs.data(), theirs.size());
   }
-  const int error = Spread(bridge.inside, bridge.circle, bridge.leader, &told);
+  const int error = Spread(bridge.inside, bridge.members, bridge.leader, &told);
   if (error != MPI_SUCCESS) return error;
-  Verdict verdict;
-  if (told.size() < sizeof verdict) return MPI_ERR_INTERN;
-  std::memcpy(&verdict, told.data(), sizeof verdict);
-  if (verdict.error != MPI_SUCCESS) return static_cast<int>(verdict.error);
-  agreed->context = ContextId{verdict.context};
-  agreed->local_context = ContextId{verdict.local_context};
-  agreed->is_first = verdict.is_first != 0;
-  agreed->theirs.assign(told.begin() + sizeof verdict, told.end());
+  Outcome outcome;
+  if (told.size() < sizeof outcome) return MPI_ERR_INTERN;
+  std::memcpy(&outcome, told.data(), sizeof outcome);
+  if (outcome.error != MPI_SUCCESS) return static_cast<int>(outcome.error);
+  agreed->context = ContextId{outcome.context};
+  agreed->local_context = ContextId{outcome.local_context};
+  agreed->is_first = outcome.is_first != 0;
+  agreed->theirs.assign(told.begin() + sizeof outcome, told.end());
   return MPI_SUCCESS;
 }
 

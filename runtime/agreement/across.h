@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two groups agree: their leaders swap what they have, then each tells its own group.
+// Two groups agree here: their leaders swap what they have, then each tells its own group.
 //
-// Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
+// Threads: The caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@
 
 namespace lamina::agreement {
 
-// The way from this group to the other.
+// A bridge is the way from this group to the other.
 struct Bridge {
   Channel inside;  // of this group
-  Circle circle;   // its members
-  int leader;      // in `circle`
-  // Significant at the leader: the channel in which the other leader is `remote_leader`.
+  Members members;
+  int leader;  // in `members`
+  // This matters at the leader only: the channel in which the other leader is `remote_leader`.
   std::optional<Channel> across;
   Rank remote_leader = MPI_PROC_NULL;
 };
-// Between the groups of an intercommunicator.
+// Makes a bridge between the groups of an intercommunicator.
 Bridge BridgeOf(core::Comm* inter);
 
 struct Agreed {
@@ -34,11 +34,11 @@ struct Agreed {
   std::vector<std::byte> theirs;
 };
 
-// `mine` is significant at the leader, and `theirs` what the other leader had. Returns an MPI error
-// class, the same in all of the group.
+// Agrees with the other group. `mine` matters at the leader only, and `theirs` becomes what the
+// other leader had. Returns an MPI error class, the same in all of the group.
 int AgreeAcross(const Bridge& bridge, std::span<const std::byte> mine, Agreed* agreed);
 
-// Values of a plain type as bytes and back.
+// These turn values of a plain type into bytes and back.
 template <class T>
 std::span<const std::byte> AsBytes(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));

@@ -21,14 +21,16 @@ Buffer BytesAt(const void* address, std::size_t count) {
           datatype::FindDatatype(MPI_BYTE)};
 }
 
-// FNV-1a, 64 bits. Source: RFC 9923.
+// This is FNV-1a with 64 bits.
+// Source: RFC 9923.
 std::uint64_t Hash(std::string_view text) {
   std::uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
 
-// A sealed message that arrived at somebody who waits for another text with the same tag.
+// A stray is a sealed message that arrived at a process that waits for another text with the same
+// tag.
 struct Stray {
   Rank from;
   int tag;
@@ -39,7 +41,7 @@ std::vector<Stray>& Strays() {
   return *strays;
 }
 
-// Is the message about this text?
+// True if the message is about this text.
 bool HasSeal(std::span<const std::byte> bytes, std::string_view key) {
   std::uint32_t length;
   if (bytes.size() < sizeof length) return false;
@@ -73,7 +75,8 @@ struct Search {
   std::string_view key;
 };
 
-// Something is there that may be the one. Quick and without effect: see p2p::WaitUntil.
+// True if something is there that may be the message. It is quick and has no effect; see
+// p2p::WaitUntil.
 bool MayBeThere(void* argument) {
   const Search& search = *static_cast<Search*>(argument);
   if (!search.key.empty())
@@ -138,7 +141,7 @@ int Channel::Receive(Rank from, std::vector<std::byte>* bytes) const {
       return MPI_SUCCESS;
     }
     Strays().push_back({from, tag_, std::move(*bytes)});
-    p2p::TheEngine().Disturb();  // somebody may wait for it
+    p2p::TheEngine().Disturb();  // another thread may wait for it
     bytes->clear();
   }
 }
@@ -157,16 +160,16 @@ int Channel::Swap(Rank with, std::span<const std::byte> mine,
   return error != MPI_SUCCESS ? error : sent;
 }
 
-Circle Everyone(const core::Comm& comm) {
+Members Everyone(const core::Comm& comm) {
   return {comm.size, comm.rank, [](int member) { return member; }};
 }
 
-Circle MembersOf(const core::Group& group) {
+Members MembersOf(const core::Group& group) {
   return {group.size(), group.self,
           [&group](int member) { return static_cast<Rank>(Index(group.peers[member])); }};
 }
 
-Circle MembersOf(const core::Group& group, const core::Comm& parent) {
+Members MembersOf(const core::Group& group, const core::Comm& parent) {
   return {group.size(), group.self, [&group, &parent](int member) {
             const auto& peers = parent.group->peers;
             return static_cast<Rank>(std::find(peers.begin(), peers.end(), group.peers[member]) -
@@ -174,29 +177,30 @@ Circle MembersOf(const core::Group& group, const core::Comm& parent) {
           }};
 }
 
-int Spread(const Channel& channel, const Circle& circle, int root, std::vector<std::byte>* bytes) {
-  const int position = (circle.self - root + circle.members) % circle.members;
-  const auto rank_at = [&](int at) { return circle.rank_of((at + root) % circle.members); };
+int Spread(const Channel& channel, const Members& members, int root,
+           std::vector<std::byte>* bytes) {
+  const int position = (members.self - root + members.count) % members.count;
+  const auto rank_at = [&](int at) { return members.rank_of((at + root) % members.count); };
   int mask = 1;
-  while (mask < circle.members && (position & mask) == 0) mask <<= 1;
+  while (mask < members.count && (position & mask) == 0) mask <<= 1;
   if (position != 0)
     if (const int error = channel.Receive(rank_at(position - mask), bytes); error != MPI_SUCCESS)
       return error;
   for (mask >>= 1; mask > 0; mask >>= 1) {
-    if (position + mask >= circle.members) continue;
+    if (position + mask >= members.count) continue;
     const int error = channel.Send(rank_at(position + mask), *bytes);
     if (error != MPI_SUCCESS) return error;
   }
   return MPI_SUCCESS;
 }
 
-int AgreeContext(const Channel& channel, const Circle& circle, ContextId* context) {
+int AgreeContext(const Channel& channel, const Members& members, ContextId* context) {
   std::vector<std::byte> told(sizeof *context);
-  if (circle.self == 0) {
+  if (members.self == 0) {
     const ContextId made = p2p::TheEngine().NewContext();
     std::memcpy(told.data(), &made, sizeof made);
   }
-  const int error = Spread(channel, circle, 0, &told);
+  const int error = Spread(channel, members, 0, &told);
   if (error != MPI_SUCCESS) return error;
   if (told.size() != sizeof *context) return MPI_ERR_INTERN;
   std::memcpy(context, told.data(), sizeof *context);

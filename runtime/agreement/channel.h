@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages of any length that belong to one agreement, and telling something along a tree.
+// A channel carries messages of any length that belong to one agreement, and tells something along
+// a tree.
 //
 // Within a communicator the tag keeps agreements apart. Where there is none, core::everybody
 // carries the messages, the tag is made from a text, and the whole text travels along, so that two
 // texts with the same tag are not mistaken for one another.
 //
-// Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
+// Threads: The caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
 #include <cstddef>
@@ -22,16 +23,16 @@ namespace lamina::agreement {
 
 class Channel {
  public:
-  // In `context`, a plane of `comm`.
+  // Makes a channel in `context`, a plane of `comm`.
   Channel(core::Comm* comm, ContextId context, int tag)
       : comm_(comm), context_(context), tag_(tag) {}
-  // In core::everybody; ranks are PeerIds.
+  // Makes a channel in core::everybody, where ranks are PeerIds.
   explicit Channel(std::string key);
 
-  // Blocking. Return an MPI error class.
+  // These block and return an MPI error class.
   int Send(Rank to, std::span<const std::byte> bytes) const;
   int Receive(Rank from, std::vector<std::byte>* bytes) const;
-  // Both at once.
+  // Sends and receives at once.
   int Swap(Rank with, std::span<const std::byte> mine, std::vector<std::byte>* theirs) const;
 
  private:
@@ -43,24 +44,26 @@ class Channel {
   const std::string key_;  // empty: messages are not sealed
 };
 
-// `members` processes numbered from 0 and how the channel calls them; this one is `self`.
-struct Circle {
-  int members;
+// These are processes numbered from 0, and how the channel calls them; `self` is this one.
+struct Members {
+  int count;
   int self;
   std::function<Rank(int)> rank_of;
 };
-// All members of an intracommunicator, and of a group as ranks of everybody or of a communicator.
-Circle Everyone(const core::Comm& comm);
-Circle MembersOf(const core::Group& group);
-Circle MembersOf(const core::Group& group, const core::Comm& parent);
+// Return all members of an intracommunicator, or of a group as ranks of everybody or of a
+// communicator.
+Members Everyone(const core::Comm& comm);
+Members MembersOf(const core::Group& group);
+Members MembersOf(const core::Group& group, const core::Comm& parent);
 
-// Gives everybody the bytes of `root`, along a binomial tree. Cost: ceil(log2 P) messages in a row.
-int Spread(const Channel& channel, const Circle& circle, int root, std::vector<std::byte>* bytes);
+// Gives everybody the bytes of `root`, along a binomial tree.
+// Cost: ceil(log2 P) messages in a row.
+int Spread(const Channel& channel, const Members& members, int root, std::vector<std::byte>* bytes);
 
-// A context that no member uses; the first member makes it.
-int AgreeContext(const Channel& channel, const Circle& circle, ContextId* context);
+// Agrees on a context that no member uses; the first member makes it.
+int AgreeContext(const Channel& channel, const Members& members, ContextId* context);
 
-// A text that is about `group` and nothing else with the same `tag`, for Channel.
+// Returns a text for Channel that is about `group` and nothing else with the same `tag`.
 std::string KeyOf(std::string_view tag, const core::Group& group);
 
 }  // namespace lamina::agreement

@@ -60,7 +60,8 @@ class Duplication final : public core::Activity {
   }
 
  private:
-  // The parent in the binomial tree, and how many ranks below this one are its own.
+  // Returns the distance to the parent in the binomial tree, which is also how many ranks from this
+  // one on are its own subtree.
   int Reach() const {
     int mask = 1;
     while (mask < local_->size && (local_->rank & mask) == 0) mask <<= 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Comm_idup: agreeing on contexts without waiting (MPI-5.0, section 7.4.2).
+// MPI_Comm_idup agrees on contexts without waiting (MPI-5.0, section 7.4.2):
 //
 //   intra  root ─ word ─> children ─ word ─> ...
 //   inter  leader <─ swap ─> leader, then each along its own tree
@@ -13,8 +13,8 @@
 
 namespace lamina::agreement {
 
-// Begins giving `made`, a duplicate of `parent` without contexts, its contexts. The request
-// completes when it has them.
+// Begins to give `made`, a duplicate of `parent`, its contexts. The request completes when it has
+// them.
 core::Request* StartDuplication(core::Comm* parent, core::Comm* made);
 
 }  // namespace lamina::agreement
