@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the predefined operations make of two values (MPI-5.0, sections 6.9.2 and 6.9.4). The loops
-// over many of them are in op.cc.
+// This is what the predefined operations make of two values (MPI-5.0, sections 6.9.2 and 6.9.4).
+// The loops over many values are in op.cc.
 #pragma once
 
 #include <type_traits>
@@ -104,7 +104,7 @@ struct BitXor {
   }
 };
 
-// The layout of the pair types: a C struct of a value and where it was found.
+// The pair types are laid out as a C struct of a value and the place where it was found.
 template <class Value, class Where>
 struct Pair {
   Value value;

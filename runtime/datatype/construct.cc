@@ -6,7 +6,7 @@
 namespace lamina::datatype {
 namespace {
 
-// The smallest interval that covers what was added.
+// This is the smallest interval that covers what was added.
 struct Interval {
   std::int64_t first = 0;
   std::int64_t end = 0;
@@ -21,7 +21,7 @@ struct Interval {
 
 bool IsEmpty(const Part& part) { return part.count <= 0 || part.repeats <= 0; }
 
-// Where the elements of `part` begin: displacements of the lowest and the highest.
+// Returns where the elements of `part` begin: the displacements of the lowest and the highest.
 Interval Displacements(const Part& part, CheckedMath* math) {
   const std::int64_t across = math->Multiply(part.count - 1, part.type->extent);
   const std::int64_t along = math->Multiply(part.repeats - 1, part.stride);
@@ -34,9 +34,9 @@ Interval Displacements(const Part& part, CheckedMath* math) {
   return range;
 }
 
-// Lower bound and extent. A bound that was set explicitly anywhere inside hides the others; without
-// one the extent is padded to the alignment of the elements (section 5.1). A part with an empty
-// type map has no bounds.
+// Sets lower bound and extent. A bound that was set explicitly anywhere inside hides the others;
+// without one the extent is padded to the alignment of the elements (section 5.1). A part with an
+// empty type map has no bounds.
 void SetBounds(Datatype* type, const std::vector<Part>& parts, CheckedMath* math) {
   Interval bounds;
   Interval true_bounds;
@@ -93,7 +93,7 @@ void SetExplicitBounds(Datatype* type, std::int64_t lower, std::int64_t extent) 
   type->explicit_bounds = true;
 }
 
-// `inner` repeated over one dimension of a distributed array; `inner` is consumed.
+// Repeats `inner` over one dimension of a distributed array and consumes it.
 Datatype* Distribute(const Distribution& dimension, Datatype* inner) {
   const std::int64_t size = dimension.size;
   const std::int64_t processes = dimension.kind == MPI_DISTRIBUTE_NONE ? 1 : dimension.processes;
@@ -103,7 +103,7 @@ Datatype* Distribute(const Distribution& dimension, Datatype* inner) {
   } else if (block == MPI_DISTRIBUTE_DFLT_DARG) {
     block = dimension.kind == MPI_DISTRIBUTE_BLOCK ? (size + processes - 1) / processes : 1;
   }
-  // A block longer than the array is as good as one of its size, and cannot overflow below.
+  // A block longer than the array acts like one of the array's size, which cannot overflow below.
   block = std::min(block, size);
   const std::int64_t coordinate = dimension.kind == MPI_DISTRIBUTE_NONE ? 0 : dimension.coordinate;
   const std::int64_t extent = inner->extent;
@@ -158,7 +158,8 @@ Datatype* MakeDup(Datatype* type) {
 }
 
 Datatype* MakeSubarray(std::span<const Dimension> dimensions, Datatype* type) {
-  // From the fastest dimension outwards: rows, planes, ... `row` is the distance of neighbours.
+  // The loop goes from the fastest dimension outwards: rows, planes and so on. `row` is the
+  // distance of neighbours.
   Datatype* inner = type;
   Retain(inner);
   std::int64_t row = type->extent;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The datatype constructors (MPI-5.0, section 5.1.2 to 5.1.7) over bytes and 64-bit counts.
+// These are the datatype constructors (MPI-5.0, sections 5.1.2 to 5.1.7) over bytes and 64-bit
+// counts.
 //
-// Arguments have been checked. Each returns a new, uncommitted type with one reference, the
-// caller's; it holds references on the types it is made of. Null if the size, a bound or an offset
-// of the result does not fit into 64 bits.
+// Their arguments have been checked. Each returns a new, uncommitted type with one reference, which
+// the caller owns; the type holds references on the types it is made of. The result is null if its
+// size, a bound or an offset does not fit into 64 bits.
 #pragma once
 
 #include <span>
@@ -13,7 +14,7 @@
 
 namespace lamina::datatype {
 
-// 64-bit arithmetic that remembers whether a result did not fit.
+// This is 64-bit arithmetic that remembers whether a result did not fit.
 class CheckedMath {
  public:
   std::int64_t Add(std::int64_t a, std::int64_t b) {
@@ -35,13 +36,14 @@ class CheckedMath {
 Datatype* MakeContiguous(std::int64_t count, Datatype* type);
 Datatype* MakeVector(std::int64_t count, std::int64_t block, std::int64_t stride_bytes,
                      Datatype* type);
-// Any list of blocks: indexed, hindexed, indexed_block, hindexed_block and struct.
+// Makes a type of any list of blocks, for indexed, hindexed, indexed_block, hindexed_block and
+// struct.
 Datatype* MakeBlocks(std::vector<Part> parts);
 Datatype* MakeResized(std::int64_t lower, std::int64_t extent, Datatype* type);
-// Same bounds, same layout; committed if `type` is.
+// Makes a type with the same bounds and layout, which is committed if `type` is.
 Datatype* MakeDup(Datatype* type);
 
-// One dimension of an array, slowest first.
+// This is one dimension of an array; the slowest comes first.
 struct Dimension {
   std::int64_t size;
   std::int64_t subsize;
@@ -49,7 +51,8 @@ struct Dimension {
 };
 Datatype* MakeSubarray(std::span<const Dimension> dimensions, Datatype* type);
 
-// What one process of a grid has of one dimension of a distributed array, slowest first.
+// This is what one process of a grid has of one dimension of a distributed array; the slowest comes
+// first.
 struct Distribution {
   std::int64_t size;        // of the whole array
   int kind;                 // MPI_DISTRIBUTE_BLOCK, _CYCLIC or _NONE

@@ -9,7 +9,7 @@
 namespace lamina::datatype {
 namespace {
 
-// How many elements of its type `part` has.
+// Returns how many elements of its type `part` has.
 std::int64_t CopiesOf(const Part& part) {
   return std::max<std::int64_t>(part.count, 0) * std::max<std::int64_t>(part.repeats, 0);
 }

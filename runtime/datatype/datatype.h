@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datatypes: where the bytes of a message lie in memory (MPI-5.0, chapter 5).
+// A datatype says where the bytes of a message lie in memory (MPI-5.0, chapter 5).
 //
 // A type is kept in two forms: the constructor call that made it (definition.h), and the layout of
 // one element (layout.h), flattened once when the type is committed. Everything below counts in
-// bytes and 64 bits.
+// bytes, with 64 bits.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@
 
 namespace lamina::datatype {
 
-// What one predefined type is made of, for reductions and for external32.
+// This says what one predefined type is made of, for reductions and for external32.
 enum class Basic : std::uint8_t {
   kNone,  // derived, or not a single kind of element
   kByte,
@@ -61,7 +61,7 @@ struct Datatype : core::Object {
   static constexpr core::Kind kKind = core::Kind::kDatatype;
   constexpr Datatype() : Object(kKind) {}
 
-  // Read on the short path, so first.
+  // The short path reads these members, so they come first.
   std::int64_t size = 0;         // bytes of data in one element
   std::int64_t extent = 0;       // from one element to the next
   bool contiguous = false;       // elements lie end to end without holes, data at offset true_lower
@@ -85,8 +85,8 @@ struct Datatype : core::Object {
   Extras* extras = nullptr;          // owned; null until needed
 };
 
-// The predefined types, and where each is by the low byte of its handle, plus one; 0: there is
-// none. The other bits are kPredefinedBase.
+// These are the predefined types, and the index of each plus one by the low byte of its handle; 0
+// means that there is none. The other bits of a handle are kPredefinedBase.
 inline constexpr std::uintptr_t kPredefinedBase = 0x200;
 extern Datatype* const predefined_types;
 struct PredefinedIndex {
@@ -94,8 +94,8 @@ struct PredefinedIndex {
 };
 extern const PredefinedIndex predefined_index;
 
-// A predefined type or one of the application's; null for MPI_DATATYPE_NULL and everything else.
-// O(1).
+// Finds a predefined type or one of the application's, in constant time; returns null for
+// MPI_DATATYPE_NULL and everything else.
 [[gnu::always_inline]] inline Datatype* FindDatatype(MPI_Datatype handle) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if ((value & ~std::uintptr_t{0xff}) != kPredefinedBase) [[unlikely]]
@@ -104,21 +104,22 @@ extern const PredefinedIndex predefined_index;
   return index == 0 ? nullptr : &predefined_types[index - 1];
 }
 MPI_Datatype HandleOf(const Datatype* type);
-// Makes the type ready for communication: flattens it, and what it is made of. Again is nothing.
+// Makes the type ready for communication: flattens it and what it is made of. A second call does
+// nothing.
 void Commit(Datatype* type);
 // Predefined types are not counted.
 void Retain(Datatype* type);
-// At zero frees the type and lets go of the types it was made of.
+// Frees the type at zero and lets go of the types it was made of.
 void Release(Datatype* type);
 
-// `address` moved by `offset` bytes. MPI_BOTTOM, which is null, takes part: the sum is an
-// integer's.
+// Returns `address` moved by `offset` bytes. The sum is made of integers, because MPI_BOTTOM, which
+// is null, takes part.
 inline std::byte* At(const void* address, std::int64_t offset) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(address) +
                                       static_cast<std::uintptr_t>(offset));
 }
 
-// `count` elements at `address`, or `count` elements to come there.
+// A buffer is `count` elements at `address`, whether they are there or are to come.
 struct Buffer {
   void* address = nullptr;  // as the user gave it; MPI_BOTTOM is null
   std::int64_t count = 0;
@@ -126,18 +127,19 @@ struct Buffer {
 
   std::int64_t bytes() const { return count * type->size; }
   bool contiguous() const { return type->contiguous || bytes() == 0; }
-  // First byte of data; only if contiguous().
+  // Returns the first byte of data; contiguous() must hold.
   std::byte* data() const { return At(address, type->true_lower); }
 };
 
 // Copies the packed bytes [position, position + into.size()) of `from` to `into`, in type map
-// order. The range must lie within from.bytes(). No allocation.
+// order. The range must lie within from.bytes(). Nothing is allocated.
 void Pack(const Buffer& from, std::int64_t position, std::span<std::byte> into);
-// The reverse.
+// Does the reverse of Pack.
 void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer& into);
-// Unpack all of what another process has just written to memory that both share.
+// Unpacks all of what another process has just written to memory that both share.
 void UnpackFresh(std::span<const std::byte> from, const Buffer& into);
-// min(bytes) of data from one layout to another, without packing where either is contiguous.
+// Copies data from one layout to another, as many bytes as both have, without packing where either
+// is contiguous.
 void Copy(const Buffer& from, const Buffer& into);
 
 }  // namespace lamina::datatype

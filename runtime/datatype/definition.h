@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a derived datatype was made, in two forms: as parts, which is what it means, and as the
-// arguments of the call, which is what MPI_Type_get_contents gives back.
+// A definition says how a derived datatype was made, in two forms: as parts, which is what it
+// means, and as the arguments of the call, which is what MPI_Type_get_contents gives back.
 #pragma once
 
 #include <mpi.h>
@@ -15,8 +15,8 @@
 
 namespace lamina::datatype {
 
-// `repeats` blocks, `stride` bytes apart, the first `displacement` bytes from the element's
-// address; each is `count` elements of `type` side by side.
+// A part is `repeats` blocks, `stride` bytes apart, the first `displacement` bytes from the
+// element's address; each block is `count` elements of `type` side by side.
 struct Part {
   Datatype* type;
   std::int64_t displacement = 0;
@@ -25,8 +25,8 @@ struct Part {
   std::int64_t stride = 0;
 };
 
-// The arguments of the constructor call, in the order section 5.1.13 lists them. `large_counts` is
-// used by the _c forms alone, and by all of them. The types are held by reference.
+// These are the arguments of the constructor call, in the order in which section 5.1.13 lists them.
+// The _c forms, and only they, use `large_counts`. The types are held by reference.
 struct Contents {
   int combiner = MPI_COMBINER_NAMED;
   std::vector<int> integers;
@@ -51,12 +51,13 @@ struct Extras {
 // Makes room for a name and attributes if there is none yet.
 Extras& ExtrasOf(Datatype* type);
 
-// Keeps the arguments of the call that made `type`; takes references on the types in it.
+// Keeps the arguments of the call that made `type` and takes references on the types in it.
 void Record(Datatype* type, Contents contents);
 
-// Basic elements in `bytes` bytes of data of this type, or -1 if the bytes end within one.
+// Returns how many basic elements `bytes` bytes of data of this type are, or -1 if the bytes end
+// within one.
 std::int64_t ElementsIn(const Datatype& type, std::int64_t bytes);
-// The reverse: bytes that the first `elements` basic elements take.
+// Does the reverse: returns the bytes that the first `elements` basic elements take.
 std::int64_t BytesOf(const Datatype& type, std::int64_t elements);
 
 }  // namespace lamina::datatype

@@ -11,7 +11,7 @@
 namespace lamina::datatype {
 namespace {
 
-// One number of a predefined type.
+// This is one number of a predefined type.
 struct Number {
   Basic basic;
   std::int64_t offset;
@@ -25,7 +25,7 @@ struct Shape {
   int count;
 };
 
-// The table of section 14.5.2: sizes are those of a 32-bit machine.
+// This is the table of section 14.5.2, whose sizes are those of a 32-bit machine.
 std::int64_t ExternalBytes(Basic basic) {
   if (basic == Basic::kWchar) return 2;
   return basic == Basic::kLong || basic == Basic::kUnsignedLong ? 4 : BytesOf(basic);
@@ -59,7 +59,7 @@ Shape ShapeOf(const Datatype& type) {
 
 bool IsSigned(Basic basic) { return basic >= Basic::kInt8 && basic <= Basic::kLong; }
 
-// Memory is little-endian; a shorter external number takes the low bytes.
+// Memory is little-endian, so a shorter external number takes the low bytes.
 void WriteNumber(const std::byte* memory, const Number& number, std::byte* into) {
   std::byte wide[16];
   if (number.basic == Basic::kLongDouble) {  // of x87, written as binary128

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// IEEE binary16 numbers, for compilers that do not know them.
+// These are IEEE binary16 numbers for compilers that do not know them.
 #pragma once
 
 #include <bit>
@@ -7,8 +7,8 @@
 
 namespace lamina::datatype {
 
-// Computed as float, which holds the exact sum
-// or product of two of them closely enough that rounding twice changes nothing.
+// Operations compute in float, which holds the exact sum or product of two halves closely enough
+// that rounding twice changes nothing.
 struct Half {
   std::uint16_t bits;
 

@@ -3,21 +3,14 @@
 
 #include <algorithm>
 
+#include "runtime/datatype/tuning.h"
+
 namespace lamina::datatype {
 namespace {
 
 using Kind = Group::Kind;
 
-// From how many pieces on a loop of its own pays for a group.
-constexpr std::int64_t kLoopPieces = 16;
-// From how many pieces on, in each of two dimensions, a grid is better than a list.
-constexpr std::int64_t kGridSide = 4;
-// How many runs copies of one child may become, and how many once there are many.
-constexpr std::int64_t kWrittenOutMax = 1024;
-constexpr std::int64_t kWrittenOutMaxLate = 8;
-constexpr std::size_t kManyRuns = 1 << 16;
-
-// How many runs one copy of `child` becomes when it is written out.
+// Returns how many runs one copy of `child` becomes when it is written out.
 std::int64_t RunsOf(const Layout& child) {
   std::int64_t runs = 0;
   for (const Group& group : child.groups)
@@ -37,7 +30,7 @@ void LayoutBuilder::Normalise(Run* run) {
   if (run->count == 1) run->stride = 0;
 }
 
-// True if `run` was taken up by the last run of the list.
+// Returns true if the last run of the list took up `run`.
 bool LayoutBuilder::JoinsLast(const Run& run) {
   if (runs_.empty() || run.inner != nullptr || runs_.back().inner != nullptr) return false;
   Run& last = runs_.back();
@@ -115,7 +108,7 @@ void LayoutBuilder::Append(const Layout& child, std::int64_t displacement, std::
 void LayoutBuilder::Append(std::unique_ptr<OwnedLayout> child, std::int64_t displacement,
                            std::int64_t count, std::int64_t stride) {
   Append(static_cast<const Layout&>(*child), displacement, count, stride);
-  // Runs and what a nested group of the child points to may still be needed.
+  // Runs, and what a nested group of the child points to, may still be needed.
   made_->parts.push_back(std::move(child));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The flattened form of a datatype: pieces of memory in type map order, in groups that one loop can
-// copy. It is made once, when the type is committed, and never changes.
+// A layout is the flattened form of a datatype: pieces of memory in type map order, in groups that
+// one loop can copy. It is made once, when the type is committed, and never changes.
 //
 // Pieces that touch are one piece. Pieces of one size at one distance are a strided group, others
 // of one size share a list of offsets, and only what is left keeps a size for each. What repeats
@@ -38,7 +38,7 @@ struct Group {
   const Layout* inner = nullptr;
 };
 
-// Without nested groups a layout has no more pieces than this, or the number is not known.
+// A layout without nested groups has no more pieces than this, or their number is not known.
 inline constexpr std::int64_t kManyPieces = std::int64_t{1} << 40;
 
 struct Layout {
@@ -47,7 +47,7 @@ struct Layout {
   std::span<const Group> groups;
 };
 
-// A layout with the memory it needs.
+// This is a layout with the memory it needs.
 struct OwnedLayout : Layout {
   std::vector<Group> group_memory;
   std::vector<std::unique_ptr<std::int64_t[]>> tables;
@@ -57,17 +57,17 @@ struct OwnedLayout : Layout {
 // Collects the layout of one type from those of its parts, in type map order.
 class LayoutBuilder {
  public:
-  // `count` copies of `child`, the first moved by `displacement`, each `stride` after the last.
-  // `child` must outlive the result.
+  // Appends `count` copies of `child`, the first moved by `displacement`, each `stride` after the
+  // last. `child` must outlive the result.
   void Append(const Layout& child, std::int64_t displacement, std::int64_t count,
               std::int64_t stride);
-  // The same for a child made on the way.
+  // Does the same for a child made on the way.
   void Append(std::unique_ptr<OwnedLayout> child, std::int64_t displacement, std::int64_t count,
               std::int64_t stride);
   std::unique_ptr<OwnedLayout> Take();
 
  private:
-  // `count` pieces of `bytes` each, `stride` apart; or copies of `inner`.
+  // A run is `count` pieces of `bytes` each, `stride` apart, or copies of `inner`.
   struct Run {
     std::int64_t offset;
     std::int64_t bytes;

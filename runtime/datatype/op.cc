@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each pair of operation and kind of element has its own loop, found once per call; the loops are
-// plain, so that the compiler makes vectors of them: of 16 bytes, and once more of 32 for
-// processors that have such (64 KiB reduced by two ranks 5.6 us instead of 6.5). Results have the
+// Each pair of operation and kind of element has its own loop, found once per call. The loops are
+// plain, so that the compiler makes vectors of them, and it makes each of them twice: for every
+// processor, and for those with wider vectors. Results have the same bits in both, because neither
+// fuses a multiplication with an addition.
 // same bits: neither fuses a multiplication with an addition.
 #include "runtime/datatype/op.h"
 
@@ -18,7 +19,7 @@ namespace {
 
 using Kernel = void (*)(const void* first, const void* second, void* out, std::int64_t count);
 
-// `out` may be `second`: the compiler's own test for overlap lets that through as vectors.
+// `out` may be `second`, because the compiler's own test for overlap lets that through as vectors.
 template <class T, class Operation>
 [[gnu::always_inline]] inline void Each(const void* first, const void* second, void* out,
                                         std::int64_t count) {
@@ -41,7 +42,7 @@ __attribute__((target("avx2"))) void WideLoop(const void* first, const void* sec
 }
 #endif
 
-// No vector holds numbers of 16 bytes, nor those of half a float, which are converted one by one.
+// No vector holds numbers of 16 bytes, nor half floats, which are converted one by one.
 template <class T>
 constexpr bool kFitsVectors = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 template <class T>
@@ -56,7 +57,7 @@ Kernel Loop() {
   return NarrowLoop<T, Operation>;
 }
 
-// Member by member: the padding behind the last pair need not be there.
+// This copies member by member, because the padding behind the last pair need not be there.
 template <class P, class Operation>
 void PairLoop(const void* first, const void* second, void* out, std::int64_t count) {
   const P* left = static_cast<const P*>(first);
@@ -72,9 +73,9 @@ void PairLoop(const void* first, const void* second, void* out, std::int64_t cou
   }
 }
 
-// The rows of table 6.1 (MPI-5.0): which kinds of element a group of operations takes.
+// These are the rows of table 6.1 (MPI-5.0): which kinds of element a group of operations takes.
 
-// Characters are none of them in the table, but every other MPI takes them for small integers, and
+// The table does not name characters, but every other MPI takes them for small integers, and
 // programs have come to rely on it.
 template <class Operation>
 Kernel OnIntegers(Basic basic) {
@@ -235,7 +236,8 @@ Kernel OnSingles(const Datatype& type) {
 struct Row {
   std::uint32_t handle;
   const char* name;
-  Kernel (*find)(const Datatype& type);  // null: not for reductions (MPI_REPLACE, MPI_NO_OP)
+  Kernel (*find)(
+      const Datatype& type);  // null for MPI_REPLACE and MPI_NO_OP, which are not for reductions
 };
 constexpr Row kRows[] = {
     {0x21, "MPI_SUM", OnSingles<OnNumbers<Sum>>},
@@ -256,7 +258,7 @@ constexpr Row kRows[] = {
 constexpr std::uint32_t kBase = 0x20;
 constexpr std::uint32_t kEnd = 0x40;
 
-// By handle - kBase; unused slots have no name.
+// The table is indexed by handle - kBase; unused slots have no name.
 constexpr std::array<Op, kEnd - kBase> MakeOps() {
   std::array<Op, kEnd - kBase> ops;
   for (const Row& row : kRows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduction operations (MPI-5.0, section 6.9).
+// These are the reduction operations (MPI-5.0, section 6.9).
 #pragma once
 
 #include <mpi.h>
@@ -20,21 +20,22 @@ struct Op : core::Object {
   const char* name = "";
 };
 
-// MPI_SUM and kin or one of ours; null for MPI_OP_NULL and everything else.
+// Finds MPI_SUM and its kin or one of ours; returns null for MPI_OP_NULL and everything else.
 Op* FindOp(MPI_Op handle);
 MPI_Op HandleOf(const Op* op);
 void Retain(Op* op);
 void Release(Op* op);
 
-// May `op` be applied to `type`? (User operations: always. Predefined: table 6.1 of the standard,
-// and characters as integers; derived types only for user operations.)
+// True if `op` may be applied to `type`. User operations take every type; predefined ones take no
+// derived types, but those of table 6.1 of the standard and characters as integers.
 bool Fits(const Op& op, const Datatype& type);
 
-// inout[i] = in[i] op inout[i], for `count` elements of `type`; Fits() holds. `in` comes first in
-// rank order, as MPI_User_function has it.
+// Computes inout[i] = in[i] op inout[i] for `count` elements of `type`; Fits() must hold. `in`
+// comes first in rank order, as MPI_User_function has it.
 void Reduce(const Op& op, const void* in, void* inout, std::int64_t count, const Datatype& type);
 
-// out[i] = first[i] op second[i], the same otherwise. `out` may be `second`; else all are apart.
+// Computes out[i] = first[i] op second[i] in the same way. `out` may be `second`; otherwise no two
+// arrays overlap.
 void Combine(const Op& op, const void* first, const void* second, void* out, std::int64_t count,
              const Datatype& type);
 

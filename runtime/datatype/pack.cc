@@ -2,9 +2,9 @@
 // Pack, Unpack and Copy walk the groups of a layout.
 //
 // The loops at the bottom move many pieces of one size with a fixed number of loads and stores for
-// each; which loop is chosen once per group. Where an element has few pieces and there are many
-// elements, the loops change places: each piece is moved for a whole tile of elements, so that
-// a struct of three members costs three choices a tile and not three an element.
+// each; which loop it is, is chosen once per group. Where an element has few pieces and there are
+// many elements, the loops change places: each piece is moved for a whole tile of elements, so that
+// the choices of a small struct are made once a tile and not once an element.
 #include <algorithm>
 #include <cstring>
 
@@ -12,35 +12,23 @@
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/layout.h"
 #include "runtime/datatype/piece.h"
+#include "runtime/datatype/tuning.h"
 #include "runtime/memory/copy.h"
 #include "runtime/memory/prefetch.h"
 
 namespace lamina::datatype {
 namespace {
 
-// Which way the bytes go between the user's memory and the packed form.
+// This says in which direction bytes go between the user's memory and the packed form.
 enum class Direction { kPack, kUnpack };
-
-// An element with at most so many pieces is worth turning the loops around for.
-constexpr std::int64_t kColumnsMax = 32;
-constexpr std::int64_t kElementsForColumns = 4;
-// From how many pieces on a strided element is worth a loop of its own.
-constexpr std::int64_t kGridSide = 4;
-// Where a grid lies in memory rather than in a cache, and its elements end before the processor has
-// learned to fetch ahead: wide pieces are loaded by one instruction, which it learns from twice as
-// fast as from the four of Line(), and it is shown where the next elements begin.
-constexpr std::int64_t kFetchedPiece = 32, kPageBytes = 4096, kCacheBytes = 1 << 20;
-constexpr std::int64_t kElementsAhead = 4;
-// What a tile of elements may take in memory and packed, to stay in the first-level cache.
-constexpr std::int64_t kTileBytes = 16384;
 
 template <Direction direction>
 class Walk {
  public:
   using Packed = std::conditional_t<direction == Direction::kPack, std::byte*, const std::byte*>;
 
-  // Packed bytes [position, position + bytes) of elements of `layout`, the first at `memory`, each
-  // `extent` after the last.
+  // Moves the packed bytes [position, position + bytes) of elements of `layout`, the first at
+  // `memory`, each `extent` after the last.
   static void Elements(std::byte* memory, const Layout& layout, std::int64_t extent,
                        std::int64_t position, Packed packed, std::int64_t bytes) {
     if (position != 0) {
@@ -100,7 +88,7 @@ class Walk {
     }
   }
 
-  // Piece by piece, each for `count` elements.
+  // Moves piece by piece, each for `count` elements.
   static void Columns(std::byte* memory, const Layout& layout, std::int64_t extent, Packed packed,
                       std::int64_t count) {
     for (const Group& group : layout.groups)
@@ -121,7 +109,7 @@ class Walk {
       }
   }
 
-  // Packed bytes [position, position + bytes) of one element, with bytes > 0.
+  // Moves the packed bytes [position, position + bytes) of one element, with bytes > 0.
   static void Within(std::byte* memory, const Layout& layout, std::int64_t position, Packed packed,
                      std::int64_t bytes) {
     const auto after = std::upper_bound(
@@ -137,7 +125,7 @@ class Walk {
     }
   }
 
-  // The same within one group.
+  // Does the same within one group.
   static void Part(std::byte* memory, const Group& group, std::int64_t skip, Packed packed,
                    std::int64_t bytes) {
     if (bytes == group.size) return Pieces(memory, group, 0, group.pieces, packed);
@@ -166,7 +154,7 @@ class Walk {
   static void PartOfMixed(std::byte* memory, const Group& group, std::int64_t skip, Packed packed,
                           std::int64_t bytes) {
     const std::int64_t* const ends_end = group.ends + group.pieces + 1;
-    const auto find = [&](std::int64_t position) {  // the piece in which it lies, or the end
+    const auto find = [&](std::int64_t position) {  // finds the piece that holds it, or the end
       return std::upper_bound(group.ends, ends_end, position) - group.ends - 1;
     };
     std::int64_t first = find(skip);
@@ -184,7 +172,7 @@ class Walk {
       Move(At(base, group.offsets[last]), packed + group.ends[last] - group.ends[first], tail);
   }
 
-  // Pieces [first, first + count) of a group.
+  // Moves the pieces [first, first + count) of a group.
   static void Pieces(std::byte* memory, const Group& group, std::int64_t first, std::int64_t count,
                      Packed packed) {
     memory = At(memory, group.offset);
@@ -202,7 +190,8 @@ class Walk {
     }
   }
 
-  // `count` pieces of `bytes`, one every `stride` in memory and every `packed_stride` when packed.
+  // Moves `count` pieces of `bytes`, one every `stride` in memory and every `packed_stride` when
+  // packed.
   static void Strided(std::byte* memory, std::int64_t stride, Packed packed,
                       std::int64_t packed_stride, std::int64_t bytes, std::int64_t count) {
     ChooseCopier(bytes, [=](auto copier) {
@@ -210,7 +199,7 @@ class Walk {
     });
   }
 
-  // Strided groups, one every `extent`: two loops after one choice.
+  // Moves strided groups, one every `extent`: two loops after one choice.
   static void Grid(std::byte* memory, const Group& group, std::int64_t extent, Packed packed,
                    std::int64_t count) {
     const bool fetch = group.bytes >= kFetchedPiece &&
@@ -313,12 +302,11 @@ void Unpack(std::span<const std::byte> from, std::int64_t position, const Buffer
   if (bytes > 0) Move<Direction::kUnpack>(into, position, from.data(), bytes);
 }
 
-// A loop over short elements asks for too few lines of another processor's cache at a time.
-// (Inlined, it makes the way of contiguous data longer: 609 instead of 598 instructions a receive.)
+// A loop over short elements asks for too few lines of another processor's cache at a time, so this
+// asks for them first. It is not inlined, because that would lengthen the path of contiguous data.
 [[gnu::noinline]] void UnpackFresh(std::span<const std::byte> from, const Buffer& into) {
-  constexpr std::size_t kFetchedBytesMax = 2048;
   constexpr std::size_t kLineBytes = 64;
-  for (std::size_t at = 0; at < std::min(from.size(), kFetchedBytesMax); at += kLineBytes)
+  for (std::size_t at = 0; at < std::min(from.size(), kFreshBytesMax); at += kLineBytes)
     memory::WillRead(from.data() + at);
   Unpack(from, 0, into);
 }
@@ -328,7 +316,7 @@ void Copy(const Buffer& from, const Buffer& into) {
   if (bytes == 0) return;
   if (from.contiguous()) return Unpack({from.data(), static_cast<std::size_t>(bytes)}, 0, into);
   if (into.contiguous()) return Pack(from, 0, {into.data(), static_cast<std::size_t>(bytes)});
-  // Through a piece of stack that stays in the first-level cache.
+  // The data goes through a piece of stack that stays in the first-level cache.
   std::byte piece[8192];
   for (std::int64_t position = 0; position < bytes; position += sizeof piece) {
     const auto here =

@@ -8,7 +8,7 @@
 namespace lamina::datatype {
 namespace {
 
-// In the order they were asked for; guarded by the library lock.
+// These types are in the order in which they were asked for; the library lock guards them.
 std::vector<Datatype*>& Made() {
   static auto* const made = new std::vector<Datatype*>;
   return *made;
@@ -42,7 +42,7 @@ Datatype* Parametrised(int combiner, std::vector<int> integers, MPI_Datatype mod
   return Keep(*FindDatatype(model), {combiner, std::move(integers), {}, {}, {}});
 }
 
-// One way to represent a number: what gfortran calls a kind.
+// This is one way to represent a number, which gfortran calls a kind.
 struct Kind {
   int precision;
   int range;
@@ -50,14 +50,14 @@ struct Kind {
   MPI_Datatype complex;
 };
 
-// The first kind that is large enough, as the Fortran compiler's selected_real_kind has it.
+// Returns the first kind that is large enough, as the Fortran compiler's selected_real_kind does.
 Kind RealKind(int precision, int range) {
-  // A kind for 10 bytes lies between 8 and 16; C calls it long double.
+  // The 10-byte kind lies between the other two; C calls it long double.
   const Kind kinds[] = {{6, 37, MPI_REAL4, MPI_COMPLEX8},
                         {15, 307, MPI_REAL8, MPI_COMPLEX16},
                         {18, 4931, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
                         {33, 4931, MPI_REAL16, MPI_COMPLEX32}};
-  // MPI_UNDEFINED is negative: anything will do.
+  // MPI_UNDEFINED is negative, so that every kind is large enough.
   for (const Kind& kind : kinds)
     if (precision <= kind.precision && range <= kind.range) return kind;
   return {0, 0, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predefined datatypes without a name, which exist once somebody has asked for them: Fortran types
-// by precision and range (MPI-5.0, section 19.1.9) and pairs of a value and an index for MPI_MINLOC
-// and MPI_MAXLOC (section 6.9.4).
+// These predefined datatypes have no name and exist once somebody has asked for them: Fortran types
+// by precision and range (MPI-5.0, section 19.1.9), and pairs of a value and an index for
+// MPI_MINLOC and MPI_MAXLOC (section 6.9.4).
 //
-// The same arguments give the same type. None is ever freed. Each function returns null if there is
-// no such type.
+// The same arguments give the same type, and no type is ever freed. Each function returns null if
+// there is no such type.
 #pragma once
 
 #include "runtime/datatype/datatype.h"
 
 namespace lamina::datatype {
 
-// Decimal digits and decimal exponents; MPI_UNDEFINED where it does not matter.
+// Arguments are decimal digits and decimal exponents, or MPI_UNDEFINED where one does not matter.
 Datatype* FortranInteger(int range);
 Datatype* FortranReal(int precision, int range);
 Datatype* FortranComplex(int precision, int range);

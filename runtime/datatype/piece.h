@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How one piece of memory is copied: a few loads and stores that are known when the loop around it
+// One piece of memory is copied by a few loads and stores, which are known when the loop around it
 // is compiled. The loops are in pack.cc.
 //
-// Everything here is inlined by force: link-time optimisation would call it for every piece.
+// Everything here is inlined by force, because link-time optimisation would call it for every
+// piece.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 
 namespace lamina::datatype {
 
-// What one load brings, or a few of the widest that every processor has.
+// A vector is what one load brings, or a few of the widest that every processor has.
 typedef std::uint64_t Vector __attribute__((vector_size(16)));
 template <std::size_t size>
 struct Word {
@@ -49,7 +50,7 @@ template <std::size_t size>
   std::memcpy(to, &word, size);
 }
 
-// How one piece is copied, by its size: with one word where it has that size, with two that overlap
+// One piece is copied by its size: with one word where it has that size, with two that overlap
 // where it is less than twice that.
 template <std::size_t size>
 struct Whole {
@@ -67,7 +68,8 @@ struct Halves {
     Store<half>(to + end, last);
   }
 };
-// Any size from `unit` to four times that, without a branch: four words that overlap as needed.
+// Copies any size from `unit` to four times that without a branch, by four words that overlap as
+// needed.
 template <std::size_t unit>
 struct Quarters {
   [[gnu::always_inline]] static void Copy(std::byte* to, const std::byte* from,
@@ -90,7 +92,7 @@ struct Any {
   }
 };
 
-// Sizes that change from piece to piece, so branches are what they cost.
+// Copies sizes that change from piece to piece, at the cost of branches.
 struct Changing {
   [[gnu::always_inline]] static void Copy(std::byte* to, const std::byte* from,
                                           std::int64_t bytes) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The predefined datatypes, by the low byte of their handle (MPI-5.0, chapter "Application Binary
-// Interface"; sizes of the C and Fortran compilers of Debian on x86-64).
+// These are the predefined datatypes, by the low byte of their handle (MPI-5.0, chapter
+// "Application Binary Interface"). Sizes are those of the C and Fortran compilers of Debian on
+// x86-64.
 #include "runtime/datatype/predefined.h"
 
 #include <array>
@@ -14,7 +15,7 @@ struct Row {
   std::uint32_t handle;
   const char* name;
   Basic basic;
-  Basic index = Basic::kNone;  // of pairs, whose value `basic` is then
+  Basic index = Basic::kNone;  // of pairs only, whose value is then `basic`
 };
 
 constexpr Row kRows[] = {
@@ -91,7 +92,7 @@ constexpr Row kRows[] = {
 };
 constexpr std::size_t kCount = std::size(kRows);
 
-// Two groups and a layout for each type; only a pair can have a hole inside.
+// Each type gets two groups and a layout; only a pair can have a hole inside.
 struct Flat {
   Group groups[2];
   Layout layout;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of predefined datatypes, and what follows from the kinds of elements they are made of.
+// This is the table of predefined datatypes, and what follows from the kinds of elements they are
+// made of.
 #pragma once
 
 #include "runtime/datatype/datatype.h"
@@ -8,7 +9,8 @@ namespace lamina::datatype {
 
 std::span<Datatype> PredefinedTypes();
 
-// Bytes of one element in memory, with the padding inside long double; 0 for kNone and kPair.
+// Returns the bytes of one element in memory, with the padding inside long double; 0 for kNone and
+// kPair.
 constexpr std::int64_t BytesOf(Basic basic) {
   switch (basic) {
     case Basic::kNone:
@@ -64,13 +66,13 @@ constexpr std::int64_t AlignmentOf(Basic basic) {
   return IsComplex(basic) ? bytes / 2 : bytes == 0 ? 1 : bytes;
 }
 
-// Where the index of a pair begins.
+// Returns where the index of a pair begins.
 constexpr std::int64_t IndexOffset(Basic value, Basic index) {
   const std::int64_t alignment = AlignmentOf(index);
   return (BytesOf(value) + alignment - 1) / alignment * alignment;
 }
 
-// Fills in what a predefined type says about itself, all but its layout and its name.
+// Fills in what a predefined type says about itself, except its layout and its name.
 constexpr void DescribeSingle(Datatype* type, Basic basic) {
   type->basic = basic;
   type->size = type->extent = type->true_extent = BytesOf(basic);
