@@ -5,7 +5,7 @@
 
 namespace lamina::core {
 
-// The list of the notified, first in first out. Guarded by the library lock.
+// This list holds the notified activities, first in, first out. The library lock guards it.
 constinit Activity* first_notified = nullptr;
 namespace {
 constinit Activity* last_notified = nullptr;

@@ -14,7 +14,8 @@ void (*on_last_release)(Comm* comm) = nullptr;
 
 namespace {
 
-// Freed communicators wait for reuse, so that a freed handle can still be told from a live one.
+// Freed communicators wait here for reuse, so that a freed handle can still be told from a live
+// one.
 constinit Comm* pool = nullptr;
 
 }  // namespace

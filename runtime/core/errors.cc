@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kOthersKnowBetterMs = 2000;
 
-// By class, from MPI_SUCCESS on without gaps: checked by errors_test.
+// These are the texts by class, from MPI_SUCCESS on without gaps; errors_test checks that.
 constexpr const char* kClassTexts[] = {
     "MPI_SUCCESS: no error",
     "MPI_ERR_BUFFER: invalid buffer pointer",
@@ -93,7 +93,7 @@ constexpr const char* kClassTexts[] = {
 constexpr int kClasses = static_cast<int>(std::size(kClassTexts));
 static_assert(kClasses == MPI_ERR_ABI + 1);
 
-// Those of the tool interface, which stand apart (MPI-5.0, section 15.3.10).
+// The classes of the tool interface stand apart (MPI-5.0, section 15.3.10).
 constexpr const char* kToolTexts[] = {
     "MPI_T_ERR_CANNOT_INIT: the tool interface cannot be initialized",
     "MPI_T_ERR_NOT_ACCESSIBLE: not accessible now",
@@ -116,7 +116,7 @@ constexpr const char* kToolTexts[] = {
 };
 static_assert(MPI_T_ERR_CANNOT_INIT + std::size(kToolTexts) == MPI_T_ERR_PVAR_NO_ATOMIC + 1);
 
-// Null: it is no predefined class.
+// Returns null if it is no predefined class.
 const char* PredefinedText(int error_class) {
   if (error_class >= 0 && error_class < kClasses) return kClassTexts[error_class];
   if (error_class >= MPI_T_ERR_CANNOT_INIT && error_class <= MPI_T_ERR_PVAR_NO_ATOMIC)
@@ -130,15 +130,17 @@ std::string ClassName(int error_class) {
   return std::string(text, std::strchr(text, ':'));
 }
 
-// Added by the application, by number - MPI_ERR_LASTCODE - 1; removed ones leave a hole that is
-// filled again only from the end, as section 9.5 asks of MPI_LASTUSEDCODE.
+// These are the classes and codes that the application added, indexed by number - MPI_ERR_LASTCODE
+// - 1. A removed one leaves a hole that is refilled only from the end, as section 9.5 asks of
+// MPI_LASTUSEDCODE.
 struct Added {
   int error_class;  // equal to the number for a class
   bool removed = false;
   std::string text;
 };
 constinit std::vector<Added>* added = nullptr;
-// These may be called by any thread at any time, the library lock or not.
+// A mutex of its own guards them, because any thread may call these functions at any time, with or
+// without the library lock.
 constinit std::mutex added_lock;
 using AddedGuard = std::lock_guard<std::mutex>;
 constexpr int kFirstAdded = MPI_ERR_LASTCODE + 1;
@@ -175,7 +177,7 @@ std::string NameOf(const Comm* comm) {
   return comm->name.empty() ? "a communicator" : comm->name;
 }
 
-// On what an error is raised: who handles it, and how that is told.
+// An Owner is the object that an error is raised on: who handles the error, and how it is told.
 struct Owner {
   Errhandler* handler;
   void* handle;  // where the object's handle is; user functions get it
@@ -236,13 +238,14 @@ int Handle(const Owner& owner, int error_class, const char* call, const char* te
       return error_class;
     case Errhandler::Action::kFatal:
     case Errhandler::Action::kAbort:
-      // All connected processes, and those of the communicator (section 9.3). The latter are ended
-      // with the job too: all its processes are connected and none could go on without those that
-      // are gone, and then the standard's advice for MPI_Abort is to end them all.
+      // MPI_ERRORS_ARE_FATAL ends all connected processes, and MPI_ERRORS_ABORT those of the
+      // communicator (section 9.3). The latter ends the job too: all its processes are connected
+      // and none could go on without those that are gone, and the standard's advice for MPI_Abort
+      // is then to end them all.
       break;
   }
-  // Whoever started us learns the same at this moment, and why: it names the cause and ends us.
-  // Only if nobody does is this the news.
+  // The launcher learns of the lost process at this moment, names the cause and ends us. This
+  // process reports the error only if the launcher does not.
   if (error_class == MPI_ERR_PROC_ABORTED) poll(nullptr, 0, kOthersKnowBetterMs);
   const bool fatal = owner.handler->action == Errhandler::Action::kFatal;
   Log(Level::kError, call, "%s (%s); the job is ended: %s on %s", text,
@@ -266,7 +269,7 @@ Errhandler* InitialErrhandler() {
   static Errhandler* const initial = [] {
     ErrorParams params;
     const Environment environment = Environment::OfThisProcess();
-    // A bad value is reported by initialisation, with all the others.
+    // Initialisation reports a bad value together with all others.
     if (!param::Load(param::Settings::FromEnvironment(environment), kErrorFields, &params).ok())
       return FindErrhandler(MPI_ERRORS_ARE_FATAL);
     return FindErrhandler(params.initial_handler == "mpi_errors_return"  ? MPI_ERRORS_RETURN
@@ -446,7 +449,7 @@ int LastUsedErrorCode() {
 }
 
 void AbortJob(int code, const char* why) {
-  // What the application has printed should not be lost with it.
+  // Flushing saves what the application has printed.
   fflush(stdout);
   if (core::process != nullptr && core::process->bootstrap != nullptr)
     core::process->bootstrap->Abort(code, why);

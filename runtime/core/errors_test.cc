@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   an error ends in the handler of its communicator, with class, call and argument named;
-// the
-//         application's own classes and codes work as section 9.5 says.
-// Method: communicators with each kind of handler; the fatal ones in a child of the test.
+//         the application's own classes and codes work as section 9.5 says.
+// Method: communicators have each kind of handler; the fatal ones run in a child of the test.
 #include "runtime/core/errors.h"
 
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 namespace lamina::core {
 namespace {
 
-// Lives as long as the library; a handle constant may be used before MPI_Init and after
-// MPI_Finalize.
+// The empty group lives as long as the library, because its handle may be used before MPI_Init and
+// after MPI_Finalize.
 Group* EmptyGroup() {
   static Group* const empty = new Group;
   return empty;

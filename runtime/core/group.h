@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An ordered set of processes (MPI-5.0, section 7.3). Immutable once made; shared by reference.
+// A group is an ordered set of processes (MPI-5.0, section 7.3). It is immutable once made and
+// shared by reference.
 #pragma once
 
 #include <mpi.h>
@@ -18,21 +19,23 @@ struct Group : Object {
   Group() : Object(kKind) {}
 
   int size() const { return static_cast<int>(peers.size()); }
-  // This process's rank, or MPI_UNDEFINED.
+  // This is the rank of this process in the group, or MPI_UNDEFINED.
   Rank self = MPI_UNDEFINED;
   std::vector<PeerId> peers;  // by rank
-  // The session it comes from, as do the communicators over it; held by reference. Null: the world.
+  // The group and communicators over it come from this session, which they hold by reference; null
+  // means the world.
   Session* session = nullptr;
 };
 
-// The group with these members; finds its `self`. References: one, the caller's.
+// Makes the group with these members and finds its `self`. The caller has the one reference.
 Group* MakeGroup(std::vector<PeerId> peers, PeerId self, Session* session = nullptr);
 void Retain(Group* group);
 void Release(Group* group);
 
-// MPI_GROUP_EMPTY, MPI_GROUP_NULL (null) or a handle of ours; null if it is no group.
+// Finds MPI_GROUP_EMPTY or a handle of ours; returns null for MPI_GROUP_NULL and whatever is no
+// group.
 Group* FindGroup(MPI_Group handle);
-// The handle for `group`, MPI_GROUP_EMPTY if it has no members.
+// Returns the handle for `group`, which is MPI_GROUP_EMPTY if it has no members.
 MPI_Group HandleOf(Group* group);
 
 }  // namespace lamina::core

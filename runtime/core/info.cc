@@ -13,7 +13,7 @@
 namespace lamina::core {
 namespace {
 
-// This process's command line: the program, then the arguments joined by blanks.
+// Returns this process's command line: the program, then the arguments joined by blanks.
 std::pair<std::string, std::string> CommandLine() {
   std::string text;
   const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ void SetIfThere(Info* info, const char* key, std::string value) {
   info->Set(key, std::move(value));
 }
 
-// What section 11.2.1 lists for MPI_INFO_ENV, as far as it is known here.
+// Makes the entries that section 11.2.1 lists for MPI_INFO_ENV, as far as they are known here.
 Info* MakeInfoEnv() {
   Info* info = new Info;
   auto [command, arguments] = CommandLine();
@@ -54,7 +54,7 @@ Info* MakeInfoEnv() {
   return info;
 }
 
-// A kind and its restrictors, as far as they are known here.
+// Returns a kind and its restrictors, as far as they are known here.
 std::string SupportedKind(std::string_view asked) {
   const std::vector<std::string_view> words = Split(asked, ':');
   if (words[0] != "mpi" && words[0] != "system") return {};
@@ -128,7 +128,7 @@ bool Info::Delete(const std::string& key) {
 
 Info* FindInfo(MPI_Info handle) {
   if (handle != MPI_INFO_ENV) return FromHandle<Info>(handle);
-  // Before MPI_Init less is known.
+  // Less is known before MPI_Init.
   if (world == nullptr) {
     static Info* const early = MakeInfoEnv();
     return early;

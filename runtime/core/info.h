@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Info: an ordered list of (key, value) texts (MPI-5.0, chapter 10).
+// An MPI_Info is an ordered list of (key, value) texts (MPI-5.0, chapter 10).
 #pragma once
 
 #include <mpi.h>
@@ -22,18 +22,20 @@ struct Info : Object {
   bool Delete(const std::string& key);
 };
 
-// The words for thread levels, "MPI_THREAD_SINGLE" and so on; -1 for what is none.
+// These turn thread levels into words, "MPI_THREAD_SINGLE" and so on, and back; an unknown word
+// gives -1.
 const char* ThreadLevelName(int level);
 int ThreadLevelNamed(const std::string& name);
 
-// What is supported of the memory kinds asked for, "" for none in particular (MPI-5.0, section
-// "Memory Allocation Info"): those of this library and of the system, with their restrictors.
+// Returns which of the memory kinds asked for are supported, by this library and the system, with
+// their restrictors; "" asks for none in particular (MPI-5.0, section "Memory Allocation Info").
 std::string SupportedMemoryKinds(const std::string& asked);
 
-// What the Fortran layer has said about its types, MPI_Abi_set_fortran_info; null before.
+// This holds what the Fortran layer has said about its types with MPI_Abi_set_fortran_info; it is
+// null before.
 extern Info* fortran_info;
 
-// MPI_INFO_ENV or one of ours; null for MPI_INFO_NULL and everything else.
+// Finds MPI_INFO_ENV or one of ours; returns null for MPI_INFO_NULL and everything else.
 Info* FindInfo(MPI_Info handle);
 
 }  // namespace lamina::core

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   an info object keeps its entries in order; MPI_INFO_ENV tells what is known without
-// MPI_Init. Method: a small object, and the predefined one of this very process.
+//         MPI_Init.
+// Method: the test uses a small object, and the predefined one of this very process.
 #include "runtime/core/info.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ Ranks OldRanks(Nodes nodes) {
   return ranks;
 }
 
-// Old ranks by node, nodes in the order in which they appear.
+// Lists the old ranks by node; nodes come in the order in which they appear.
 std::vector<Ranks> ByNode(Nodes nodes) {
   std::vector<Ranks> groups;
   std::vector<std::pair<std::uint32_t, std::size_t>> known;  // node, index of its group
@@ -45,7 +45,7 @@ Ranks Assign(const std::vector<Ranks>& groups, const Ranks& order) {
   return new_ranks;
 }
 
-// Cells of the grid brick by brick, both in row-major order.
+// Lists the cells of the grid brick by brick, both in row-major order.
 Ranks BrickOrder(const std::vector<int>& dims, const std::vector<int>& brick) {
   std::vector<int> bricks(dims.size());
   int count = 1, volume = 1;
@@ -88,8 +88,8 @@ void EachBrick(const std::vector<int>& dims, int volume, std::vector<int>* brick
   }
 }
 
-// The sizes bricks may have: that of a node where all are alike, else what divides them, and
-// theirs.
+// Returns the sizes that bricks may have: the number of processes of a node where that is the same
+// for all, else the divisors of all those numbers and the numbers themselves.
 std::set<int> Volumes(const std::vector<Ranks>& groups) {
   std::set<int> volumes;
   int divisor = 0;
@@ -102,7 +102,7 @@ std::set<int> Volumes(const std::vector<Ranks>& groups) {
   return volumes;
 }
 
-// Both directions of each edge, so that a vertex knows who counts on it.
+// Lists both directions of each edge, so that a vertex knows which others count on it.
 std::vector<Ranks> Undirected(const Topology& graph) {
   std::vector<Ranks> beside(graph.index.size());
   for (Rank from = 0; from < static_cast<Rank>(beside.size()); ++from)
@@ -152,7 +152,8 @@ std::vector<Rank> PlaceOnGraph(const Topology& graph, Nodes nodes) {
   const std::vector<Ranks> groups = ByNode(nodes);
   if (groups.size() <= 1) return best;
   const std::vector<Ranks> beside = Undirected(graph);
-  // Vertices without a place, most edges to the node being filled first, then by number.
+  // This orders vertices without a place by their edges to the node being filled, most first, then
+  // by number.
   std::vector<int> edges(beside.size());
   std::set<std::pair<int, Rank>> free;
   for (Rank vertex = 0; vertex < static_cast<Rank>(beside.size()); ++vertex)

@@ -41,11 +41,11 @@ std::int64_t Edges(const Topology& topology, const std::vector<std::uint32_t>& n
 }
 
 TEST(Placement, AGridIsCutIntoBricks) {
-  // Four nodes of four in a plane of 4 x 4: rows have 3 cuts of 4, squares 2 of 4.
+  // Four nodes share a square plane: filling whole rows cuts more edges than filling squares.
   const Topology plane = Grid({4, 4}, false);
   const std::vector<std::uint32_t> nodes = Filled({4, 4, 4, 4});
   EXPECT_EQ(Edges(plane, nodes, PlaceOnGrid(plane, nodes)), 2 * 8);
-  // Eight nodes of eight in a cube: 2 x 2 x 2 each, one cut in each direction's middle of three.
+  // Eight nodes share a cube: the best placement gives each node a smaller cube.
   const Topology cube = Grid({4, 4, 4}, false);
   const std::vector<std::uint32_t> eight = Filled({8, 8, 8, 8, 8, 8, 8, 8});
   EXPECT_EQ(Edges(cube, eight, PlaceOnGrid(cube, eight)), 2 * 3 * 16);
@@ -76,7 +76,7 @@ TEST(Placement, OneNodeAndNoDimensionsStayAsTheyAre) {
 }
 
 TEST(Placement, CliquesOfAGraphShareANode) {
-  // Three cliques of three, their members dealt out over the vertices, in a chain.
+  // Three cliques stand in a chain, and their members are dealt out over the vertices.
   Topology graph;
   graph.kind = MPI_GRAPH;
   for (int vertex = 0; vertex < 9; ++vertex) {

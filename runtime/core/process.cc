@@ -7,7 +7,8 @@ namespace lamina::core {
 
 namespace {
 
-// Looks at a lock that is taken before its next holder sleeps for it: a few calls' time.
+// Before a thread sleeps for a lock it looks at it this often, which takes about as long as a few
+// MPI calls.
 constexpr int kLooksBeforeSleep = 100;
 constexpr std::uint32_t kSleepMs = 1;
 

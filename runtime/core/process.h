@@ -24,12 +24,12 @@ class Engine;
 
 namespace lamina::core {
 
-// Lets one thread in at a time. Recursive, because callbacks of the application may call MPI; a
-// thread that sleeps gives it up wholly, however often it holds it.
+// This lock lets one thread in at a time. It is recursive, because callbacks of the application may
+// call MPI. A thread that sleeps gives it up wholly, however often it holds it.
 //
-// Releasing is a plain store: an atomic operation would wait for all stores before it, those of a
-// message just sent among them. So it may miss who is about to sleep at that moment, and nobody
-// sleeps for longer than a millisecond.
+// Releasing is a plain store, because an atomic operation would wait for all stores before it,
+// among them those of a message just sent. The store may miss a thread that is about to sleep at
+// that moment, so nobody sleeps for longer than a millisecond.
 class LibraryLock {
  public:
   void Lock() {
@@ -44,10 +44,10 @@ class LibraryLock {
   void Unlock() {
     if (--depth_ == 0) Release();
   }
-  // Does another thread wait for it?
+  // True if another thread waits for the lock.
   bool Wanted() const { return contenders_.load(std::memory_order_relaxed) != 0; }
 
-  // The answer is for RegainAll.
+  // The caller hands the result to RegainAll.
   int ReleaseAll() {
     const int depth = std::exchange(depth_, 0);
     if (depth != 0) Release();
@@ -88,23 +88,24 @@ struct Process {
   int thread_level = MPI_THREAD_SINGLE;
   bool check_arguments = true;  // parameter api.check_arguments
   LibraryLock lock;             // taken at MPI_THREAD_MULTIPLE only: see Guard
-  // What a thread does for those that sleep before it leaves the library; null while none sleeps.
+  // This is what a thread does, before it leaves the library, for threads that sleep; it is null
+  // while none sleeps.
   void (*before_unlock)() = nullptr;
 };
 
-// Null before initialisation and after finalisation.
+// This is null before initialisation and after finalisation.
 extern Process* process;
 
 // MPI_Initialized and MPI_Finalized answer from this; runtime/assembly/lifecycle.h changes it.
 enum class Life : int { kBefore, kInitialized, kFinalized };
 extern Life life;
 
-// The process while several threads may call at once, else null. It lives as long as the program,
-// so a thread that comes while others take MPI down finds a lock.
+// This is the process while several threads may call at once, else null. The object lives as long
+// as the program, so a thread that comes while others take MPI down finds a lock.
 extern std::atomic<Process*> shared_process;
 
-// For one API call: inside the library, alone. Costs one predictable branch below
-// MPI_THREAD_MULTIPLE.
+// A Guard is held during one API call, so that the thread is alone inside the library. It costs one
+// predictable branch below MPI_THREAD_MULTIPLE.
 class Guard {
  public:
   [[gnu::always_inline]] Guard() : held_(shared_process.load(std::memory_order_acquire)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   the library lock lets one thread in at a time, however often it enters, and none waits
-// for ever. Method: several threads count without atomics; TSan looks at the same.
+//         for ever.
+// Method: several threads count without atomics; TSan looks at the same.
 #include "runtime/core/process.h"
 
 #include <gtest/gtest.h>

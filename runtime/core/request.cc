@@ -43,7 +43,8 @@ void FinishWatched(Request* request) {
   if (request->orphan) FreeRequest(request);
 }
 
-// The bytes of MPI_Status::MPI_internal: [0..1] byte count, [2] cancelled.
+// MPI_Status::MPI_internal keeps the byte count in its first two words and the cancellation in the
+// third.
 std::int64_t StatusBytes(const MPI_Status& status) {
   std::int64_t bytes;
   std::memcpy(&bytes, &status.MPI_internal[0], sizeof bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A request: one operation in flight, or a persistent one between two flights.
+// A request is one operation in flight, or a persistent one between two flights.
 //
 //   made ──start──> active ──Finish()──> complete ──wait/test──> freed, or inactive if persistent
 //
@@ -20,13 +20,14 @@
 
 namespace lamina::core {
 
-// A line of memory for what matching and delivery touch, a second one for the rest of a short
-// message; what only long messages need comes behind.
+// What matching and delivery touch stands in the first cache line, the rest of a short message in
+// the second; what only long messages need comes behind.
 struct alignas(64) Request : Object {
   static constexpr Kind kKind = Kind::kRequest;
   constexpr Request() : Object(kKind) {}
 
-  // kCollective, kActivity: `activity` says what it does; kNull: nothing, as on MPI_PROC_NULL.
+  // With kCollective and kActivity, `activity` says what the request does. kNull does nothing, as
+  // on MPI_PROC_NULL.
   enum class Type : std::uint8_t { kSend, kReceive, kCollective, kActivity, kNull };
   enum class Mode : std::uint8_t { kStandard, kBuffered, kSynchronous, kReady };
 
@@ -38,16 +39,16 @@ struct alignas(64) Request : Object {
   bool orphan = false;  // MPI_Request_free was called; freed by Finish()
   bool cancelled = false;
 
-  // Result, valid once complete: becomes the MPI_Status.
+  // This is the result, which is valid once the request is complete and becomes the MPI_Status.
   int error = MPI_SUCCESS;  // class
   int source = MPI_ANY_SOURCE;
   int tag = MPI_ANY_TAG;
 
-  // What was asked.
+  // This is what was asked.
   Rank peer = MPI_PROC_NULL;  // destination, or source as asked (may be MPI_ANY_SOURCE)
   int match_tag = MPI_ANY_TAG;
 
-  // Links of runtime/p2p; nobody else looks.
+  // These are links of runtime/p2p, and nobody else looks at them.
   PeerId from = kNoPeer;    // matched sender
   Request* next = nullptr;  // also of the pool
   Request* previous = nullptr;
@@ -60,10 +61,11 @@ struct alignas(64) Request : Object {
   Activity* activity = nullptr;  // owned; null for plain messages
   Activity* watcher = nullptr;   // notified when this one ends; not owned
 
-  // Of `buffer`, held by reference: the application may free it while this is pending.
+  // This is the type of `buffer`, held by reference because the application may free it while this
+  // is pending.
   datatype::Datatype* held_type = nullptr;
 
-  // Progress of a long message in runtime/p2p.
+  // This is the progress of a long message in runtime/p2p.
   std::int64_t moved = 0;            // bytes sent or received so far
   std::uint64_t remote_request = 0;  // the peer's token for it
   std::byte* staging = nullptr;      // packed copy of a non-contiguous buffer, from the heap
@@ -74,15 +76,15 @@ struct alignas(64) Request : Object {
   OwnedCompletion completion;
 };
 
-// What is handed out for every plain send that is over when it has begun: always complete, and
-// freeing it is nothing. So such a send needs no request of its own.
+// Every plain send that is over when it has begun shares this request, which is always complete and
+// is never freed. So such a send needs no request of its own.
 extern Request sent_request;
 
-// Free requests, linked through `next`. Guarded by the library lock.
+// Free requests are linked through `next`. The library lock guards them.
 extern Request* request_pool;
 
-// From the pool. Retains `comm` (which may be null) and nothing else. What a flight changed and
-// nobody reads before it is set again stays as it was.
+// Takes a request from the pool and retains `comm` (which may be null) and nothing else. Members
+// that are always set before they are read keep the values of their last use.
 [[gnu::always_inline]] inline Request* NewRequest(Comm* comm) {
   Request* request = request_pool;
   if (request != nullptr) [[likely]] {
@@ -113,7 +115,7 @@ inline void Hold(Request* request, const datatype::Datatype* type) {
   if (!type->predefined) HoldDerived(request, type);
 }
 
-// Lets go of what is beside the communicator: a datatype, an activity.
+// Lets go of what is held beside the communicator: a datatype and an activity.
 void FreeHeld(Request* request);
 [[gnu::always_inline]] inline void FreeRequest(Request* request) {
   if (request == &sent_request) return;
@@ -126,11 +128,11 @@ void FreeHeld(Request* request);
   if (request->comm != nullptr) static_cast<void>(Release(request->comm));
 }
 
-// Returns the pool's memory; at finalisation.
+// Returns the pool's memory, at finalisation.
 void DrainRequestPool();
 
-// The operation has ended: sets `complete`, notifies the watcher, or frees an orphan. Arrival walks
-// end here.
+// Ends the operation: sets `complete`, notifies the watcher, or frees an orphan. Every arriving
+// message ends here.
 void FinishWatched(Request* request);
 [[gnu::always_inline]] inline void Finish(Request* request, int error_class) {
   request->error = error_class;
@@ -139,7 +141,7 @@ void FinishWatched(Request* request);
     FinishWatched(request);
 }
 
-// Byte count and cancellation, kept in MPI_Status::MPI_internal.
+// These are the byte count and the cancellation, which are kept in MPI_Status::MPI_internal.
 std::int64_t StatusBytes(const MPI_Status& status);
 inline void SetStatusBytes(MPI_Status* status, std::int64_t bytes) {
   __builtin_memcpy(&status->MPI_internal[0], &bytes, sizeof bytes);
@@ -149,7 +151,7 @@ inline void SetStatusCancelled(MPI_Status* status, bool cancelled) {
   status->MPI_internal[2] = cancelled ? 1 : 0;
 }
 
-// Fills `status` from a complete request (MPI_STATUS_IGNORE is allowed; MPI_ERROR is not touched).
+// Fills `status` from a complete request. MPI_STATUS_IGNORE is allowed; MPI_ERROR is not touched.
 inline void FillStatus(const Request& request, MPI_Status* status) {
   if (status == MPI_STATUS_IGNORE) return;
   status->MPI_SOURCE = request.source;
@@ -157,7 +159,8 @@ inline void FillStatus(const Request& request, MPI_Status* status) {
   SetStatusBytes(status, request.bytes);
   SetStatusCancelled(status, request.cancelled);
 }
-// The status of an operation on MPI_PROC_NULL, and of inactive or null requests (section 3.7.3).
+// Gives the status of an operation on MPI_PROC_NULL and of inactive or null requests (section
+// 3.7.3).
 void ProcNullStatus(MPI_Status* status);
 void EmptyStatus(MPI_Status* status);
 

@@ -10,8 +10,8 @@
 namespace lamina::core {
 namespace {
 
-// Finalised sessions wait for reuse, so that an old handle can still be told from a live one. There
-// are never more than the application had at once.
+// Finalised sessions wait here for reuse, so that an old handle can still be told from a live one.
+// There are never more than the application had at once.
 constinit Session* pool = nullptr;
 constinit std::mutex pool_lock;  // sessions come and go on any thread, at any thread level
 

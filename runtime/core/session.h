@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A session: one independent way into MPI (MPI-5.0, section "The Sessions Model"). Groups made from
-// its process sets, and communicators made from those groups, belong to it.
+// A session is one independent way into MPI (MPI-5.0, section "The Sessions Model"). Groups made
+// from its process sets, and communicators made from those groups, belong to it.
 //
-// Ownership: references; groups hold one, so what belongs to a session may outlive its handle.
+// Ownership: References own it; groups hold one, so what belongs to a session may outlive its
+//            handle.
 #pragma once
 
 #include <mpi.h>
@@ -29,10 +30,11 @@ struct Session : Object {
   Session* next_free = nullptr;            // while it is freed
 };
 
-// One of ours that has not been finalised; null for everything else.
+// Finds a session of ours that has not been finalised; returns null for everything else.
 inline Session* FindSession(MPI_Session handle) { return FromHandle<Session>(handle); }
 
-// With this error handler (reference taken) and these hints (taken over).
+// Makes a session with this error handler, whose reference it takes, and these hints, which it
+// takes over.
 Session* MakeSession(Errhandler* errhandler, Info* info);
 void Retain(Session* session);
 void Release(Session* session);

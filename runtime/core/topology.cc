@@ -6,7 +6,7 @@
 namespace lamina::core {
 namespace {
 
-// Divisors of `product`, ascending.
+// Returns the divisors of `product` in ascending order.
 std::vector<int> DivisorsOf(int product) {
   std::vector<int> small, large;
   for (int i = 1; i <= product / i; ++i) {
@@ -18,15 +18,15 @@ std::vector<int> DivisorsOf(int product) {
   return small;
 }
 
-// Is base to the power of `exponent` at least `limit`?
+// True if base to the power of `exponent` is at least `limit`.
 bool Reaches(long long base, std::size_t exponent, int limit) {
   long long power = 1;
   for (std::size_t i = 0; i < exponent && power < limit; ++i) power *= base;
   return power >= limit;
 }
 
-// Fills factors[at...] with divisors of `product`, none above `limit`, none increasing; the largest
-// is as small as can be, then the next. False if there are none.
+// Fills factors[at...] with divisors of `product` that are at most `limit` and do not increase, so
+// that the largest is as small as it can be, then the next. Returns false if there are none.
 bool Factor(const std::vector<int>& divisors, std::vector<int>* factors, std::size_t at,
             int product, int limit) {
   const std::size_t left = factors->size() - at;

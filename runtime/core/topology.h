@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process topologies (MPI-5.0, chapter 8): who is whose neighbour. Pure arithmetic; ranks are those
-// of the communicator that carries the topology.
+// Process topologies (MPI-5.0, chapter 8) say who is whose neighbour. This is pure arithmetic;
+// ranks are those of the communicator that carries the topology.
 #pragma once
 
 #include <mpi.h>
@@ -15,42 +15,43 @@ namespace lamina::core {
 struct Topology {
   int kind = MPI_UNDEFINED;  // MPI_CART, MPI_GRAPH or MPI_DIST_GRAPH
 
-  // MPI_CART: by dimension, slowest first.
+  // MPI_CART uses these, by dimension, slowest first.
   std::vector<int> dims;
   std::vector<int> periodic;
 
-  // MPI_GRAPH: neighbours of rank r are edges[index[r - 1]] up to edges[index[r] - 1].
+  // MPI_GRAPH uses these: the neighbours of rank r are edges[index[r - 1]] up to edges[index[r] -
+  // 1].
   std::vector<int> index;
   std::vector<int> edges;
 
-  // MPI_DIST_GRAPH: this process's own.
+  // MPI_DIST_GRAPH uses these, which are this process's own.
   std::vector<int> sources, source_weights;
   std::vector<int> destinations, destination_weights;
   bool weighted = false;
 };
 
-// Row-major. `coordinates` must lie within dims where the dimension is not periodic.
+// The grid is row-major. `coordinates` must lie within dims where the dimension is not periodic.
 Rank RankAt(const Topology& cart, std::span<const int> coordinates);
 std::vector<int> CoordinatesOf(const Topology& cart, Rank rank);
-// The rank `displacement` further along `dimension`; MPI_PROC_NULL beyond an edge.
+// Returns the rank `displacement` further along `dimension`, or MPI_PROC_NULL beyond an edge.
 Rank Shifted(const Topology& cart, Rank rank, int dimension, int displacement);
-// The neighbours of `rank` in a graph.
+// Returns the neighbours of `rank` in a graph.
 std::span<const int> Neighbours(const Topology& graph, Rank rank);
 
-// Who the neighbourhood collectives of `rank` receive from and send to, in order (section 8.6):
-// on a grid both directions of each dimension, the negative one first, MPI_PROC_NULL beyond an
-// edge. A rank may appear more than once.
+// These are the ranks that the neighbourhood collectives of a rank receive from and send to, in
+// order (section 8.6): on a grid both directions of each dimension, the negative one first, with
+// MPI_PROC_NULL beyond an edge. A rank may appear more than once.
 struct Neighbourhood {
   std::vector<Rank> sources;
   std::vector<Rank> destinations;
 };
 Neighbourhood NeighbourhoodOf(const Topology& topology, Rank rank);
-// The sizes of those lists.
+// These are the sizes of those lists.
 std::size_t SourcesOf(const Topology& topology, Rank rank);
 std::size_t DestinationsOf(const Topology& topology, Rank rank);
 
-// `factors` numbers, none increasing, whose product is `product`, as close together as can be: the
-// largest is as small as can be, then the next.
+// Returns `factors` numbers that do not increase, whose product is `product`, as close together as
+// they can be: the largest is as small as it can be, then the next.
 std::vector<int> BalancedFactors(int product, int factors);
 
 }  // namespace lamina::core

@@ -17,7 +17,8 @@ struct Keyval {
   std::uint32_t uses = 0;
 };
 
-// Index + kFirstKeyval is the user's number; well away from the predefined ones (501...).
+// The user's number of a keyval is its index plus kFirstKeyval, which is well away from the
+// predefined keyvals.
 constexpr int kFirstKeyval = 1024;
 constinit std::vector<std::unique_ptr<Keyval>>* keyvals = nullptr;
 
@@ -113,7 +114,7 @@ int SetAttribute(Holder holder, void* object, Attributes* attributes, int keyval
   }
   const int error = CallDelete(holder, object, keyval, old->second);
   if (error != MPI_SUCCESS) return error;
-  // The user's function may have changed the list. What is set anew is the last one set.
+  // The user's function may have changed the list. What is set anew becomes the last one set.
   const auto entry = Position(attributes, keyval);
   if (entry == attributes->values.end())
     return SetAttribute(holder, object, attributes, keyval, value);

@@ -46,7 +46,7 @@ class AttributesTest : public testing::Test {
   int Set(long number) {
     return SetAttribute(Holder::kComm, nullptr, &attributes_, key_, Value(number));
   }
-  // The value, or -1 if there is none.
+  // Returns the value, or -1 if there is none.
   long Get(const Attributes& attributes, int key) {
     void* value = nullptr;
     bool found = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every MPI object starts with, and how handles become objects.
+// Every MPI object starts with the words below; this header also says how handles become objects.
 //
 // In the standard ABI a predefined handle is a constant below 0x1000 and a handle of ours is the
 // address of its object (MPI-5.0, chapter "Application Binary Interface"). The first word of an
@@ -36,7 +36,8 @@ constexpr bool IsPredefined(Handle handle) {
   return reinterpret_cast<std::uintptr_t>(handle) < kPredefinedEnd;
 }
 
-// The object behind a handle that is not predefined; null if it is none of that kind. `T::kKind`.
+// Returns the object behind a handle that is not predefined, or null if the handle is no object of
+// kind `T::kKind`.
 template <class T, class Handle>
 T* FromHandle(Handle handle) {
   const auto address = reinterpret_cast<std::uintptr_t>(handle);
