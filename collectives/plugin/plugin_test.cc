@@ -143,7 +143,7 @@ TEST_F(PluginTest, AnotherMajorIsRefused) {
   EXPECT_NE(Chosen(*Load(), Operation::kBcast), "acme_chain");
   ASSERT_EQ(refused_.size(), 1u);
   EXPECT_EQ(refused_[0].reason,
-            "it was built for version 77 of the collective framework, this is 1");
+            "it was built for version 77 of the collective framework, but this is version 1");
 }
 
 class PluginDeathTest : public PluginTest {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What it means to be a component: to be found, asked, chosen and made.
+// A component can be found, asked, chosen and made; this header says how.
 //
 // There are four frameworks: transport, collective, spawner, checkpoint. A component of a framework
 // offers one implementation of its interface. Choosing has two halves:
-//   query(context)  pure, cheap, no side effects, may run twice: can you run here, how well, and
-//   why? make(context)   runs on a winner only; may be slow, may fail.
+//   query(context)  asks whether it can run here, how well, and why; pure and cheap, may run twice.
+//   make(context)   makes the winner; may be slow, may fail.
 // Everything that ships is listed by hand in runtime/assembly or launcher/main.cc; third parties
 // come as shared objects (plugin.h). There are no macros, no static initialisers and no global
 // registry.
@@ -29,32 +29,34 @@ struct Info {
   std::string source;   // "built in", or the path of the shared object
 };
 
-// Priorities (R42): -1 cannot run here; 0 fallback; >= 50 native to the environment found;
-// >= 75 native and the build's first choice; 100 mandatory.
+// An Offer says whether and how well a component can run here. A priority of -1 means that it
+// cannot, 0 that it is a fallback, 50 and more that it is native to the environment found, 75 and
+// more that it is also the build's first choice, and 100 that it is mandatory.
 struct Offer {
   int priority = -1;
-  std::string why;  // one line for lamina info: what was found, or what is missing
+  std::string why;  // one line for lamina info: what was found or is missing
 };
 
-// `Interface` is the framework's abstract class, `Context` what its components may look at.
+// `Interface` is the framework's abstract class, and `Context` is what its components may look at.
 template <class Interface, class Context>
 struct Component {
   Info info;
-  // std::function, because a component from a shared object is a function and a descriptor.
+  // These are std::function because a component from a shared object is a function and a
+  // descriptor.
   std::function<Offer(const Context& context)> query;
   std::function<Result<std::unique_ptr<Interface>>(const Context& context)> make;
-  // The component's parameter table with current values; empty: it has none.
+  // Returns the component's parameter table with current values; this is empty if there is none.
   std::function<std::vector<param::Row>(const param::Settings& settings)> params;
-  // Are the values that somebody set good? Null: the component has no parameters.
+  // Checks the values that somebody set; this is null if the component has no parameters.
   Status (*check)(const param::Settings& settings) = nullptr;
 };
 
-// Names must be lower-case C identifiers and not reserved.
+// Names must be lower-case C identifiers that are not reserved.
 Status CheckName(const std::string& name);
-// Whether processes with these versions of a component may meet in one job: major and minor agree.
-// An absent minor is 0; the release is for people.
+// True if processes with these versions of a component may meet in one job: major and minor must
+// agree. An absent minor is 0; the release number is for people only.
 bool VersionsAgree(std::string_view a, std::string_view b);
-// Puts the best offer first: priority, then name, so that all processes decide alike (R43).
+// Puts the best offer first, by priority and then by name, so that all processes decide alike.
 bool Better(const Offer& a, const Info& a_info, const Offer& b, const Info& b_info);
 
 template <class Interface, class Context>
@@ -62,7 +64,8 @@ class Registry {
  public:
   using Entry = Component<Interface, Context>;
 
-  // kExists: a component of that name is there already; kInvalid: its name is no name.
+  // The error is kExists if a component of that name is there already and kInvalid if its name is
+  // no good.
   Status Add(Entry entry) {
     if (Status status = CheckName(entry.info.name); !status.ok()) return status;
     if (Find(entry.info.name) != nullptr)
@@ -80,7 +83,7 @@ class Registry {
 
   const std::vector<Entry>& entries() const { return entries_; }
 
-  // Every component with its answer, best first; those that cannot run come last with -1.
+  // Returns every component with its answer, best first; those that cannot run come last with -1.
   std::vector<std::pair<const Entry*, Offer>> Ask(const Context& context) const {
     std::vector<std::pair<const Entry*, Offer>> answers;
     for (const Entry& entry : entries_) answers.emplace_back(&entry, entry.query(context));

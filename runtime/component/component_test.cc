@@ -12,7 +12,7 @@
 namespace lamina::component {
 namespace {
 
-// A framework of its own: something that greets.
+// This toy framework has components that greet.
 class Greeter {
  public:
   virtual ~Greeter() = default;

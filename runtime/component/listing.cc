@@ -8,8 +8,8 @@
 namespace lamina::component {
 namespace {
 
-// Cells of equal width per column, two blanks apart, except that the last column is as it comes. A
-// last cell that does not fit is wrapped under itself, between words.
+// Prints cells in columns of equal width, two blanks apart; the last column is as wide as its text.
+// A last cell that does not fit is wrapped between words.
 class Table {
  public:
   Table(std::size_t indent, std::size_t columns_max) : indent_(indent), columns_max_(columns_max) {}
@@ -21,7 +21,7 @@ class Table {
     rows_.push_back(std::move(cells));
   }
 
-  // One text per row, of one line or more.
+  // Returns one text per row, each of one line or more.
   std::vector<std::string> Texts() const {
     std::vector<std::string> texts;
     for (const std::vector<std::string>& row : rows_) {
@@ -42,7 +42,7 @@ class Table {
   }
 
  private:
-  // At least 24 columns for the last cell, however narrow the terminal.
+  // The last cell gets a minimum of columns, however narrow the terminal is.
   std::string Wrap(std::string line, const std::string& cell) const {
     const std::size_t start = line.size();
     const std::size_t end = std::max(columns_max_, start + 24);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `lamina info` shows of every framework: its components, best first, what each of them
-// answered and why, their parameters, and the shared objects that were refused. Here it is data and
-// text; who fills it knows the frameworks.
+// This is what `lamina info` shows of every framework: its components, best first, what each of
+// them answered and why, their parameters, and the shared objects that were refused. Here it is
+// data and text; the caller that fills it knows the frameworks.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct ListedFramework {
   std::vector<Refusal> refused;
 };
 
-// Asks every component of `registry`; makes none.
+// Asks every component of `registry` and makes none.
 template <class Interface, class Context>
 ListedFramework List(std::string_view name, const Registry<Interface, Context>& registry,
                      const Context& context, const param::Settings& settings) {
@@ -42,12 +42,12 @@ ListedFramework List(std::string_view name, const Registry<Interface, Context>& 
   return listed;
 }
 
-// Only framework `framework`, and of it only component `component`; "" means all. kNotFound, with
-// the nearest name, when there is none.
+// Keeps only framework `framework`, and of it only component `component`; "" means all. The error
+// is kNotFound, with the nearest name, when there is none.
 Result<std::vector<ListedFramework>> Filter(std::vector<ListedFramework> all,
                                             std::string_view framework, std::string_view component);
 
-// Names of all parameters, for param::UnknownNames.
+// Returns the names of all parameters, for param::UnknownNames.
 std::vector<std::string> ParameterNames(const std::vector<ListedFramework>& frameworks);
 
 struct PrintOptions {
@@ -56,10 +56,11 @@ struct PrintOptions {
   std::size_t columns_max = 100;  // long texts are wrapped here
 };
 
-// In columns, for a person. Ends in a newline unless it is empty.
+// Prints in columns for a person. The text ends in a newline unless it is empty.
 std::string Print(const std::vector<ListedFramework>& frameworks, const PrintOptions& options);
 
-// A parameter table alone, indented by `indent`; also for parameters that belong to no framework.
+// Prints a parameter table alone, indented by `indent`; it also serves parameters that belong to no
+// framework.
 std::string PrintParams(const std::vector<param::Row>& rows, std::size_t indent,
                         std::size_t columns_max);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   a person sees at a glance what there is, what was chosen and why, and where values come
-// from. Method: print a made-up listing and compare every character.
+//         from.
+// Method: a made-up listing is printed and every character compared.
 #include "runtime/component/listing.h"
 
 #include <gtest/gtest.h>
@@ -36,24 +37,25 @@ std::vector<ListedFramework> Sample() {
        {{{"shm", "1.0.0", "built in"}, {80, "memory of this node"}, {cells, bytes}},
         {{"ucx", "1.13", "/opt/transport_ucx.so"}, {-1, "no device"}, {}}},
        {},
-       {{"/opt/transport_bad.so", "it speaks component ABI 2, this lamina speaks 1"}}},
+       {{"/opt/transport_bad.so", "it speaks component ABI 2, but this lamina speaks 1"}}},
       {"spawner", {{{"ssh", "1.0.0", "built in"}, {0, ""}, {path}}}, {}, {}},
       {"checkpoint", {}, {}, {}},
   };
 }
 
 TEST(Listing, PrintsColumns) {
-  EXPECT_EQ(Print(Sample(), {}),
-            "transport\n"
-            "  shm  1.0.0  priority  80  built in               memory of this node\n"
-            "  ucx  1.13   cannot run    /opt/transport_ucx.so  no device\n"
-            "  refused  /opt/transport_bad.so: it speaks component ABI 2, this lamina speaks 1\n"
-            "\n"
-            "spawner\n"
-            "  ssh  1.0.0  priority   0  built in\n"
-            "\n"
-            "checkpoint\n"
-            "  no component\n");
+  EXPECT_EQ(
+      Print(Sample(), {}),
+      "transport\n"
+      "  shm  1.0.0  priority  80  built in               memory of this node\n"
+      "  ucx  1.13   cannot run    /opt/transport_ucx.so  no device\n"
+      "  refused  /opt/transport_bad.so: it speaks component ABI 2, but this lamina speaks 1\n"
+      "\n"
+      "spawner\n"
+      "  ssh  1.0.0  priority   0  built in\n"
+      "\n"
+      "checkpoint\n"
+      "  no component\n");
 }
 
 TEST(Listing, PrintsParametersWithUnitRangeOriginAndDefault) {
@@ -110,10 +112,11 @@ TEST(Filter, KeepsWhatWasAskedFor) {
 TEST(Filter, FindsARefusedComponentByItsName) {
   const auto bad = Filter(Sample(), "transport", "bad");
   ASSERT_TRUE(bad.ok()) << bad.status().message();
-  EXPECT_EQ(Print(*bad, {}),
-            "transport\n"
-            "  no component\n"
-            "  refused  /opt/transport_bad.so: it speaks component ABI 2, this lamina speaks 1\n");
+  EXPECT_EQ(
+      Print(*bad, {}),
+      "transport\n"
+      "  no component\n"
+      "  refused  /opt/transport_bad.so: it speaks component ABI 2, but this lamina speaks 1\n");
 }
 
 TEST(Filter, OffersTheNearestName) {

@@ -18,7 +18,7 @@
 namespace lamina::component {
 namespace {
 
-// A descriptor without these is of no use, and every release of the C line had them.
+// A descriptor without these fields is useless, and every release of the C interface had them.
 constexpr std::size_t kDescriptorBytesMin =
     offsetof(lamina_component, actions) + sizeof(lamina_component::actions);
 
@@ -46,15 +46,15 @@ const char* Text(const char* text) { return text == nullptr ? "(null)" : text; }
 Result<lamina_component> CopyDescriptor(const lamina_component* original) {
   if (original == nullptr) return Error(Code::kInvalid, "its descriptor is null");
   if (original->abi != LAMINA_COMPONENT_ABI)
-    return Error(Code::kUnsupported, "it speaks component ABI %u, this lamina speaks %u",
+    return Error(Code::kUnsupported, "it speaks component ABI %u, but this lamina speaks %u",
                  original->abi, LAMINA_COMPONENT_ABI);
   const std::size_t bytes = original->struct_size;
   if (bytes < kDescriptorBytesMin)
-    return Error(Code::kInvalid, "its descriptor has %zu bytes, at least %zu are needed", bytes,
+    return Error(Code::kInvalid, "its descriptor has %zu bytes, but at least %zu are needed", bytes,
                  kDescriptorBytesMin);
   lamina_component copy{};
   std::memcpy(&copy, original, std::min(bytes, sizeof copy));
-  if (bytes < sizeof copy) copy.parameters = nullptr;  // half a pointer is none
+  if (bytes < sizeof copy) copy.parameters = nullptr;  // half a pointer counts as none
   copy.struct_size = static_cast<std::uint32_t>(std::min(bytes, sizeof copy));
   return copy;
 }
@@ -62,13 +62,14 @@ Result<lamina_component> CopyDescriptor(const lamina_component* original) {
 Status CheckDescriptor(const lamina_component& descriptor, const HostFramework& framework,
                        const std::string& name) {
   if (Text(descriptor.framework) != framework.name)
-    return Error(Code::kInvalid, "it says it is a %s component, its file name says %s",
+    return Error(Code::kInvalid, "it says it is a %s component, but its file name says %s",
                  Text(descriptor.framework), std::string(framework.name).c_str());
   if (descriptor.framework_major != framework.major)
-    return Error(Code::kUnsupported, "it was built for version %u of the %s framework, this is %u",
+    return Error(Code::kUnsupported,
+                 "it was built for version %u of the %s framework, but this is version %u",
                  descriptor.framework_major, descriptor.framework, framework.major);
   if (Text(descriptor.name) != name)
-    return Error(Code::kInvalid, "it calls itself \"%s\", its file name says \"%s\"",
+    return Error(Code::kInvalid, "it calls itself \"%s\", but its file name says \"%s\"",
                  Text(descriptor.name), name.c_str());
   if (!std::isdigit(static_cast<unsigned char>(*Text(descriptor.version))))
     return Error(Code::kInvalid, "its version \"%s\" does not start with a digit",
@@ -94,7 +95,8 @@ Result<Plugin> Load(const HostFramework& framework, const std::string& name,
   return Plugin{{name, descriptor->version, path}, *descriptor};
 }
 
-// Names of the components in `directory`, sorted, so that all processes take the same ones.
+// Returns the names of the components in `directory`, sorted, so that all processes take the same
+// ones.
 Result<std::vector<std::string>> NamesIn(const std::string& directory, std::string_view framework) {
   if (!directory.starts_with('/')) return Error(Code::kInvalid, "not an absolute path");
   // std::filesystem would bring locales into every process.
@@ -119,7 +121,7 @@ const Plugin* Find(const std::vector<Plugin>& plugins, const std::string& name) 
   return nullptr;
 }
 
-// What a plugin sees of us during one call.
+// A plugin sees this of us during one call.
 struct Host : lamina_host {
   const Plugin* plugin;
   const std::vector<param::Row>* rows;
@@ -184,7 +186,7 @@ Offer Ask(const Plugin& plugin, const param::Settings& settings) {
   std::int32_t priority = 0;
   const bool can = plugin.descriptor.query(&host, &priority, why, sizeof why) == 0;
   why[sizeof why - 1] = '\0';
-  why[std::strcspn(why, "\n")] = '\0';  // one line
+  why[std::strcspn(why, "\n")] = '\0';  // the answer is one line
   return {can ? std::clamp(priority, 0, 100) : -1, why};
 }
 

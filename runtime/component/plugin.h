@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Components that third parties built: shared objects behind the C line of component_abi.h.
+// Plugins are components that third parties built: shared objects behind the C interface of
+// component_abi.h.
 //
-// LoadPlugins opens the objects of one framework and checks their descriptors; what cannot be used
-// is listed with its reason and never stops anybody. A framework then turns each descriptor into a
-// component like any other, with Adapt and one function of its own that wraps the table of actions:
+// LoadPlugins opens the objects of one framework and checks their descriptors. An object that
+// cannot be used is listed with its reason and stops nobody. A framework then turns each descriptor
+// into a component like any other, with Adapt and one function of its own that wraps the table of
+// actions:
 //
 //   Plugins plugins = LoadPlugins({"collective", 1}, PluginDirectories(environment, prefix));
 //   for (const Plugin& plugin : plugins.loaded)
 //     if (Status status = registry.Add(Adapt<Collective, Context>(plugin, Wrap)); !status.ok())
 //       plugins.refused.push_back({plugin.info.source, std::string(status.message())});
 //
-// Ownership: a loaded object stays mapped to the end of the process, so a Plugin may be copied
+// Ownership: A loaded object stays mapped to the end of the process, so a Plugin may be copied
 //            freely and never dangles. A refused one is closed at once.
-// Threads:   one thread at a time, as dlopen runs the constructors of the objects.
+// Threads:   One thread at a time may load, as dlopen runs the constructors of the objects.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +35,7 @@
 
 namespace lamina::component {
 
-// What the host speaks. `name` is the first part of the file names.
+// This names the framework that the host speaks. `name` is the first part of the file names.
 struct HostFramework {
   std::string_view name;
   std::uint16_t major = 1;
@@ -41,7 +43,7 @@ struct HostFramework {
 
 struct Plugin {
   Info info;  // source: the path
-  // A copy that has nulls where the object's own ended; `actions` is never null.
+  // This copy of the descriptor has nulls where the object's own ended; `actions` is never null.
   lamina_component descriptor{};
 };
 
@@ -56,22 +58,24 @@ struct Plugins {
   std::vector<Refusal> refused;
 };
 
-// Where to look, first match first: the directories of LAMINA_COMPONENT_PATH (separated by ':'),
-// then PREFIX/lib/lamina if there is one, where PREFIX is LAMINA_PREFIX or else `prefix` (may be
-// empty).
+// Returns where to look, first match first: the directories of LAMINA_COMPONENT_PATH (separated by
+// ':'), then PREFIX/lib/lamina if there is one. PREFIX is LAMINA_PREFIX or else `prefix`, which may
+// be empty.
 std::vector<std::string> PluginDirectories(const Environment& environment, std::string_view prefix);
 
-// Opens every `<framework>_<name>.so`, and nothing else, in `directories`. Of two components of one
-// name the first is taken. A directory that cannot be read is listed as refused.
+// Opens every `<framework>_<name>.so` in `directories`, and nothing else. If two components have
+// one name, the first is taken. A directory that cannot be read is listed as refused.
 Plugins LoadPlugins(const HostFramework& framework, const std::vector<std::string>& directories);
 
-// The plugin's answer; one that asks for more than 100, or has no query, is put right.
+// Returns the plugin's offer. A missing query counts as priority 0, and a priority above the
+// maximum is lowered to it.
 Offer Ask(const Plugin& plugin, const param::Settings& settings);
-// Its parameter table with current values.
+// Returns its parameter table with current values.
 std::vector<param::Row> Rows(const Plugin& plugin, const param::Settings& settings);
 
-// The plugin's functions as `Actions`, a struct of function pointers only. Entries that the plugin
-// does not have (it was built for an older framework_minor) are null. Calls its actions().
+// Calls the plugin's actions() and returns its functions as `Actions`, a struct of function
+// pointers only. Entries that the plugin does not have, because it was built for an older
+// framework_minor, are null.
 template <class Actions>
 Actions ActionsOf(const Plugin& plugin) {
   static_assert(std::is_trivially_copyable_v<Actions> && sizeof(Actions) % sizeof(void*) == 0);
@@ -82,8 +86,8 @@ Actions ActionsOf(const Plugin& plugin) {
   return actions;
 }
 
-// The plugin as a component of its framework. `wrap` makes an Interface of it; it runs on a winner.
-// `Context` has a member `settings`, a pointer to the parameters.
+// Makes the plugin a component of its framework. `wrap` makes an Interface of it and runs on a
+// winner only. `Context` has a member `settings`, a pointer to the parameters.
 template <class Interface, class Context>
 Component<Interface, Context> Adapt(
     const Plugin& plugin,

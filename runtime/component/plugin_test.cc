@@ -21,7 +21,7 @@
 namespace lamina::component {
 namespace {
 
-// The toy framework, as its C++ side sees it.
+// This is the C++ side of the toy framework.
 class Arithmetic {
  public:
   virtual ~Arithmetic() = default;
@@ -77,7 +77,7 @@ class PluginTest : public testing::Test {
 
   Plugins Load() { return LoadPlugins(kSample, {directory_}); }
 
-  // Why the only object in the directory was refused.
+  // Returns why the only object in the directory was refused.
   std::string Reason() {
     const Plugins plugins = Load();
     EXPECT_TRUE(plugins.loaded.empty());
@@ -164,7 +164,7 @@ TEST_F(PluginTest, NothingBehindStructSizeIsRead) {
   Plugins plugins = Load();
   ASSERT_EQ(plugins.loaded.size(), 1u);
   EXPECT_TRUE(Rows(plugins.loaded[0], {}).empty());
-  // One byte short of the last field: half a pointer is none.
+  // The descriptor is one byte short of its last field, and half a pointer counts as none.
   Build("sample_adder.so", "-DSAMPLE_TRAP -DSAMPLE_BYTES=sizeof\\(lamina_component\\)-1", "short");
   plugins = LoadPlugins(kSample, {directory_ + "/short"});
   ASSERT_EQ(plugins.loaded.size(), 1u);
@@ -178,18 +178,18 @@ TEST_F(PluginTest, ALargerDescriptorOfTheFutureIsFine) {
 
 TEST_F(PluginTest, RefusesACutDescriptor) {
   Build("sample_adder.so", "-DSAMPLE_BYTES=16");
-  EXPECT_EQ(Reason(), Format("its descriptor has 16 bytes, at least %zu are needed",
+  EXPECT_EQ(Reason(), Format("its descriptor has 16 bytes, but at least %zu are needed",
                              offsetof(lamina_component, actions) + sizeof(void*)));
 }
 
 TEST_F(PluginTest, RefusesAnotherAbi) {
   Build("sample_adder.so", "-DSAMPLE_ABI=2");
-  EXPECT_EQ(Reason(), "it speaks component ABI 2, this lamina speaks 1");
+  EXPECT_EQ(Reason(), "it speaks component ABI 2, but this lamina speaks 1");
 }
 
 TEST_F(PluginTest, RefusesAnotherMajorAndGivesBothNumbers) {
   Build("sample_adder.so", "-DSAMPLE_MAJOR=9");
-  EXPECT_EQ(Reason(), "it was built for version 9 of the sample framework, this is 3");
+  EXPECT_EQ(Reason(), "it was built for version 9 of the sample framework, but this is version 3");
 }
 
 TEST_F(PluginTest, RefusesAMissingSymbol) {
@@ -198,7 +198,7 @@ TEST_F(PluginTest, RefusesAMissingSymbol) {
 }
 
 TEST_F(PluginTest, RefusesAMissingVendorLibrary) {
-  // A library that is there when the component is built and gone when it is loaded.
+  // This library is there when the component is built and gone when it is loaded.
   std::ofstream(directory_ + "/vendor.c") << "void vendor_start(void) {}\n";
   const std::string command = "cd '" + directory_ +
                               "' && cc -shared -fPIC -Wl,-soname,libvendor.so.7 -o libvendor.so "
@@ -229,10 +229,11 @@ TEST_F(PluginTest, RefusesOtherDefects) {
   } kDefects[] = {
       {"-DSAMPLE_NULL_DESCRIPTOR", "its descriptor is null"},
       {"-DSAMPLE_FRAMEWORK=\\\"other\\\"",
-       "it says it is a other component, its file name says sample"},
-      {"-DSAMPLE_FRAMEWORK=NULL", "it says it is a (null) component, its file name says sample"},
+       "it says it is a other component, but its file name says sample"},
+      {"-DSAMPLE_FRAMEWORK=NULL",
+       "it says it is a (null) component, but its file name says sample"},
       {"-DSAMPLE_NAME=\\\"divider\\\"",
-       "it calls itself \"divider\", its file name says \"adder\""},
+       "it calls itself \"divider\", but its file name says \"adder\""},
       {"-DSAMPLE_VERSION=\\\"new\\\"", "its version \"new\" does not start with a digit"},
       {"-DSAMPLE_VERSION=NULL", "its version \"(null)\" does not start with a digit"},
       {"-DSAMPLE_WITHOUT_ACTIONS", "it has no actions"},
@@ -254,7 +255,7 @@ TEST_F(PluginTest, RefusesNamesThatAreNoneWithoutOpeningThem) {
 }
 
 TEST_F(PluginTest, OpensOnlyTheFrameworkInUse) {
-  // Opening any of these would be noticed as a refusal.
+  // If any of these were opened, it would be listed as refused.
   for (const char* file : {"other_adder.so", "adder.so", "sample_adder.so.1", "sample_adder.txt"})
     std::ofstream(directory_ + "/" + file) << "x";
   const Plugins plugins = Load();
