@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes and the procedures that copy and delete them (MPI-5.0, sections 7.7 and 19.3.7).
+// These are attributes and the procedures that copy and delete them (MPI-5.0, sections 7.7 and
+// 19.3.7).
 #include <cstring>
 #include <mutex>
 #include <unordered_set>
@@ -17,8 +18,8 @@ MPI_Comm FromInt(MPI_Comm, int number) { return PMPI_Comm_fromint(number); }
 MPI_Datatype FromInt(MPI_Datatype, int number) { return PMPI_Type_fromint(number); }
 MPI_Win FromInt(MPI_Win, int number) { return PMPI_Win_fromint(number); }
 
-// Fortran's attributes are integers, C's are pointers. One that Fortran sets lives in a cell, and C
-// finds the address of that integer; one that C set is to Fortran the pointer's value.
+// Fortran's attributes are integers, C's are pointers. An attribute that Fortran sets lives in a
+// cell, and C finds the address of that integer; one that C set is to Fortran the pointer's value.
 class Cells {
  public:
   void* New(MPI_Aint value) {
@@ -47,12 +48,12 @@ Cells& TheCells() {
   return *cells;
 }
 
-// extra_state of a keyval made in Fortran. Lives as long as the program, since attributes may
-// outlive the keyval's MPI_Comm_free_keyval.
+// This is the extra_state of a keyval made in Fortran. It lives as long as the program, since
+// attributes may outlive the keyval's MPI_Comm_free_keyval.
 struct Keyval {
   Procedure copy, remove;
   MPI_Aint extra_state;
-  bool small;  // MPI_KEYVAL_CREATE: values are of type INTEGER, at the same address
+  bool small;  // MPI_KEYVAL_CREATE: values are INTEGERs
 };
 
 MPI_Aint Read(const Keyval& keyval, MPI_Aint& value) {
@@ -120,7 +121,7 @@ void SetAttribute(Set* set, MPI_Fint* object, MPI_Fint* keyval, Value* value, MP
   Return(ierror, error);
 }
 
-// Predefined attributes are pointers to integers in C, but for the window's base.
+// Predefined attributes are pointers to integers in C, except the window's base.
 MPI_Aint AttributeInFortran(int keyval, void* attribute) {
   if (keyval == MPI_WIN_SIZE) return *static_cast<MPI_Aint*>(attribute);
   const bool number = (keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) ||
@@ -189,7 +190,7 @@ void CopySame(MPI_Fint*, MPI_Fint*, Value*, Value* in, Value* out, MPI_Fint* fla
 
 }  // namespace
 
-// The predefined callbacks (MPI-5.0, section 7.7), procedures like the user's.
+// The predefined callbacks (MPI-5.0, section 7.7) are procedures like the user's.
 #define PREDEFINED(name, Value)                                                                  \
   FORTRAN mpi_##name##null_copy_fn_(MPI_Fint* object, MPI_Fint* keyval, Value* state, Value* in, \
                                     Value* out, MPI_Fint* flag, MPI_Fint* ierror) {              \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that are given procedures of Fortran (MPI-5.0, section 19.3.6).
+// These functions are given procedures of Fortran (MPI-5.0, section 19.3.6).
 //
 // C calls a procedure of Fortran through a function of ours with C's arguments. Where MPI hands an
 // extra_state to its callbacks, ours is a record with the procedures and Fortran's own extra_state.
@@ -24,7 +24,7 @@ int ToInt(MPI_Win handle) { return PMPI_Win_toint(handle); }
 
 // --- callbacks without extra_state --------------------------------------------------------------
 
-// A kind of C callback and, in At<slot>, the functions for it.
+// This is a kind of C callback and, in At<slot>, the functions for it.
 template <class Count>
 struct Reduction {
   using Function = void(void*, void*, Count*, MPI_Datatype*);
@@ -39,12 +39,12 @@ struct ErrorHandler {
   static void At(Handle* object, int* code, ...);
 };
 
-// The procedures bound to the functions of one kind. A program has as many as its source names, so
-// slots are not given back.
+// These are the procedures bound to the functions of one kind. A program has no more procedures
+// than its source names, so slots are not given back.
 template <class Kind>
 class Slots {
  public:
-  // The function that calls `procedure`; null when there are more procedures than slots.
+  // Returns the function that calls `procedure`, or null when there are more procedures than slots.
   static typename Kind::Function* For(Procedure procedure) {
     const std::lock_guard guard(lock_);
     int slot = 0;
@@ -195,7 +195,8 @@ PUBLISH_F08(grequest_start);
 
 // --- data representations -----------------------------------------------------------------------
 
-// Names for MPI_Register_datarep; never called, C has a null pointer for them.
+// These are names for MPI_Register_datarep; they are never called, as C has a null pointer for
+// them.
 FORTRAN mpi_conversion_fn_null_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Offset*, MPI_Aint*,
                                 MPI_Fint*) {}
 FORTRAN mpi_conversion_fn_null_c_(void*, MPI_Fint*, MPI_Count*, void*, MPI_Offset*, MPI_Aint*,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How Fortran's arguments become C's and back. INTEGER is an int, LOGICAL is an INTEGER that is 0
-// or 1, a status has the same layout in both languages (MPI-5.0, section 19.3.5): those pass as
-// they are.
+// This turns Fortran's arguments into C's and back. INTEGER is an int, LOGICAL is an INTEGER that
+// is 0 or 1, and a status has the same layout in both languages (MPI-5.0, section 19.3.5), so those
+// pass as they are.
 #pragma once
 
 #include <mpi.h>
@@ -12,14 +12,15 @@
 #include <string>
 #include <vector>
 
-// What Fortran calls has this linkage; names are in lower case with an underscore behind.
+// Functions that Fortran calls have this linkage; their names are in lower case with an underscore
+// behind.
 #define FORTRAN extern "C" __attribute__((visibility("default"))) void
 #define FORTRAN_FUNCTION extern "C" __attribute__((visibility("default")))
 #define ALIAS(name, original) \
   extern "C" __typeof(original) name __attribute__((visibility("default"), alias(#original)))
 
-// Constants of Fortran that are addresses (MPI-5.0, section 2.5.4). mpif.h has them in common
-// blocks, the modules as variables; a program may hold the storage itself, so they are compared
+// These constants of Fortran are addresses (MPI-5.0, section 2.5.4). mpif.h has them in common
+// blocks, the modules as variables. A program may hold the storage itself, so they are compared
 // through the dynamic linker.
 #pragma GCC visibility push(default)
 extern "C" {
@@ -35,7 +36,7 @@ extern char mpi_fortran_argv_null_, mpi_fortran_argvs_null_;
 
 namespace lamina::fortran {
 
-// The error code, where the caller wants it: in mpi_f08 the argument is optional.
+// Stores the error code where the caller wants it; in mpi_f08 the argument is optional.
 inline void Return(MPI_Fint* ierror, int error) {
   if (ierror != nullptr) *ierror = error;
 }
@@ -64,7 +65,7 @@ inline int* ErrorCodes(MPI_Fint* codes) {
   return codes == &mpi_fortran_errcodes_ignore_ ? MPI_ERRCODES_IGNORE : codes;
 }
 
-// Did the call set its results, although some of the requests it is about may have failed?
+// True if the call set its results, although some of the requests it is about may have failed.
 inline bool Completed(int error) { return error == MPI_SUCCESS || error == MPI_ERR_IN_STATUS; }
 
 // Fortran counts from 1; MPI_UNDEFINED stays.
@@ -72,12 +73,13 @@ inline void CountFromOne(MPI_Fint* indices, int count) {
   for (int i = 0; i < count; ++i)
     if (indices[i] >= 0) ++indices[i];
 }
-// `index` is MPI_UNDEFINED unless the call has set it, as it does of a request that failed, too.
+// `index` is MPI_UNDEFINED unless the call has set it, which it also does for a request that
+// failed.
 inline void TellIndex(int error, int index, MPI_Fint* told) {
   if (error == MPI_SUCCESS || index != MPI_UNDEFINED) *told = index >= 0 ? index + 1 : index;
 }
 
-// The length of a string argument: C's has room for a null character, and 0 only asks.
+// Returns the length of a string argument for C, which has room for a null character; 0 only asks.
 inline int RoomInC(MPI_Fint length) { return length > 0 ? length + 1 : 0; }
 inline MPI_Fint RoomInFortran(int length) { return length > 0 ? length - 1 : 0; }
 
@@ -88,11 +90,11 @@ inline MPI_Request FromInt(MPI_Request*, int number) { return PMPI_Request_fromi
 inline int ToInt(MPI_Datatype handle) { return PMPI_Type_toint(handle); }
 inline int ToInt(MPI_Request handle) { return PMPI_Request_toint(handle); }
 
-// An array of handles. Short ones need no allocation.
+// This is an array of handles. Short ones need no allocation.
 template <class Handle>
 class Handles {
  public:
-  // Room for `count` handles that C will write.
+  // Makes room for `count` handles that C will write.
   explicit Handles(long long count) : count_(std::max(count, 0LL)) {
     if (count_ > kInside) outside_.reset(new Handle[count_]());
   }
@@ -100,7 +102,7 @@ class Handles {
     for (long long i = 0; i < count_; ++i) data()[i] = FromInt(data(), numbers[i]);
   }
   Handle* data() { return outside_ ? outside_.get() : inside_; }
-  // Those that C has set.
+  // Stores those that C has set.
   void Store(MPI_Fint* numbers) {
     for (long long i = 0; i < count_; ++i)
       if (data()[i] != Handle{}) numbers[i] = ToInt(data()[i]);
@@ -113,14 +115,15 @@ class Handles {
   std::unique_ptr<Handle[]> outside_;
 };
 
-// How many processes exchange data in a collective on `comm`; in a neighbourhood collective, how
-// many are sent to and received from. 0 if `comm` is none: the call itself will say so.
+// Returns how many processes exchange data in a collective on `comm`; in a neighbourhood
+// collective, how many are sent to and received from. Returns 0 if `comm` is none; the call itself
+// will report that.
 long long Processes(MPI_Comm comm);
 long long Destinations(MPI_Comm comm);
 long long Sources(MPI_Comm comm);
 
-// A CHARACTER argument that C reads: without the blanks behind, and for info keys and values
-// (MPI-5.0, chapter 10) without those in front.
+// This is a CHARACTER argument that C reads: without the blanks behind it, and for info keys and
+// values (MPI-5.0, chapter 10) without those in front.
 class Text {
  public:
   Text(const char* characters, std::size_t length);
@@ -131,7 +134,7 @@ class Text {
   std::string text_;
 };
 
-// A CHARACTER argument that C writes: padded with blanks, cut if it is too short.
+// This is a CHARACTER argument that C writes: padded with blanks, cut if it is too short.
 class Room {
  public:
   explicit Room(long long characters)
@@ -143,10 +146,11 @@ class Room {
   std::string text_;
 };
 
-// Arrays of CHARACTER as C's null-terminated arrays of strings.
+// This turns arrays of CHARACTER into C's null-terminated arrays of strings.
 class Texts {
  public:
-  // `count` strings, or with count < 0 all up to the first blank one; `stride` characters apart.
+  // Takes `count` strings, or with count < 0 all up to the first blank one; they are `stride`
+  // characters apart.
   Texts(const char* characters, std::size_t length, long long count, std::size_t stride);
   char** data() { return pointers_.data(); }
 
@@ -155,7 +159,7 @@ class Texts {
   std::vector<char*> pointers_;
 };
 
-// The arguments of `count` commands: a table whose first index is the command.
+// These are the arguments of `count` commands: a table whose first index is the command.
 class TextTable {
  public:
   TextTable(const char* characters, std::size_t length, int count);
@@ -166,12 +170,12 @@ class TextTable {
   std::vector<char**> pointers_;
 };
 
-// MPI_ARGV_NULL or MPI_ARGVS_NULL?
+// True for MPI_ARGV_NULL and MPI_ARGVS_NULL.
 inline bool IsNull(const char* arguments) {
   return arguments == &mpi_fortran_argv_null_ || arguments == &mpi_fortran_argvs_null_;
 }
 
-// Where the arguments of MPI_Comm_spawn are significant.
+// True where the arguments of MPI_Comm_spawn are significant.
 bool AtRoot(MPI_Comm comm, int root);
 
 // Tells the library about this Fortran (MPI-5.0, section 21.4.1), before it is initialised.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For functions that are written by hand: one body under the names of both bindings, with and
+// Functions that are written by hand have one body under the names of both bindings, with and
 // without P.
 #pragma once
 
 #include "runtime/fortran/convert.h"
 
-// Both names of a function, for both bindings; FUNCTION takes the C function to call first.
+// Defines both names of a function for both bindings; FUNCTION takes the C function to call first.
 #define PUBLISH(name, c_name, function, parameters, arguments)                   \
   FORTRAN mpi_##name##_ parameters { function(MPI_##c_name, UNPACK arguments); } \
   FORTRAN pmpi_##name##_ parameters { function(PMPI_##c_name, UNPACK arguments); }

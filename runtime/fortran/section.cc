@@ -68,7 +68,7 @@ bool HasGaps(const ChoiceBuffer& buffer) {
 struct SectionCopy {
   ChoiceBuffer original;
   Access access;
-  bool active = true;  // the way back is still to be taken
+  bool active = true;  // the copy back is still to be done
   long long partition_elements = 0;
   std::vector<char> bytes;
 
@@ -76,7 +76,7 @@ struct SectionCopy {
   void Part(long long first, long long count, Direction direction) {
     Move(original, first, count, bytes.data() + first * original.element_bytes, direction);
   }
-  // Partitions [first, last]; that they are wrong is left to the C function to say.
+  // Moves the partitions [first, last]. If they are wrong, the C function says so.
   void Partition(long long first, long long last, Direction direction) {
     if (first < 0 || last < first || (last + 1) * partition_elements > elements()) return;
     Part(first * partition_elements, (last - first + 1) * partition_elements, direction);
@@ -105,8 +105,8 @@ Section::Section(const ChoiceBuffer* buffer, Access access) : address_(Buffer(bu
 
 namespace {
 
-// What operations on their way still need. The count is read without the lock, so a program that
-// has nothing here pays one load per completion.
+// This keeps what unfinished operations still need. The count is read without the lock, so a
+// program that has nothing here pays one load per completion.
 struct Kept {
   struct Object {
     std::shared_ptr<void> owner;
@@ -122,8 +122,8 @@ struct Kept {
     objects.emplace(request, Object{std::move(owner), repeated});
     ++count;
   }
-  // Calls use(copy) for each of a persistent request. The lock is not held by then: partitions
-  // become ready in several threads.
+  // Calls use(copy) for each section of a persistent request. The lock is not held by then, because
+  // partitions become ready in several threads.
   template <class Use>
   void ForRepeated(MPI_Request request, const Use& use) {
     std::vector<Object> found;
@@ -217,8 +217,8 @@ void PartitionArrived(MPI_Request request, long long partition) {
 
 namespace {
 
-// A type of `bytes` bytes made of `datatype` where that is possible, so that reductions still know
-// what they add.
+// Returns a type of `bytes` bytes made of `datatype` where that is possible, so that reductions
+// still know what they add.
 MPI_Datatype ElementType(std::size_t bytes, MPI_Datatype datatype, int datatype_bytes) {
   MPI_Datatype element;
   if (bytes % static_cast<std::size_t>(datatype_bytes) == 0)
@@ -228,7 +228,7 @@ MPI_Datatype ElementType(std::size_t bytes, MPI_Datatype datatype, int datatype_
   return element;
 }
 
-// The first `count` > 0 elements of the section's first `dimensions` dimensions.
+// Covers the first `count` > 0 elements of the section's first `dimensions` dimensions.
 MPI_Datatype Cover(const ChoiceBuffer& buffer, int dimensions, long long count,
                    MPI_Datatype element) {
   MPI_Datatype made;
@@ -259,7 +259,7 @@ MPI_Datatype Cover(const ChoiceBuffer& buffer, int dimensions, long long count,
   return made;
 }
 
-// The bytes of `datatype` if its elements lie one behind the other without gaps, else 0.
+// Returns the bytes of `datatype` if its elements lie one behind the other without gaps, else 0.
 int BytesWithoutGaps(MPI_Datatype datatype) {
   int bytes = 0;
   MPI_Aint lower = 0;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Choice buffers of module mpi_f08: TYPE(*), DIMENSION(..) arrives as a descriptor of ISO C interop
-// (Fortran 2018, section 18.5), so an array section may be passed as it is, with gaps in it.
+// In module mpi_f08 a choice buffer, TYPE(*), DIMENSION(..), arrives as a descriptor of ISO C
+// interoperability (Fortran 2018, section 18.5), so an array section may be passed as it is, with
+// gaps in it.
 //
-// Four ways to hand a section with gaps to C, which wants an address:
-//   Section     copies it to memory without gaps and back: for blocking calls. Keep() puts the way
-//               back off until a Fortran call completes the request, KeepRepeated() has both ways
-//               taken each time a persistent request is started and completed: for collectives
-//   Partitions  the same for partitioned transfers, a partition at a time
-//   Spread      describes (section, count, datatype) by a derived datatype: for the other
-//               nonblocking calls and for one-sided ones. A datatype that has gaps itself is beyond
-//               it; then it copies where there is a request to keep the copy for, and refuses where
-//               there is none
-//   Whole       refuses: for what is to be memory without gaps (windows, attached buffers)
+// C wants an address, and a section with gaps is handed to it in one of four ways:
+//   Section     copies it to memory without gaps and back, for blocking calls. Keep() puts the copy
+//               back off until a Fortran call completes the request. KeepRepeated() copies both
+//               ways each time a persistent request is started and completed, for collectives.
+//   Partitions  does the same for partitioned transfers, a partition at a time.
+//   Spread      describes (section, count, datatype) by a derived datatype, for the other
+//               nonblocking calls and for one-sided ones. It cannot describe a datatype that has
+//               gaps itself: then it copies where there is a request to keep the copy for, and
+//               refuses where there is none.
+//   Whole       refuses, for what must be memory without gaps (windows, attached buffers).
 // A buffer without gaps costs a few comparisons in any of them.
 #pragma once
 
@@ -21,7 +22,7 @@
 #include <memory>
 #include <optional>
 
-// The leading part of CFI_cdesc_t that gfortran and flang agree on.
+// This is the leading part of CFI_cdesc_t that gfortran and flang agree on.
 struct ChoiceBuffer {
   void* address;
   std::size_t element_bytes;
@@ -39,17 +40,17 @@ bool HasGaps(const ChoiceBuffer& buffer);
 
 enum class Access { kRead, kReadWrite };
 
-// A copy of a section, without gaps: section.cc.
+// This is a copy of a section without gaps; see section.cc.
 struct SectionCopy;
 
 class Section {
  public:
   Section(const ChoiceBuffer* buffer, Access access);
   void* address() const { return address_; }
-  // The way back is taken when `request` is done.
+  // Copies back when `request` is done.
   void Keep(MPI_Request request);
-  // Copied when `request` is started, and back when it is done; until it is freed. With partitions
-  // of so many elements, each is copied when it is ready.
+  // Copies when `request` is started and back when it is done, until it is freed. If partitions
+  // have so many elements, each is copied when it is ready.
   void KeepRepeated(MPI_Request request, long long partition_elements = 0);
 
  private:
@@ -60,12 +61,12 @@ class Section {
 // Lets `object` live until a call sees `request` become MPI_REQUEST_NULL.
 void KeepUntil(MPI_Request request, std::shared_ptr<void> object);
 
-// What a call does to the requests it is given.
+// This says what a call does to the requests it is given.
 enum class Does { kStart, kComplete, kFree };
 
-// Looks at requests before and after a call: copies what starts, copies back what is done, and lets
-// go what was kept for requests that are no more. What was kept for one that is freed while it is
-// active stays for ever: the operation may still be on its way.
+// Looks at requests before and after a call: it copies what starts, copies back what is done, and
+// lets go of what was kept for requests that are no more. What was kept for a request that is freed
+// while it is active stays for ever, because the operation may not be over.
 class Landing {
  public:
   Landing(const MPI_Request* requests, long long count, Does does = Does::kComplete);
@@ -82,7 +83,8 @@ class Partitions {
  public:
   Partitions(const ChoiceBuffer* buffer, int partitions, long long count, MPI_Datatype datatype,
              Access access);
-  // False: the section does not hold them, or a partition is not made of whole elements of it.
+  // This is false if the section does not hold the partitions, or if a partition is not made of
+  // whole elements of it.
   bool good() const { return elements_ > 0; }
   void* address() const { return section_.address(); }
   void Keep(MPI_Request request) { section_.KeepRepeated(request, elements_); }
@@ -92,7 +94,7 @@ class Partitions {
   long long elements_;
 };
 
-// Partitions [first, last] are about to be sent; one has arrived.
+// These say that partitions [first, last] are about to be sent, or that one has arrived.
 void PartitionsReady(MPI_Request request, long long first, long long last);
 void PartitionArrived(MPI_Request request, long long partition);
 

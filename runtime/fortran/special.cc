@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Procedures that only Fortran has, names that MPI-3.0 removed but old programs still call, and
-// what the library is told about this Fortran.
+// These are procedures that only Fortran has, names that MPI-3.0 removed but old programs still
+// call, and what the library is told about this Fortran.
 #include "runtime/fortran/convert.h"
 #include "runtime/fortran/section.h"
 
@@ -8,13 +8,14 @@ using lamina::fortran::Buffer;
 using lamina::fortran::Handles;
 using lamina::fortran::Return;
 
-// MPI-5.0, section 19.1.17: for the compiler alone, which cannot know that nothing happens here.
+// This is for the compiler alone, which cannot know that nothing happens here (MPI-5.0, section
+// 19.1.17).
 FORTRAN mpi_f_sync_reg_(void*) {}
 FORTRAN mpi_f_sync_reg_f08ts_(ChoiceBuffer*) {}
 FORTRAN pmpi_f_sync_reg_(void*) {}
 FORTRAN pmpi_f_sync_reg_f08ts_(ChoiceBuffer*) {}
 
-// Section 19.1.10. The descriptor knows the size of any type.
+// The descriptor knows the size of any type (section 19.1.10).
 FORTRAN mpi_sizeof_f08ts_(ChoiceBuffer* x, MPI_Fint* size, MPI_Fint* ierror) {
   *size = static_cast<MPI_Fint>(x->element_bytes);
   Return(ierror, MPI_SUCCESS);
@@ -26,7 +27,7 @@ FORTRAN pmpi_pcontrol_(MPI_Fint* level) { PMPI_Pcontrol(*level); }
 ALIAS(mpi_pcontrol_f08_, mpi_pcontrol_);
 ALIAS(pmpi_pcontrol_f08_, pmpi_pcontrol_);
 
-// Section 19.3.5: the two forms of a status differ in type and not in layout.
+// The two forms of a status differ in type and not in layout (section 19.3.5).
 FORTRAN mpi_status_f2f08_(MPI_Fint* f_status, MPI_F08_status* f08_status, MPI_Fint* ierror) {
   Return(ierror, MPI_Status_f2f08(f_status, f08_status));
 }
@@ -36,7 +37,7 @@ FORTRAN mpi_status_f082f_(MPI_F08_status* f08_status, MPI_Fint* f_status, MPI_Fi
 ALIAS(pmpi_status_f2f08_, mpi_status_f2f08_);
 ALIAS(pmpi_status_f082f_, mpi_status_f082f_);
 
-// MPI-1's addresses are INTEGERs; what does not fit is an error, as it was.
+// MPI-1's addresses are INTEGERs; what does not fit is an error, as it always was.
 FORTRAN mpi_address_(void* location, MPI_Fint* address, MPI_Fint* ierror) {
   MPI_Aint whole = 0;
   int error = MPI_Get_address(Buffer(location), &whole);
@@ -125,7 +126,7 @@ ALIAS(pmpi_errhandler_get_, mpi_errhandler_get_);
 
 namespace lamina::fortran {
 
-// Sizes as gfortran and flang have them without -fdefault-...; what somebody has said before stays.
+// Sizes are those of gfortran and flang without -fdefault-...; what somebody has said before stays.
 void Describe() {
   MPI_Info info = MPI_INFO_NULL;
   PMPI_Abi_get_fortran_info(&info);
