@@ -4,7 +4,8 @@
 namespace lamina {
 namespace {
 
-// Not pointers: the loader would have to write 5 KiB of them into every process.
+// The names are arrays and not pointers, because the loader would have to relocate each pointer in
+// every process.
 constexpr char kNames[][33] = {
     "",
     "MPI_Abi_get_fortran_booleans",

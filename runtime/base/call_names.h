@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI functions as numbers, so that a rank can note in its event ring which call it is in with
-// one store and mpiexec can print the name after a death. Both sides are of one version of Lamina.
+// This file numbers the MPI functions, so that a rank notes in its event ring with one store which
+// call it is in, and mpiexec can print the name after a death. Both sides are of one version of
+// Lamina.
 #pragma once
 
 #include <cstdint>
@@ -676,7 +677,7 @@ enum class Call : std::uint32_t {
   kCount
 };
 
-// "MPI_Send"; "" for kNone and numbers that are no call.
+// Returns "MPI_Send" and the like, and "" for kNone and numbers that are no call.
 const char* NameOf(Call call);
 
 }  // namespace lamina

@@ -4,7 +4,7 @@
 
 namespace lamina {
 
-// Prints who, where, `expression` and the last events of this process; aborts.
+// Prints who we are, where we are, `expression` and the last events of this process, then aborts.
 [[noreturn, gnu::cold]] void CheckFailed(const char* file, int line, const char* expression);
 
 }  // namespace lamina
@@ -14,7 +14,7 @@ namespace lamina {
        ? static_cast<void>(0)                         \
        : ::lamina::CheckFailed(__FILE__, __LINE__, #expression))
 
-// For the short path: gone from optimised builds.
+// DCHECK is for the short path; optimised builds leave it out.
 #ifdef NDEBUG
 #define DCHECK(expression) static_cast<void>(sizeof(static_cast<bool>(expression)))
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one clock that intervals are measured by: CLOCK_MONOTONIC.
+// All intervals are measured by this one clock, CLOCK_MONOTONIC.
 #pragma once
 
 #include <time.h>
@@ -14,5 +14,7 @@ inline std::uint64_t MonotonicNs() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
+inline std::uint64_t MonotonicUs() { return MonotonicNs() / 1'000; }
+inline std::uint64_t MonotonicMs() { return MonotonicNs() / 1'000'000; }
 
 }  // namespace lamina

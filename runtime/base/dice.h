@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a test throws at a parser.
+// Tests of parsers draw the bytes they throw at them from here.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-// The same throws in every run of the suite; in each round of test/fuzz others, by the seed that
-// gtest shuffles with and prints.
+// Every run of the suite draws the same bytes. Each round of test/fuzz draws others, from the seed
+// that gtest shuffles with and prints.
 inline std::mt19937 Dice() {
   return std::mt19937(static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed()));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The one place that reads the process environment. Everything else is handed a snapshot, so tests
-// can give their own.
+// This is the one place that reads the process environment. Everything else is handed a snapshot,
+// so tests can give their own.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@
 
 namespace lamina {
 
-// Where programs are looked for if PATH is not set.
+// Programs are looked for here if PATH is not set.
 inline constexpr std::string_view kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
 
 class Environment {
  public:
   static Environment OfThisProcess();
-  // From "NAME=value" strings; a later one replaces an earlier one.
+  // Takes "NAME=value" strings; a later one replaces an earlier one.
   explicit Environment(const std::vector<std::string>& assignments);
   Environment() = default;
 

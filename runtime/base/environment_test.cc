@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   a snapshot of the environment answers as the process's own would and can be changed
-// freely. Method: snapshots from made-up assignments; one of this very process.
+//         freely.
+// Method: snapshots are made from made-up assignments, and one from this very process.
 #include "runtime/base/environment.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(Environment, GivesItsAssignmentsSorted) {
 }
 
 TEST(Environment, SeesThisProcess) {
-  // Bazel gives every test this variable; PATH is there when run by hand.
+  // Bazel gives every test this variable; PATH is there when the test is run by hand.
   const Environment environment = Environment::OfThisProcess();
   EXPECT_TRUE(environment.Get("TEST_SRCDIR") || environment.Get("PATH"));
 }

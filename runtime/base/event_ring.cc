@@ -18,7 +18,7 @@ namespace {
 
 constinit EventRing private_ring{};
 
-// Of memory alone (only such files have seals), without a name, of the right size.
+// True if `fd` is an anonymous memory file (only such files have seals) of the right size.
 bool IsRing(int fd) {
   struct stat file;
   return fcntl(fd, F_GET_SEALS) >= 0 && fstat(fd, &file) == 0 && file.st_nlink == 0 &&
@@ -27,7 +27,8 @@ bool IsRing(int fd) {
 
 }  // namespace
 
-// Threads may be inside the library when the first of several initialisations adopts a ring.
+// This pointer is atomic because threads may be inside the library when the first of several
+// initialisations adopts a ring.
 constinit std::atomic<EventRing*> current_event_ring{&private_ring};
 
 void AdoptEventRing(int fd) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The last events of a process, in memory that outlives it.
+// The event ring keeps the last events of a process in memory that outlives it.
 //
-// The launcher makes one ring per rank (an anonymous file it keeps open) and passes its descriptor;
-// the rank maps it. So after a death, however sudden, mpiexec can say what the rank did last, and
-// no signal handler is needed in the rank. A process without a launcher uses private memory.
+// The launcher makes one ring per rank (an anonymous file it keeps open) and passes its descriptor,
+// which the rank maps. After a death, however sudden, mpiexec can therefore say what the rank did
+// last, and the rank needs no signal handler. A process without a launcher uses private memory.
 //
-// Threads: any; writers claim a slot with one atomic add and never wait. A reader may see a slot
-//          half written after a crash; text is always terminated.
-// Layout:  pinned by event_ring_test.cc, because two processes share it.
+// Threads: Any thread may write: a writer claims a slot with one atomic add and never waits. After
+//          a crash a reader may see a slot half written, but its text is always terminated.
+// Layout:  The layout is pinned by event_ring_test.cc, because two processes share it.
 #pragma once
 
 #include <atomic>
@@ -30,10 +30,11 @@ struct EventRing {
   static constexpr std::uint32_t kMagic = 0x4c414d31;  // "LAM1"
 
   std::uint32_t magic;
-  // The MPI function the process is in, or was in last: a number of call_names.h; 0: none yet.
+  // This is the number (call_names.h) of the MPI function the process is in or was in last; 0 means
+  // that there was none yet.
   std::atomic<std::uint32_t> call;
   std::atomic<std::uint32_t> inside;  // 1: within that call
-  // kInitialized.. so that the launcher can tell a rank that left early from one that finalized.
+  // The phase lets the launcher tell a rank that left early from one that finalized.
   std::atomic<std::uint32_t> phase;
   alignas(64) std::atomic<std::uint64_t> next;
   alignas(64) Event events[kEvents];
@@ -41,18 +42,18 @@ struct EventRing {
 
 enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 2 };
 
-// The ring of this process: maps descriptor `fd`, closed afterwards. The private ring stays when
-// that cannot be mapped, and when it is no ring, which is an anonymous file of kEventRingBytes.
-// Then it is left alone: a file of the program may have the number by now, as in a child of a rank.
+// Makes the ring behind descriptor `fd` the ring of this process and closes `fd`. If `fd` is not an
+// anonymous file of kEventRingBytes, it is left open, because it may by now be a file of the
+// program, as in a child of a rank; the private ring then stays in use.
 void AdoptEventRing(int fd);
-// Never null: a small static ring before AdoptEventRing.
+// This is never null: before AdoptEventRing it points to a small static ring.
 extern std::atomic<EventRing*> current_event_ring;
 inline EventRing* CurrentEventRing() { return current_event_ring.load(std::memory_order_acquire); }
 inline constexpr std::size_t kEventRingBytes = sizeof(EventRing);
 
 [[gnu::format(printf, 1, 2)]] void RecordEvent(const char* format, ...);
 
-// The last `count` events of `ring`, oldest first.
+// Returns the last `count` events of `ring`, oldest first.
 std::vector<std::string> LastEvents(const EventRing& ring, std::size_t count);
 
 }  // namespace lamina

@@ -15,7 +15,7 @@
 namespace lamina {
 namespace {
 
-// The launcher's view of a ring that this process has adopted.
+// This is the launcher's view of a ring that this process has adopted.
 class SharedRing {
  public:
   explicit SharedRing(std::size_t bytes) : fd_(memfd_create("event_ring_test", MFD_CLOEXEC)) {

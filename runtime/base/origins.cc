@@ -64,7 +64,7 @@ std::string Unescape(std::string_view text) {
 
 }  // namespace
 
-// FNV-1a, 32 bits.
+// This is FNV-1a with 32 bits.
 std::string Fingerprint(std::string_view value) {
   std::uint32_t hash = 2166136261u;
   for (const char c : value) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The text of LAMINA_ORIGINS: where the launcher found the parameters that it hands to its
-// children. README.md describes it. Used by param.cc alone.
+// This reads and writes the text of LAMINA_ORIGINS, which says where the launcher found the
+// parameters that it hands to its children. README.md describes the format. Only param.cc uses it.
 #pragma once
 
 #include <optional>
@@ -19,15 +19,16 @@ struct Provenance {
   std::string fingerprint;  // of the value
 };
 
-// A value that somebody changed on its way has another one.
+// The fingerprint shows whether somebody changed a value on its way.
 std::string Fingerprint(std::string_view value);
 
-// The entry of one parameter. Entries are joined by ';'.
+// Writes the entry of one parameter; entries are joined by ';'.
 std::string WriteOrigin(std::string_view name, const Found& found);
-// By variable name. Entries that make no sense are left out: the environment is then the origin.
+// Returns the origins by variable name. Entries that make no sense are left out, and the
+// environment is then the origin.
 std::unordered_map<std::string, Provenance> ReadOrigins(std::string_view text);
 
-// Letters, digits, '.', '_' and '-', at least one.
+// True for names of letters, digits, '.', '_' and '-' that are not empty.
 bool IsParameterName(std::string_view name);
 
 }  // namespace lamina::param

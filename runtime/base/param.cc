@@ -68,7 +68,8 @@ bool Reserved(std::string_view variable) {
   return false;
 }
 
-// The likeliest dotted form: frameworks have no '_' in their names, few components have.
+// Guesses the likeliest dotted form: names of frameworks have no '_', and few names of components
+// have.
 std::string GuessDotted(std::string_view variable) {
   std::string name;
   int dots = 0;
@@ -83,11 +84,12 @@ std::string GuessDotted(std::string_view variable) {
 Status CheckSettable(std::string_view name) {
   const int length = static_cast<int>(name.size());
   if (!IsParameterName(name))
-    return Error(Code::kInvalid, "\"%.*s\" is no parameter name: use letters, digits, '.' and '_'",
-                 length, name.data());
+    return Error(Code::kInvalid,
+                 "\"%.*s\" is not a parameter name: use letters, digits, '.' and '_'", length,
+                 name.data());
   const std::string variable = EnvironmentName(name);
   if (Reserved(variable))
-    return Error(Code::kInvalid, "\"%.*s\" is no parameter: %s is set by lamina itself", length,
+    return Error(Code::kInvalid, "\"%.*s\" is not a parameter: %s is set by lamina itself", length,
                  name.data(), variable.c_str());
   return {};
 }
@@ -112,11 +114,11 @@ Status OutOfRange(const Found& found, const char* name, const std::string& range
 
 struct Whole {
   bool negative = false;
-  bool huge = false;  // does not fit `magnitude`
+  bool huge = false;  // the digits do not fit `magnitude`
   std::uint64_t magnitude = 0;
 };
 
-// Bytes one suffix letter stands for; 0: no such suffix.
+// Returns how many bytes one suffix letter stands for, or 0 if there is no such suffix.
 std::uint64_t Suffix(char letter) {
   switch (std::tolower(static_cast<unsigned char>(letter))) {
     case 'k':
@@ -162,9 +164,9 @@ Status ParseUnsigned(const Found& found, const char* name, Unit unit, T minimum,
   return {};
 }
 
-// What `work` returns, with a point before the fraction whatever language the application speaks.
-// std::from_chars and std::to_chars of a double need none of this, but bring 200 kB of tables and
-// code, and the mathematical library, into every process.
+// Returns what `work` returns, run with the C locale, so that a fraction follows a point whatever
+// language the application speaks. std::from_chars and std::to_chars of a double would need no
+// locale, but would bring their large tables and the mathematical library into every process.
 template <class Work>
 auto InPlainLocale(Work&& work) {
   const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", nullptr));  // a constant of glibc
@@ -228,7 +230,8 @@ Status Settings::AddCommandLine(std::string_view assignment) {
 
 namespace {
 
-// One line of a parameter file without its comment: '#' at the start or after a blank.
+// Returns one line of a parameter file without its comment, which '#' begins at the start or after
+// a blank.
 std::string_view WithoutComment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
     if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t'))
@@ -236,15 +239,15 @@ std::string_view WithoutComment(std::string_view line) {
   return Trim(line);
 }
 
-// The lines of a file, one after the other, without their ends. Not a stream of C++: that would
-// bring its locales into every process.
+// Reads a file line by line, without the line ends. A C++ stream would bring its locales into every
+// process.
 class Lines {
  public:
   explicit Lines(const std::string& path) : file_(fopen(path.c_str(), "re"), fclose) {}
   ~Lines() { free(line_); }
   Lines(const Lines&) = delete;
   bool good() const { return file_ != nullptr && ferror(file_.get()) == 0; }
-  // The next one, valid until the one after it; nothing at the end and after an error.
+  // Returns the next line, valid until the call after, or nothing at the end and after an error.
   std::optional<std::string_view> Next() {
     const ssize_t length = getline(&line_, &room_, file_.get());
     if (length < 0) return std::nullopt;
@@ -286,7 +289,7 @@ Status Settings::AddFile(const std::string& path) {
                    static_cast<int>(name.size()), name.data(), place->second.found.where.c_str());
   }
   if (!lines.good()) return unreadable();
-  entries_.merge(added);  // keeps what was there
+  entries_.merge(added);  // merge() keeps the entries that were there
   return {};
 }
 
@@ -337,7 +340,8 @@ Status Parse(const Found& found, const char* name, Unit unit, std::int64_t minim
   if (!whole) return NotA("a whole number", found, name, range);
   const std::uint64_t limit = (std::uint64_t{1} << 63) - (whole->negative ? 0 : 1);
   if (whole->huge || whole->magnitude > limit) return OutOfRange(found, name, range);
-  // In two's complement, so that the most negative number needs no case of its own.
+  // The negation works on two's complement, so that the most negative number needs no case of its
+  // own.
   const auto number =
       static_cast<std::int64_t>(whole->negative ? 0 - whole->magnitude : whole->magnitude);
   if (number < minimum || number > maximum) return OutOfRange(found, name, range);
@@ -385,7 +389,7 @@ Status Parse(const Found& found, const char* name, const char* choices, std::str
   }
   const std::string nearest = Nearest(found.value, words);
   const std::string hint = nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?";
-  return Error(Code::kInvalid, "parameter %s: \"%s\" is none of %s (set by %s)%s", name,
+  return Error(Code::kInvalid, "parameter %s: \"%s\" is not one of %s (set by %s)%s", name,
                found.value.c_str(), choices, found.where.c_str(), hint.c_str());
 }
 
@@ -427,7 +431,7 @@ Row MakeRow(const Settings& settings, const char* name, std::string value,
 
 std::vector<std::string> UnknownNames(const Settings& settings,
                                       const std::vector<std::string>& known) {
-  // Compared without the common prefix, which would make everything look alike.
+  // The common prefix is left out of the comparison, because it would make everything look alike.
   const auto key = [](std::string_view name) {
     return EnvironmentName(name).substr(kPrefix.size());
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters: every threshold and behaviour that a user may change, with one origin each.
+// A parameter is a threshold or a behaviour that a user may change; each value has one origin.
 //
 // A component keeps its parameters in one plain struct whose member initialisers are the defaults,
 // and describes them in one table (name, member, unit, range, help):
@@ -15,10 +15,10 @@
 //   if (Status status = param::Load(settings, kFields, &params); !status.ok()) ...
 //
 // A value is looked up on the command line (--param name=value), then in the environment
-// (LAMINA_TRANSPORT_SHM_RING_CELLS), then in parameter files, then the default stands. The launcher
-// resolves once and hands every process the result; see Settings::Export.
+// (LAMINA_TRANSPORT_SHM_RING_CELLS), then in parameter files; if nobody set it, the default stands.
+// The launcher resolves once and hands every process the result; see Settings::Export.
 //
-// Member types: bool, std::uint32_t, std::uint64_t, std::int64_t, double, std::string.
+// Members may be bool, std::uint32_t, std::uint64_t, std::int64_t, double or std::string.
 // Threads: Settings is immutable once built.
 #pragma once
 
@@ -46,42 +46,44 @@ const char* Name(Origin origin);
 
 namespace param {
 
-// Where a value was found, for messages: "--param", "environment LAMINA_X", "/etc/lamina.conf:3".
+// This says where a value was found, for messages: "--param", "environment LAMINA_X",
+// "/etc/lamina.conf:3".
 struct Found {
   std::string value;
   Origin origin = Origin::kDefault;
   std::string where;
 };
 
-// All parameters somebody set, before anybody asked for them.
+// Settings hold all parameters that somebody set, before anybody asks for them.
 class Settings {
  public:
-  // Reads LAMINA_* from `environment` ("NAME=value" strings, null-terminated array; not kept).
-  // LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are no
-  // parameters.
+  // Reads LAMINA_* from `environment`, a null-terminated array of "NAME=value" strings that is not
+  // kept. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH and LAMINA_PREFIX
+  // are no parameters.
   static Settings FromEnvironment(const char* const* environment);
   static Settings FromEnvironment(const Environment& environment);
 
-  // One --param argument, "name=value"; kInvalid when there is no '=' or no good name before it.
-  // Wins over everything else, and over an earlier one of the same name.
+  // Adds one --param argument, "name=value". It wins over everything else and over an earlier one
+  // of the same name. The error is kInvalid if there is no '=' or no good name before it.
   Status AddCommandLine(std::string_view assignment);
-  // Lines `name = value`; '#' at the start or after a blank begins a comment. kNotFound when it
-  // cannot be read, kInvalid names file:line (no '=', a bad or reserved name, a name set twice).
-  // Loses against everything added by other means; the first file to name a parameter wins.
+  // Adds the lines `name = value` of a file; '#' at the start or after a blank begins a comment.
+  // They lose against everything added by other means, and the first file to name a parameter wins.
+  // The error is kNotFound if the file cannot be read; kInvalid names file and line (no '=', a bad
+  // or reserved name, a name set twice).
   Status AddFile(const std::string& path);
-  // What a tool has set before initialisation. Wins over everything else.
+  // Adds what a tool has set before initialisation, which wins over everything else.
   void AddTool(std::string_view name, std::string_view value);
 
-  // Null: nobody set it. '.', '_' and '-' are alike in `name`, and so are capitals; see
-  // EnvironmentName. Valid until the next Add.
+  // Returns null if nobody set it. '.', '_' and '-' are alike in `name`, and so are capital and
+  // small letters; see EnvironmentName. The result is valid until the next Add.
   const Found* Find(std::string_view name) const;
-  // Dotted, sorted, of everything set. A name that only the environment gave is a guess at where
-  // its dots were.
+  // Returns the dotted names of everything set, sorted. For a name that only the environment gave,
+  // the places of its dots are a guess.
   std::vector<std::string> Names() const;
 
-  // The settings as environment assignments for a child process: LAMINA_A_B=value, plus one
-  // LAMINA_ORIGINS variable that keeps the origins, so that the child reports them as we would. The
-  // child takes the environment for the origin of a value that was changed on the way.
+  // Returns the settings as environment assignments for a child process: LAMINA_A_B=value for each,
+  // plus one LAMINA_ORIGINS variable that keeps the origins, so that the child reports them as we
+  // would. If a value was changed on the way, the child takes the environment for its origin.
   std::vector<std::string> Export() const;
 
  private:
@@ -92,11 +94,12 @@ class Settings {
   std::map<std::string, Entry, std::less<>> entries_;  // by EnvironmentName
 };
 
-// "transport.shm.ring_cells" -> "LAMINA_TRANSPORT_SHM_RING_CELLS". Lossy: '.' and '_' both become
-// '_', so values from the environment are kept by this form and matched when asked for.
+// Turns "transport.shm.ring_cells" into "LAMINA_TRANSPORT_SHM_RING_CELLS". This loses information,
+// because '.' and '_' both become '_'; values from the environment are therefore kept by this form
+// and matched when asked for.
 std::string EnvironmentName(std::string_view name);
 
-// What a value is, for those who do not know the struct it stands in.
+// The type of a value, for callers that do not know the struct it stands in.
 enum class Type : std::uint8_t { kSwitch, kUnsigned32, kUnsigned64, kSigned64, kReal, kText };
 template <class T>
 constexpr Type TypeOf() {
@@ -108,7 +111,7 @@ constexpr Type TypeOf() {
   return Type::kText;
 }
 
-// One row of a component's table, without its types: what info and MPI_T print.
+// A Row is one row of a component's table without its C++ types, as lamina info and MPI_T print it.
 struct Row {
   std::string name;
   std::string value;  // current
@@ -132,7 +135,7 @@ struct Field {
   const char* help;
 };
 
-// Numbers, with a closed range.
+// Describes a number with a closed range.
 template <class Params, class T>
 constexpr Field<Params, T> Describe(const char* name, T Params::*member, Unit unit,
                                     std::type_identity_t<T> minimum,
@@ -140,13 +143,13 @@ constexpr Field<Params, T> Describe(const char* name, T Params::*member, Unit un
   return {name, member, unit, minimum, maximum, help};
 }
 
-// Switches (true/false, yes/no, on/off, 1/0).
+// Describes a switch: true/false, yes/no, on/off or 1/0.
 template <class Params>
 constexpr Field<Params, bool> Describe(const char* name, bool Params::*member, const char* help) {
   return {name, member, Unit::kNone, false, true, help};
 }
 
-// Words and texts. `choices`: "a|b|c", or "" for free text.
+// Describes a word or text. `choices` is "a|b|c", or "" for free text.
 template <class Params>
 struct TextField {
   const char* name;
@@ -160,8 +163,8 @@ constexpr TextField<Params> Describe(const char* name, std::string Params::*memb
   return {name, member, choices, help};
 }
 
-// Text of one value -> T, range checked. Byte counts accept k, m, g suffixes (1024s).
-// The error names parameter, value, range and origin.
+// Parses the text of one value and checks its range. Byte counts accept the suffixes k, m, g
+// (powers of 1024). The error names parameter, value, range and origin.
 Status Parse(const Found& found, const char* name, Unit unit, std::uint32_t minimum,
              std::uint32_t maximum, std::uint32_t* value);
 Status Parse(const Found& found, const char* name, Unit unit, std::uint64_t minimum,
@@ -195,7 +198,8 @@ Status LoadField(const Settings& settings, const TextField<Params>& field, Param
   return Parse(*found, field.name, field.choices, &(params->*field.member));
 }
 
-// Fills `params` from `settings`; the first bad value is returned and later fields keep defaults.
+// Fills `params` from `settings`. The first bad value is returned as an error, and later fields
+// keep their defaults.
 template <class Params, class... Fields>
 Status Load(const Settings& settings, const std::tuple<Fields...>& fields, Params* params) {
   Status status;
@@ -230,8 +234,8 @@ Row Describe(const Settings& settings, const TextField<Params>& field, const Par
                  Unit::kNone, field.help);
 }
 
-// The table as text rows, with current values. Where a value was bad the row shows the default, and
-// `problem` says what was wrong.
+// Returns the table as rows of text with current values. Where a value was bad, the row shows the
+// default and `problem` says what was wrong.
 template <class Params, class... Fields>
 std::vector<Row> Rows(const Settings& settings, const std::tuple<Fields...>& fields) {
   Params now;
@@ -246,9 +250,9 @@ std::vector<Row> Rows(const Settings& settings, const std::tuple<Fields...>& fie
   return rows;
 }
 
-// Warnings for names in `settings` that no table knows, each with the nearest known name:
+// Returns a warning for each name in `settings` that no table knows, with the nearest known name:
 //   unknown parameter "transport.shm.ring_cell" (--param); did you mean "transport.shm.ring_cells"?
-// For one from the environment the suggestion is a variable name.
+// For a name from the environment, the suggestion is the name of a variable.
 std::vector<std::string> UnknownNames(const Settings& settings,
                                       const std::vector<std::string>& known);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   every value has one origin, the strongest; a bad value is refused with its name, range
-// and
-//         origin; a child process sees what its launcher saw.
-// Method: one table of parameters of every type, fed from command line, environment and files.
+//         and origin; a child process sees what its launcher saw.
+// Method: one table of parameters of every type is fed from command line, environment and files.
 #include "runtime/base/param.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +62,7 @@ std::string WriteFile(const std::string& name, const std::string& text) {
   return path;
 }
 
-// The message of loading `assignment` from the command line; "" when it is accepted.
+// Returns the message of loading `assignment` from the command line, or "" when it is accepted.
 std::string Complaint(const std::string& assignment) {
   Params params;
   return std::string(Load(WithCommandLine({assignment}), kFields, &params).message());
@@ -151,8 +150,8 @@ TEST(Settings, ABadFileIsNamedByLineAndChangesNothing) {
     const char* text;
     const char* complaint;
   } kBad[] = {{"a.b.c = 1\nrubbish\n", ":2: expected name = value"},
-              {"\n\na b = 1\n", ":3: \"a b\" is no parameter name"},
-              {"prefix = /usr\n", ":1: \"prefix\" is no parameter: LAMINA_PREFIX"},
+              {"\n\na b = 1\n", ":3: \"a b\" is not a parameter name"},
+              {"prefix = /usr\n", ":1: \"prefix\" is not a parameter: LAMINA_PREFIX"},
               {"a.b.c = 1\nA.B.C = 2\n", ":2: A.B.C is set already at"}};
   for (const auto& bad : kBad) {
     const std::string path = WriteFile("bad.conf", bad.text);
@@ -181,7 +180,7 @@ TEST(EnvironmentName, IsUpperCaseAndLossy) {
   EXPECT_NE(settings.Find("transport.shm_ring.cells"), nullptr);
 }
 
-// What the child of a launcher with `settings` sees; `extra` are set on the way.
+// Returns what the child of a launcher with `settings` sees; `extra` are set on the way.
 Settings Child(const Settings& settings, const std::vector<std::string>& extra = {}) {
   std::vector<std::string> assignments = settings.Export();
   assignments.insert(assignments.end(), extra.begin(), extra.end());
@@ -262,7 +261,7 @@ TEST(Load, ComplaintsNameParameterValueRangeAndOrigin) {
             "parameter transport.shm.cma: \"maybe\" is not a switch, expected true|false, yes|no, "
             "on|off or 1|0 (set by --param)");
   EXPECT_EQ(Complaint("p2p.wait.mode=exlusive"),
-            "parameter p2p.wait.mode: \"exlusive\" is none of auto|exclusive|oversubscribed "
+            "parameter p2p.wait.mode: \"exlusive\" is not one of auto|exclusive|oversubscribed "
             "(set by --param); did you mean \"exclusive\"?");
 }
 

@@ -26,7 +26,8 @@ Result<Roster*> Map(int fd, std::size_t bytes) {
   return static_cast<Roster*>(memory);
 }
 
-// Whether `fd` is the whole roster of `job`. It may be anything: descriptors are numbers.
+// True if `fd` is the whole roster of `job`. It may be anything, because descriptors are only
+// numbers.
 bool IsRoster(int fd, std::string_view job) {
   struct stat file;
   Roster head;
@@ -84,14 +85,15 @@ Result<Roster*> OpenRoster(std::string_view place, std::string_view job) {
                  std::string(place).c_str());
   int fd = static_cast<int>(*number);
   if (!IsRoster(fd, job)) {
-    // Closed on the way here, by a wrapper for instance; its maker has it.
+    // A wrapper, for instance, may have closed the descriptor on the way here; its maker still has
+    // it.
     const std::string path =
         Format("/proc/%lld/fd/%d", static_cast<long long>(*process), static_cast<int>(*number));
     fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0) return SystemError(Code::kNotFound, errno, "%s", path.c_str());
     if (!IsRoster(fd, job)) {
       close(fd);
-      return Error(Code::kNotFound, "%s is not that of this job", path.c_str());
+      return Error(Code::kNotFound, "%s is not the roster of this job", path.c_str());
     }
   }
   struct stat file;

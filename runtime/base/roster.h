@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The job of one node in memory that its launcher shares with the ranks: who they are, and the
-// cards they publish for each other.
+// The roster describes the job of one node in memory that its launcher shares with the ranks: who
+// they are, and the cards they publish for each other.
 //
-// It stands in for PMIx where all ranks are on one node: a PMIx client takes each rank 3 ms and 1
-// to 1.6 MB, the roster 4 kB. The launcher makes it (an anonymous file, so that nothing is left
-// behind) and passes its descriptor; ranks map it.
+// It replaces PMIx where all ranks are on one node, because a PMIx client costs each rank time and
+// memory at the start. The launcher makes it as an anonymous file, so that nothing is left behind,
+// and passes its descriptor, which the ranks map.
 //
-// Threads: any; each entry is written by its rank alone.
-// Layout:  pinned by roster_test.cc, because processes share it.
+// Threads: Any thread may read; each entry is written by its rank alone.
+// Layout:  The layout is pinned by roster_test.cc, because processes share it.
 #pragma once
 
 #include <atomic>
@@ -21,21 +21,22 @@
 
 namespace lamina {
 
-// The variable ranks find it by: process id of whoever made it, a colon, the descriptor there,
-// which they have inherited under the same number.
+// Ranks find the roster by this variable: the process id of its maker, a colon, and the number of
+// the descriptor there, which they have inherited under the same number.
 inline constexpr char kRosterVariable[] = "LAMINA_ROSTER";
 
 struct RosterEntry {
   static constexpr std::size_t kBytes = 16384;  // pages that nobody touches take no memory
 
-  // 0: no card is there; else the number, from 1, of the program whose card it is. A futex.
+  // This word is 0 while there is no card, and else the number, from 1, of the program whose card
+  // it is. Other ranks wait for it with a futex.
   std::atomic<std::uint32_t> published;
-  // That this rank has run so far, one after another: its script may.
+  // This counts the programs that this rank has run so far, as a script may run several.
   std::atomic<std::uint32_t> programs;
   std::uint32_t app;  // which of the job's programs it was started as
   std::uint32_t card_bytes;
-  std::atomic<std::int32_t> process;  // who is this rank now; 0: nobody
-  std::atomic<std::int32_t> left;     // who was it and has finalized MPI; 0: nobody
+  std::atomic<std::int32_t> process;  // the process that is this rank now; 0: none
+  std::atomic<std::int32_t> left;     // the process that was it and has finalized MPI; 0: none
   std::uint32_t unused[2];
   std::byte card[kBytes - 32];
 };
@@ -58,15 +59,16 @@ struct Roster {
   static std::size_t Bytes(std::size_t ranks) { return kHeadBytes + ranks * sizeof(RosterEntry); }
 };
 
-// A new roster, to be closed by the caller. `apps`: by rank.
+// Makes a new roster, whose descriptor the caller closes. `apps` is indexed by rank.
 Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_t universe_ranks,
                        std::span<const std::uint32_t> apps);
-// The number of this process's pid namespace; 0: not known.
+// Returns the number of this process's pid namespace, or 0 if it is not known.
 std::uint32_t OwnPidNamespace();
-// What ranks are told: "LAMINA_ROSTER=...".
+// Returns what ranks are told: "LAMINA_ROSTER=...".
 std::string RosterAssignment(int fd);
-// The roster of `job` that `place`, the variable's value, leads to; stays mapped. An inherited
-// descriptor is closed. kNotFound: it is not there, or the roster of another job is.
+// Opens the roster of `job` that `place`, the variable's value, leads to. It stays mapped, and an
+// inherited descriptor is closed. The error is kNotFound if there is no roster or it belongs to
+// another job.
 Result<Roster*> OpenRoster(std::string_view place, std::string_view job);
 
 }  // namespace lamina

@@ -58,7 +58,7 @@ TEST(Roster, IsInherited) {
 TEST(Roster, IsFetchedFromItsMakerByWhoHasNotInheritedIt) {
   Result<int> fd = MakeRoster("job-2", "node07", 3, kApps);
   ASSERT_TRUE(fd.ok());
-  // Under that number this process has another file, as a rank behind a wrapper may.
+  // This process has another file under that number, as a rank behind a wrapper may.
   const int number = dup(*fd);
   const int other = open("/dev/null", O_RDONLY);
   const std::string maker = std::to_string(getpid());
@@ -82,7 +82,8 @@ TEST(Roster, OfAnotherJobIsNone) {
   ASSERT_TRUE(fd.ok());
   const Status status = OpenRoster(Value(*fd), "job-4").status();
   EXPECT_EQ(status.code(), Code::kNotFound);
-  EXPECT_NE(status.message().find("not that of this job"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("not the roster of this job"), std::string::npos)
+      << status.message();
   close(*fd);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What became of an operation that the world outside this process can spoil.
+// A Status says what became of an operation that the world outside this process can spoil.
 //
 // A Status is one pointer, null when all is well, so returning it costs nothing on the good path.
 // The function that first knows says exactly what happened (call, object, errno text), callers add
@@ -15,10 +15,10 @@
 
 namespace lamina {
 
-// Grouped by what is lost. A code exists only if some caller acts differently on it.
+// Codes are grouped by what is lost. A code exists only if some caller acts differently on it.
 enum class Code : std::uint8_t {
   kOk = 0,
-  kAgain,  // not now: back-pressure, never an error; carries no message
+  kAgain,  // back-pressure: try later; never an error, carries no message
 
   // Nothing is lost: the request was refused before anything was done.
   kInvalid,      // the caller's argument, option or input is wrong
@@ -41,7 +41,7 @@ enum class Code : std::uint8_t {
   kAborted,   // the job is ending
 };
 
-// The code's name in lower case, "invalid", "peer lost", ...; static storage.
+// Returns the code's name in lower case, "invalid", "peer lost" and so on, in static storage.
 const char* Name(Code code);
 
 class [[nodiscard]] Status {
@@ -52,12 +52,12 @@ class [[nodiscard]] Status {
 
   bool ok() const { return state_ == nullptr; }
   Code code() const { return ok() ? Code::kOk : state_->code; }
-  // Empty when ok.
+  // The message is empty when all is well.
   std::string_view message() const {
     return ok() ? std::string_view() : std::string_view(state_->message);
   }
 
-  // The same failure seen from further up: "prefix: message".
+  // Returns the same failure as seen by a caller: "prefix: message".
   Status Within(std::string_view prefix) &&;
 
  private:
@@ -68,12 +68,12 @@ class [[nodiscard]] Status {
   std::unique_ptr<State> state_;
 };
 
-// printf-style construction.
+// Makes a Status with a message formatted as by printf.
 [[gnu::format(printf, 2, 3)]] Status Error(Code code, const char* format, ...);
-// As Error, with ": <text of errno value `error`>" appended.
+// Does what Error does and appends ": " and the text of the errno value `error`.
 [[gnu::format(printf, 3, 4)]] Status SystemError(Code code, int error, const char* format, ...);
 
-// A value, or why there is none.
+// A Result holds a value, or says why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:

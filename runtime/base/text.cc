@@ -50,7 +50,7 @@ std::optional<std::int64_t> ParseInteger(std::string_view text) {
 
 namespace {
 
-// Edit distance that also counts a swap of neighbours as one.
+// Computes the edit distance that also counts a swap of neighbours as one edit.
 // Source: Damerau, Communications of the ACM 7 (1964) 171-176.
 std::size_t Distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));

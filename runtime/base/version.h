@@ -3,7 +3,7 @@
 
 namespace lamina {
 
-// major.minor must agree across the processes of a job (R27).
+// The processes of a job must agree on major.minor.
 inline constexpr char kVersion[] = "0.1.0";
 
 }  // namespace lamina

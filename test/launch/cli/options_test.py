@@ -168,7 +168,7 @@ class Parameters(unittest.TestCase):
             result = run(*words, "-n", "1", "echo", "ran", extra=extra)
             self.assertEqual(result.stdout, "")
             self.assertEqual(result.returncode, 2)
-            self.assertIn('parameter p2p.wait.mode: "sometimes" is none of auto|',
+            self.assertIn('parameter p2p.wait.mode: "sometimes" is not one of auto|',
                           result.stderr)
             self.assertIn("(set by %s)" % origin, result.stderr)
 
