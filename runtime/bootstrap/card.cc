@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The card's bytes, as README.md of this folder has them.
+// The card's bytes are described in README.md of this folder.
 #include <cstring>
 
 #include "runtime/base/text.h"
@@ -58,7 +58,7 @@ std::vector<std::byte> Encode(const Card& card) {
 
 Result<Card> Decode(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
-    return Error(Code::kInvalid, "this is no card of lamina");
+    return Error(Code::kInvalid, "this is not a card of lamina");
   bytes = bytes.subspan(sizeof kMagic);
   Card card;
   std::span<const std::byte> text;

@@ -17,8 +17,8 @@ Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
         Code::kUnsupported,
         "this process was started with PMI over a port (PMI_PORT), which is not understood; "
         "start it without -pmi-port, or by Lamina's mpiexec");
-  // A Slurm task without either would become one of N jobs of one rank each, and nobody would know.
-  // SLURM_PROCID is no sign: a batch script has it too.
+  // Without either variable, a Slurm task would silently become one of N jobs of one rank each.
+  // SLURM_PROCID is no sign of a task, because a batch script has it too.
   const auto tasks = ParseInteger(environment.Get("SLURM_STEP_NUM_TASKS").value_or("1"));
   if (environment.Get("SLURM_STEP_ID") && tasks.value_or(1) > 1)
     return Error(Code::kUnsupported,

@@ -15,7 +15,7 @@ constexpr std::array<hwloc_obj_type_t, kHardwareTypes.size()> kTypes{
     HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE,  HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE,
     HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU};
 
-// The few functions we call, found at run time.
+// These are the few functions we call, found at run time.
 struct Library {
   decltype(&hwloc_topology_init) init;
   decltype(&hwloc_topology_load) load;
@@ -43,7 +43,7 @@ bool Open(Library* library) {
          Find(handle, "hwloc_bitmap_isset", &library->has);
 }
 
-// By number, as the kernel counts them.
+// Returns the numbers of the CPUs as the kernel counts them.
 std::vector<unsigned> AllowedCpus() {
   constexpr int kCpusMax = 16384;
   cpu_set_t* set = CPU_ALLOC(kCpusMax);
@@ -56,7 +56,7 @@ std::vector<unsigned> AllowedCpus() {
   return cpus;
 }
 
-// The index of the object of this type that holds all the CPUs.
+// Returns the index of the object of this type that holds all the CPUs.
 std::int32_t IndexOf(const Library& library, hwloc_topology_t topology, hwloc_obj_type_t type,
                      const std::vector<unsigned>& cpus) {
   const int depth = library.depth(topology, type);

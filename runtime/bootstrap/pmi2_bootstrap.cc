@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked of the server, and why so little: of Slurm's, only the two attributes used here can
-// be trusted (others whose names sort after them return the node's addresses), and its fence,
-// unlike PMIx's there, is a barrier. Cards are put and one fence, the only one, makes them visible.
+// This asks the server for little, for two reasons. Only two attributes of Slurm's server can be
+// trusted (others whose names sort after them return the node's addresses). Its fence, unlike
+// PMIx's there, is a barrier, so cards are put and one fence, the only one, makes them visible.
 #include "runtime/bootstrap/pmi2_bootstrap.h"
 
 #include <sys/socket.h>
@@ -82,7 +82,7 @@ class Pmi2Bootstrap final : public Bootstrap {
                                    {"key", CardKey(rank, i)}});
       if (!answer.ok()) return std::move(answer).status();
       if ((*answer)["flag"] != "TRUE" && (*answer)["found"] != "TRUE")
-        return Error(Code::kPeerLost, "PMI-2 has no card of rank %u", rank);
+        return Error(Code::kPeerLost, "the PMI-2 server has no card of rank %u", rank);
       values.push_back((*answer)["value"]);
       if (i > 0) continue;
       Result<std::size_t> pieces = pmi2::CountOf(values[0]);
@@ -109,16 +109,18 @@ class Pmi2Bootstrap final : public Bootstrap {
   }
 
   // After "finalize" a server closes the connection for good, so a session that follows could not
-  // ask for cards. Slurm lets the others live when a process ends without it; the rest do not.
+  // ask for cards. If a process ends without it, Slurm lets the others live, but other servers do
+  // not.
   Status Leave() override {
     if (forgiving_) return {};
     return std::move(Ask({{"cmd", "finalize"}})).status();
   }
   Status Return() override {
     if (forgiving_) return {};
-    return Error(Code::kUnsupported,
-                 "the launcher that started this process takes nobody back after MPI_Finalize; "
-                 "Lamina's mpiexec does");
+    return Error(
+        Code::kUnsupported,
+        "the launcher that started this process does not let it back in after MPI_Finalize; "
+        "Lamina's mpiexec does");
   }
 
  private:
@@ -161,18 +163,18 @@ class Pmi2Bootstrap final : public Bootstrap {
     std::string columns(pmi2::kLengthColumns, '\0');
     if (Status status = Receive(&columns); !status.ok()) return status;
     const std::optional<std::size_t> bytes = pmi2::BodyBytes(columns);
-    if (!bytes) return Error(Code::kInvalid, "what answers on PMI_FD is not PMI-2");
+    if (!bytes) return Error(Code::kInvalid, "the server on PMI_FD does not speak PMI-2");
     std::string body(*bytes, '\0');
     if (Status status = Receive(&body); !status.ok()) return status;
     Result<Answer> answer = pmi2::DecodeAnswer(body);
     if (!answer.ok()) return answer;
     const std::string& command = request.front().second;
     if ((*answer)["cmd"] != command + "-response")
-      return Error(Code::kInvalid, "PMI-2: %s was answered by %s", command.c_str(),
+      return Error(Code::kInvalid, "the PMI-2 server answered %s with %s", command.c_str(),
                    (*answer)["cmd"].c_str());
     if (answer->contains("rc") && (*answer)["rc"] != "0")
       return Error(
-          Code::kResource, "PMI-2 refuses %s: %s%s", command.c_str(),
+          Code::kResource, "the PMI-2 server refuses %s: %s%s", command.c_str(),
           answer->contains("errmsg") ? "" : "rc=",
           answer->contains("errmsg") ? (*answer)["errmsg"].c_str() : (*answer)["rc"].c_str());
     return answer;
@@ -212,7 +214,7 @@ class Pmi2Bootstrap final : public Bootstrap {
       if (letter == "\n") return line;
       line += letter;
     }
-    return Error(Code::kInvalid, "what answers on PMI_FD is not PMI-2");
+    return Error(Code::kInvalid, "the server on PMI_FD does not speak PMI-2");
   }
 
   const int socket_;

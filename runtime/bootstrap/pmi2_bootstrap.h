@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bootstrap over the PMI-2 wire protocol: text on the socket PMI_FD, as Slurm's `srun --mpi=pmi2`
-// serves it. No library is needed.
+// This is the bootstrap over the PMI-2 wire protocol, text on the socket PMI_FD as Slurm's `srun
+// --mpi=pmi2` serves it. It needs no library.
 #pragma once
 
 #include "runtime/base/environment.h"

@@ -169,12 +169,12 @@ TEST(Pmi2, CardsTravel) {
   Result<std::vector<std::byte>> back = (*found)->Card(2);
   ASSERT_TRUE(back.ok()) << back.status().message();
   EXPECT_EQ(*back, card);
-  EXPECT_EQ((*found)->Card(1).status().message(), "PMI-2 has no card of rank 1");
+  EXPECT_EQ((*found)->Card(1).status().message(), "the PMI-2 server has no card of rank 1");
   EXPECT_TRUE((*found)->Leave().ok());
   EXPECT_TRUE((*found)->Return().ok());
 }
 
-// Other servers than Slurm's take an end without "finalize" for an accident.
+// Servers other than Slurm's take an end without "finalize" for an accident.
 TEST(Pmi2, LeavingElsewhereIsForGood) {
   Server server;
   Environment environment = server.ForClient();
@@ -195,7 +195,7 @@ TEST(Pmi2, ARefusalIsASentence) {
   server.fence_result_ = "14";
   Result<std::unique_ptr<Bootstrap>> found = Find(server.ForClient());
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ((*found)->Publish({}).message(), "PMI-2 refuses kvs-fence: rc=14");
+  EXPECT_EQ((*found)->Publish({}).message(), "the PMI-2 server refuses kvs-fence: rc=14");
 }
 
 TEST(Pmi2, AnOlderServerIsNamed) {

@@ -57,11 +57,12 @@ Result<Answer> DecodeAnswer(std::string_view body) {
     }
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
-      return Error(Code::kInvalid, "PMI-2: an answer without key=value");
+      return Error(Code::kInvalid, "an answer of the PMI-2 server has no key=value");
     answer[pair.substr(0, equals)] = pair.substr(equals + 1);
     pair.clear();
   }
-  if (!pair.empty() || answer.empty()) return Error(Code::kInvalid, "PMI-2: an answer cut short");
+  if (!pair.empty() || answer.empty())
+    return Error(Code::kInvalid, "an answer of the PMI-2 server is cut short");
   return answer;
 }
 
@@ -118,7 +119,7 @@ Result<std::size_t> CountOf(std::string_view first) {
   const auto count =
       colon == first.npos ? std::optional<std::int64_t>() : ParseInteger(first.substr(0, colon));
   if (!count || *count < 1 || *count > static_cast<std::int64_t>(kPiecesMax))
-    return Error(Code::kInvalid, "what a peer has published is not its card");
+    return Error(Code::kInvalid, "what a peer has published is not a card");
   return static_cast<std::size_t>(*count);
 }
 
@@ -127,11 +128,14 @@ Result<std::vector<std::byte>> DecodeBytes(const std::vector<std::string>& value
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string_view digits =
         i == 0 ? std::string_view(values[0]).substr(values[0].find(':') + 1) : values[i];
-    if (digits.size() % 2 != 0) return Error(Code::kInvalid, "a card with half a byte");
+    if (digits.size() % 2 != 0)
+      return Error(Code::kInvalid, "the card of a peer ends in half a byte");
     for (std::size_t at = 0; at < digits.size(); at += 2) {
       const int high = DigitOf(digits[at]);
       const int low = DigitOf(digits[at + 1]);
-      if (high < 0 || low < 0) return Error(Code::kInvalid, "a card with letters that are none");
+      if (high < 0 || low < 0)
+        return Error(Code::kInvalid,
+                     "the card of a peer has letters that are not hexadecimal digits");
       bytes.push_back(static_cast<std::byte>(high * 16 + low));
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PMI-2 wire protocol as text: requests and answers of key=value pairs. Pure.
+// The PMI-2 wire protocol is text: requests and answers of key=value pairs. Functions here are
+// pure.
 //
 //   "    25cmd=kvs-get;key=universe;"   six columns of length, then pairs, each ended by ';'
 //
@@ -22,24 +23,26 @@ namespace lamina::bootstrap::pmi2 {
 
 inline constexpr std::size_t kLengthColumns = 6;
 inline constexpr std::size_t kBodyBytesMax = 999'999;
-inline constexpr std::size_t kValueBytesMax = 960;  // servers take 1023 and a zero
+inline constexpr std::size_t kValueBytesMax = 960;  // servers take at least 1023
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 using Answer = std::map<std::string, std::string, std::less<>>;
 
-// With its length in front.
+// Returns the request with its length in front.
 std::string EncodeRequest(const Pairs& pairs);
-// The length that stands in the first six columns; nothing if there is none.
+// Returns the length that stands in the first columns, or nothing if there is none.
 std::optional<std::size_t> BodyBytes(std::string_view columns);
 Result<Answer> DecodeAnswer(std::string_view body);
 
-// PMI_process_mapping, "(vector,(0,4,2))": blocks of (first node, nodes, ranks on each), repeated
-// until all ranks have a node. kInvalid: it is not that.
+// Reads PMI_process_mapping, as in "(vector,(0,4,2))": blocks of (first node, nodes, ranks on each)
+// that are repeated until all ranks have a node. The error is kInvalid if the text is anything
+// else.
 Result<std::vector<std::uint32_t>> NodesOfRanks(std::string_view mapping, std::uint32_t ranks);
 
-// Bytes as values of at most kValueBytesMax letters: "3:0fa0...", then the rest of the digits.
+// Encodes bytes as values of at most kValueBytesMax letters: "3:0fa0...", then the rest of the
+// digits.
 std::vector<std::string> EncodeBytes(const std::vector<std::byte>& bytes);
-// How many values there are, from the first of them.
+// Returns how many values there are, which the first of them says.
 Result<std::size_t> CountOf(std::string_view first);
 Result<std::vector<std::byte>> DecodeBytes(const std::vector<std::string>& values);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is asked of the server, and why so little: slurm-pmix facts that hold for every server we
-// met
+// This asks the server for little, because every server we met answers only this much reliably:
 //   - identity comes from job-level keys, which are local to the client after PMIx_Init;
 //   - the card is put and committed, and a peer's is fetched when first needed ("direct modex"):
-//     no fence, so initialisation does not grow with the job, and no fence over a subset, which
-//     hangs under Slurm;
-//   - nothing else: spawn, publish and events are not offered by Slurm's server.
+//     without a fence initialisation does not grow with the job, and a fence over a subset hangs
+//     under Slurm;
+//   - nothing else: Slurm's server offers neither spawn, nor publish, nor events.
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 #include <dlfcn.h>
@@ -26,7 +25,7 @@ namespace {
 constexpr char kCardKey[] = "lamina.card";
 constexpr int kAskAgainMs = 2;
 
-// The few functions we call, found at run time.
+// These are the few functions we call, found at run time.
 struct Library {
   decltype(&PMIx_Init) init;
   decltype(&PMIx_Finalize) finalize;
@@ -46,13 +45,13 @@ bool Find(void* handle, const char* name, Function* function) {
   return *function != nullptr;
 }
 
-// Whether this program has a dynamic linker. In one linked -static, dlopen brings a second C
-// library, and what it opened dies of it.
+// True if this program has a dynamic linker. In a program linked -static, dlopen brings a second C
+// library, from which what it opened dies.
 bool LinkedDynamically() {
   const auto of_program = [](dl_phdr_info* program, std::size_t, void*) {
     for (int i = 0; i < program->dlpi_phnum; ++i)
       if (program->dlpi_phdr[i].p_type == PT_INTERP) return 1;
-    return -1;  // the program comes first: ask for no other
+    return -1;  // the program comes first, and one look is enough
   };
   return dl_iterate_phdr(of_program, nullptr) == 1;
 }
@@ -85,7 +84,7 @@ Result<Library> OpenLibrary() {
   return Error(Code::kUnsupported, "libpmix.so.2 is too old: %s", dlerror());
 }
 
-// A value from PMIx_Get with its owner.
+// This is a value from PMIx_Get with its owner.
 class Value {
  public:
   explicit Value(pmix_value_t* value) : value_(value) {}
@@ -204,7 +203,7 @@ class PmixBootstrap final : public Bootstrap {
     return std::vector<std::byte>(first, first + (*value).data.bo.size);
   }
 
-  // PMIX_NODEID would do, but a client is told only those of its own node.
+  // PMIX_NODEID would not do, because a client is told only those of its own node.
   Result<std::uint32_t> Node(std::uint32_t rank) override {
     if (!nodes_asked_) ListNodes();
     if (rank < nodes_.size()) return nodes_[rank];
@@ -228,7 +227,7 @@ class PmixBootstrap final : public Bootstrap {
   Status Leave() override {
     const pmix_status_t status = library_.finalize(nullptr, 0);
     if (status == PMIX_SUCCESS) return {};
-    return Error(Code::kResource, "PMIx_Finalize: %s", library_.error_string(status));
+    return Error(Code::kResource, "PMIx_Finalize failed: %s", library_.error_string(status));
   }
 
   Status Return() override {
@@ -241,7 +240,7 @@ class PmixBootstrap final : public Bootstrap {
 
  private:
   pmix_value_t* Get(const pmix_proc_t& process, const char* key) const {
-    pmix_info_t optional;  // job-level data is here or nowhere: never ask the server
+    pmix_info_t optional;  // job-level data is local: never ask the server
     std::memset(&optional, 0, sizeof optional);
     std::strncpy(optional.key, PMIX_OPTIONAL, sizeof optional.key - 1);
     optional.value.type = PMIX_BOOL;
@@ -249,7 +248,8 @@ class PmixBootstrap final : public Bootstrap {
     pmix_value_t* value = nullptr;
     return library_.get(&process, key, &optional, 1, &value) == PMIX_SUCCESS ? value : nullptr;
   }
-  // From the maps of nodes and processes that every server gives with the job. All ranks or none.
+  // Reads the maps of nodes and processes that every server gives with the job. It lists all ranks
+  // or none.
   void ListNodes() {
     nodes_asked_ = true;
     if (library_.resolve_nodes == nullptr || library_.resolve_peers == nullptr) return;
@@ -288,7 +288,7 @@ class PmixBootstrap final : public Bootstrap {
     return (*value).type == PMIX_STRING && (*value).data.string != nullptr ? (*value).data.string
                                                                            : "";
   }
-  // One key, with a qualifier if `set` is not empty. Null: no answer.
+  // Asks for one key, with a qualifier if `set` is not empty. Returns null if there is no answer.
   pmix_info_t* Query(const char* key, const std::string& set, std::size_t* count) const {
     *count = 0;
     if (library_.query_info == nullptr) return nullptr;
@@ -311,7 +311,7 @@ class PmixBootstrap final : public Bootstrap {
     *count = 0;
     return nullptr;
   }
-  // The answers are few and asked for once, so they are left to the library that made them.
+  // The answers are few and asked for once, so they are never freed.
   std::string QuerySetNames() const {
     std::size_t count;
     const pmix_info_t* results = Query(PMIX_QUERY_PSET_NAMES, "", &count);

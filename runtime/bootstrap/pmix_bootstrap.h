@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bootstrap over PMIx: our launcher, srun --mpi=pmix, or any other conforming server.
+// This is the bootstrap over PMIx: our launcher, srun --mpi=pmix, or any other conforming server.
 //
 // libpmix is opened at run time, so a singleton neither needs nor loads it.
 #pragma once

@@ -21,13 +21,11 @@
 namespace lamina::bootstrap {
 namespace {
 
-// The word is shared between processes, so no FUTEX_PRIVATE_FLAG.
+// The word is shared between processes, so FUTEX_PRIVATE_FLAG is not set.
 long Futex(std::atomic<std::uint32_t>* word, int operation, std::uint32_t value,
            const timespec* until) {
   return syscall(SYS_futex, word, operation, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
 }
-
-std::uint64_t NowMs() { return MonotonicNs() / 1'000'000; }
 
 timespec At(std::uint64_t ms) {
   return {static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
@@ -35,8 +33,9 @@ timespec At(std::uint64_t ms) {
 
 bool Lives(std::int32_t process) { return kill(process, 0) == 0 || errno != ESRCH; }
 
-// While a card is waited for: has its owner ended? Not asked at once, because its script may go on
-// with another program, which is the better thing to say.
+// While a card is waited for, the process looks from time to time whether the card's owner has
+// ended. It does not look at once, because the owner's script may go on with another program, which
+// makes the better message.
 constexpr std::uint64_t kLookFirstMs = 2000, kLookAgainMs = 100;
 
 class RosterBootstrap final : public Bootstrap {
@@ -57,15 +56,16 @@ class RosterBootstrap final : public Bootstrap {
         own_namespace != 0 && roster->pid_namespace != 0 && own_namespace != roster->pid_namespace;
   }
 
-  // kExists: another process that lives is this rank, our parent for instance.
+  // The error kExists says that another living process is this rank, our parent for instance.
   Status Enter() {
     std::atomic<std::int32_t>& process = Own().process;
     std::int32_t other = process.load();
     do {
       if (other != 0 && other != getpid() && Lives(other))
         return Error(Code::kExists,
-                     "rank %u of this job is process %d already; a program that it starts is none "
-                     "of the job's: start it by mpiexec, or alone by env -u %s -u PMIX_NAMESPACE",
+                     "rank %u of this job is process %d already; a program that it starts is not "
+                     "part of the job: start it with mpiexec, or alone with env -u %s "
+                     "-u PMIX_NAMESPACE",
                      identity_.rank, other, kRosterVariable);
     } while (!process.compare_exchange_weak(other, getpid()));
     Own().left.store(0);
@@ -78,7 +78,7 @@ class RosterBootstrap final : public Bootstrap {
     RosterEntry& own = Own();
     if (card.size() > sizeof own.card)
       return Error(Code::kResource,
-                   "this rank's card of %zu bytes is longer than the roster's %zu; use mpiexec "
+                   "this rank's card has %zu bytes, but the roster has room for %zu; use mpiexec "
                    "--param launcher.pmix.roster=no",
                    card.size(), sizeof own.card);
     own.published.store(0, std::memory_order_relaxed);
@@ -89,20 +89,20 @@ class RosterBootstrap final : public Bootstrap {
     return {};
   }
 
-  // The n-th program of a rank belongs to the n-th of the others. Whoever took another one's card
-  // would wait for a process that is gone.
+  // The n-th program of a rank belongs to the n-th programs of the others. A rank that took the
+  // card of another program would wait for a process that is gone.
   Result<std::vector<std::byte>> Card(std::uint32_t rank) override {
     RosterEntry& peer = roster_->entries()[rank];
     const std::uint32_t own = Own().programs;
-    const std::uint64_t began_ms = NowMs(), limit_ms = began_ms + kCardTimeoutS * 1000;
+    const std::uint64_t began_ms = MonotonicMs(), limit_ms = began_ms + kCardTimeoutS * 1000;
     std::uint32_t program;
     while ((program = peer.published.load(std::memory_order_acquire)) != own) {
       if (program > own) return AnotherProgram(rank, program);
-      const std::uint64_t now_ms = NowMs();
+      const std::uint64_t now_ms = MonotonicMs();
       if (now_ms >= limit_ms && program != 0) return AnotherProgram(rank, program);
       if (now_ms >= limit_ms)
         return Error(Code::kTimeout, "rank %u has published no card for %d s", rank, kCardTimeoutS);
-      // One that has left may come back with a session, unless it has ended.
+      // A rank that has left may come back with a session, unless its process has ended.
       const std::int32_t left = peer.programs == own && !identity_.apart ? peer.left.load() : 0;
       if (now_ms >= began_ms + kLookFirstMs && left != 0 && !Lives(left))
         return Error(Code::kPeerLost, "rank %u has finalized MPI and ended", rank);
@@ -126,7 +126,7 @@ class RosterBootstrap final : public Bootstrap {
     if (Bootstrap* pmix = Pmix(); pmix != nullptr) pmix->Abort(code, why);
   }
 
-  // Another program of this rank's script has a card of its own.
+  // Another program of this rank's script will have a card of its own.
   Status Leave() override {
     Own().published.store(0, std::memory_order_relaxed);
     Own().left.store(Own().process.exchange(0));
@@ -144,12 +144,13 @@ class RosterBootstrap final : public Bootstrap {
   Status AnotherProgram(std::uint32_t rank, std::uint32_t program) {
     return Error(
         Code::kInvalid,
-        "rank %u runs MPI program %u of its script, this rank its %u; let all ranks run the "
-        "same ones, and start what one alone needs by env -u %s -u PMIX_NAMESPACE",
+        "rank %u runs MPI program %u of its script, but this rank runs program %u; let all ranks "
+        "run the same programs, and start what one rank alone needs with env -u %s -u "
+        "PMIX_NAMESPACE",
         rank, program, Own().programs.load(), kRosterVariable);
   }
 
-  // Null: it cannot be had.
+  // Returns null if PMIx cannot be had.
   Bootstrap* Pmix() {
     if (std::exchange(pmix_asked_, true)) return pmix_.get();
     Result<std::unique_ptr<Bootstrap>> pmix = ConnectPmix(environment_);

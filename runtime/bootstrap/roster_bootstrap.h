@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bootstrap of a job on one node, through the memory that our launcher shares with its ranks
-// (runtime/base/roster.h). PMIx is opened only for what the roster does not know.
+// This is the bootstrap of a job on one node, through the memory that our launcher shares with its
+// ranks (runtime/base/roster.h). PMIx is opened only for what the roster does not know.
 #pragma once
 
 #include "runtime/base/environment.h"

@@ -30,7 +30,7 @@ constexpr Text kTexts[] = {
 
 class Tree {
  public:
-  // The category `name`, made with all above it if need be.
+  // Returns the category `name`, made with all above it if need be.
   Category& At(std::string_view name) {
     const auto place = std::find_if(all_.begin(), all_.end(),
                                     [&](const Category& one) { return one.name == name; });

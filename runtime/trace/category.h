@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Categories: the dots in the names of variables and events as a tree (MPI-5.0, section 15.3.9).
+// Categories show the dots in the names of variables and events as a tree (MPI-5.0, section
+// 15.3.9).
 //
 // transport.shm.ring_cells belongs to category transport.shm, which belongs to transport. Every
 // framework and component has a category, with or without variables.

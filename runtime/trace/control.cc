@@ -56,7 +56,8 @@ MPI_Datatype DatatypeOf(const param::Row& row) {
   return IsChoice(row) ? MPI_INT : MPI_CHAR;
 }
 
-// Both ends of a transport and all members of a collective must agree; the rest is one's own.
+// Both ends of a transport and all members of a collective must agree on a value; the other
+// parameters may differ between processes.
 int ScopeOf(std::string_view name) {
   return name.starts_with("transport.") || name.starts_with("collective.") ? MPI_T_SCOPE_ALL_EQ
                                                                            : MPI_T_SCOPE_LOCAL;

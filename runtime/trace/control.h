@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Control variables: the parameter tables as MPI_T shows them (MPI-5.0, section 15.3.6).
+// Control variables show the parameter tables to MPI_T (MPI-5.0, section 15.3.6):
 //
 //   parameter                  variable
 //   switch                     MPI_INT, enumeration boolean
@@ -35,17 +35,17 @@ struct ControlVariable {
   std::string constant;                      // the value of one that never changes
 };
 
-// One for each row of the tables, and the constants.
+// Makes one variable for each row of the tables, and one for each constant.
 std::vector<ControlVariable> ControlVariables(
     const std::vector<component::ListedFramework>& frameworks);
 
-// The value of `variable` in the tables, or its constant.
+// Returns the value of `variable` in the tables, or its constant.
 std::string ValueOf(const ControlVariable& variable,
                     const std::vector<component::ListedFramework>& frameworks);
 
 // Writes the value a table shows into a buffer of `variable.count` elements.
 void ToBuffer(const ControlVariable& variable, const std::string& value, void* buffer);
-// And back. Nothing: it is no item of the enumeration, or a text without end.
+// Reads it back. Returns nothing if it is no item of the enumeration, or a text without an end.
 std::optional<std::string> FromBuffer(const ControlVariable& variable, const void* buffer);
 
 }  // namespace lamina::trace

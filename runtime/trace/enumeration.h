@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names for the values of an integer variable, or for the elements of an event (MPI-5.0, section
-// 15.3.5). Lives as long as the process: a tool may keep the handle.
+// An enumeration names the values of an integer variable or the elements of an event (MPI-5.0,
+// section 15.3.5). It lives as long as the process, because a tool may keep the handle.
 #pragma once
 
 #include <string>

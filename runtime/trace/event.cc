@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/trace/event.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstddef>
+
+#include "runtime/base/clock.h"
 
 namespace lamina::trace {
 namespace {
@@ -19,8 +19,8 @@ const Enumeration* ElementNames() {
   return names;
 }
 
-// What a callback must bear that runs inside the library: it may call no MPI but what the standard
-// lists for it.
+// A callback that runs inside the library must have at least this safety level: it may call no MPI
+// but what the standard lists for it.
 constexpr std::size_t kInside = 1;
 static_assert(kSafeties[kInside] == MPI_T_CB_REQUIRE_MPI_RESTRICTED);
 
@@ -66,11 +66,7 @@ void Update(Hints* hints, const Hints& changes) {
   }
 }
 
-std::int64_t NowTicks() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::int64_t>(now.tv_sec) * kTicksPerSecond + now.tv_nsec;
-}
+std::int64_t NowTicks() { return static_cast<std::int64_t>(MonotonicNs()); }
 
 int SafetyIndex(MPI_T_cb_safety safety) {
   for (std::size_t i = 0; i < kSafeties.size(); ++i)
@@ -113,7 +109,7 @@ bool Events::Free(const EventRegistration* handle, MPI_T_event_free_cb_function*
   return true;
 }
 
-// The last act on a registration: nothing of it runs any more.
+// This is the last act on a registration, of which no callback runs any more.
 void Events::Bury(std::unique_lock<std::mutex>& lock, EventRegistration* registration) {
   const auto place = std::find_if(registrations_.begin(), registrations_.end(),
                                   [&](const auto& one) { return one.get() == registration; });
@@ -136,7 +132,7 @@ void Events::FreeAll() {
   for (EventRegistration* registration : all) Free(registration, nullptr, nullptr);
 }
 
-// The least restricted callback that bears at least `safety_min`.
+// Chooses the least restricted callback that has at least the safety level `safety_min`.
 bool Events::Choose(const EventRegistration& registration, std::size_t safety_min, Choice* choice) {
   for (std::size_t safety = safety_min; safety < kSafeties.size(); ++safety) {
     const EventCallback& callback = registration.callbacks[safety];
@@ -159,8 +155,8 @@ void Events::Keep(EventRegistration* registration, const EventInstance& instance
 void Events::Emit(EventType type, const MessageData& data) {
   const EventInstance instance{type, NowTicks(), data};
   std::unique_lock lock(lock_);
-  // Callbacks may make and free registrations: those that are there now are told, by position, and
-  // a freed one leaves its place only when nothing runs.
+  // Callbacks may make and free registrations. Those that are there now are told, by position, and
+  // a freed one leaves its place only when no callback runs.
   std::vector<EventRegistration*> told;
   for (const auto& registration : registrations_)
     if (registration->type == type && !registration->freed) {
@@ -180,7 +176,8 @@ void Events::Emit(EventType type, const MessageData& data) {
 }
 
 void Events::DeliverWaiting() {
-  // A callback makes MPI calls of its own: what ends with them waits until it has returned.
+  // A callback makes MPI calls of its own; the events that wait for the end of a call then wait
+  // until the callback has returned.
   static thread_local bool delivering = false;
   if (delivering) return;
   delivering = true;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events: what tools are told of as it happens (MPI-5.0, section 15.3.8).
+// Tools are told of events as they happen (MPI-5.0, section 15.3.8).
 //
 //   p2p ─ MessageEvent ─> Emit ─┬─> a callback that may run inside the library, at once
 //                               └─> kept for one that may not, and run when the MPI call has ended
 //
-// What finds no room among the kept ones is dropped and counted; the handler for that is told
-// before the next event.
+// An event that finds no room among the kept ones is dropped and counted; the handler for that is
+// told before the next event.
 //
-// Ownership:  registrations belong to `Events` from MakeRegistration until Free.
-// Threads:    a lock of its own, never held while a callback runs; a caller that holds the library
-//             lock has taken it before.
-// Allocation: none while nobody listens.
+// Ownership:  `Events` owns registrations from MakeRegistration until Free.
+// Threads:    The lock here is never held while a callback runs; a caller that holds the library
+// lock
+//             has taken that one before.
+// Allocation: Nothing is allocated while nobody listens.
 #pragma once
 
 #include <mpi.h>
@@ -31,7 +32,7 @@
 namespace lamina::trace {
 
 using Hints = std::vector<std::pair<std::string, std::string>>;  // of an MPI_Info
-// Adds the `changes`, in the place of what had the same key.
+// Adds the `changes`; each replaces what had the same key.
 void Update(Hints* hints, const Hints& changes);
 
 struct EventElement {
@@ -49,22 +50,22 @@ struct EventDescription {
 std::span<const EventElement> EventElements();  // the same for all
 EventDescription Describe(EventType type);
 
-// The clock of all events.
+// This is the clock of all events.
 inline constexpr std::int64_t kTicksPerSecond = 1'000'000'000;
 std::int64_t NowTicks();
 
-// What a callback is given; valid while it runs.
+// A callback is given this, which is valid while the callback runs.
 struct EventInstance {
   EventType type;
   std::int64_t time;
   MessageData data;
 };
 
-// Safety levels from the least to the most restricted.
+// Safety levels go from the least to the most restricted.
 inline constexpr std::array<MPI_T_cb_safety, 4> kSafeties = {
     MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
     MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
-// Position in kSafeties; -1: it is none.
+// Returns the position in kSafeties, or -1 if it is no safety level.
 int SafetyIndex(MPI_T_cb_safety safety);
 
 struct EventCallback {
@@ -88,12 +89,12 @@ struct EventRegistration {
 class Events {
  public:
   EventRegistration* MakeRegistration(EventType type, Hints hints);
-  // No callback begins after this; `function`, if any, is called when none runs any more.
-  // False: the handle is none.
+  // No callback begins after this; `function`, if any, is called when none runs any more. Returns
+  // false if the handle is none.
   bool Free(const EventRegistration* handle, MPI_T_event_free_cb_function* function, void* data);
   void FreeAll();
 
-  // Calls `change(registration)` under the lock. False: the handle is none.
+  // Calls `change(registration)` under the lock. Returns false if the handle is none.
   template <class Change>
   bool With(const EventRegistration* handle, const Change& change) {
     const std::lock_guard guard(lock_);
@@ -118,7 +119,7 @@ class Events {
     EventRegistration* registration;
     EventInstance instance;
   };
-  // A callback chosen for an event.
+  // This is the callback chosen for an event.
   struct Choice {
     std::size_t safety;
     MPI_T_event_cb_function* function;
@@ -138,7 +139,8 @@ class Events {
   std::deque<Waiting> waiting_;
 };
 
-// Of this process; made at the first call and kept, because the library may still emit.
+// Returns the events of this process; they are made at the first call and never deleted, because
+// the library may still emit.
 Events& TheEvents();
 
 }  // namespace lamina::trace

@@ -169,7 +169,7 @@ bool Performances::Has(const PerformanceSession& session, const PerformanceHandl
   return false;
 }
 
-// The mark in trace.h serves all handles: before one of them lowers it, the others take what it
+// The mark in trace.h serves all handles, so before one of them lowers it, the others take what it
 // says.
 void Performances::KeepMarks(std::uint32_t level) {
   for (Node* node = sessions_; node != nullptr; node = node->next)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Performance variables: what they are called and how a handle reads one (MPI-5.0, section 15.3.7).
+// Performance variables have names here, and this is how a handle reads one (MPI-5.0, section
+// 15.3.7).
 //
 // The numbers themselves are counted in trace.h and never reset, so any number of handles watch one
 // without disturbing each other: a handle remembers where it started and what it had when stopped.
 //
-// Threads: the caller holds the lock of runtime/api/tool.h.
+// Threads: The caller holds the lock of runtime/api/tool.h.
 #pragma once
 
 #include <mpi.h>
@@ -17,14 +18,15 @@
 
 namespace lamina::trace {
 
-// What is not counted but looked at when somebody asks.
+// A gauge is not counted but looked at when somebody asks.
 enum class Gauge : std::uint32_t {
   kCommPosted,      // receives posted on one communicator
   kCommUnexpected,  // messages waiting on one communicator
   kPeers,           // processes of the job
   kState,           // core::Life
 };
-// `context`: of the communicator a handle is bound to; 0 if it is bound to none.
+// `context` belongs to the communicator that a handle is bound to; it is 0 if the handle is bound
+// to none.
 using ReadGauge = std::uint64_t (*)(Gauge gauge, std::uint64_t context);
 
 struct PerformanceVariable {
@@ -37,10 +39,12 @@ struct PerformanceVariable {
   int bind = MPI_T_BIND_NO_OBJECT;
   int verbosity = MPI_T_VERBOSITY_USER_DETAIL;
 
-  // Runs by itself and cannot be set: the thing itself, not a count of what happened.
+  // True for a variable that runs by itself and cannot be set: it shows the thing itself, not a
+  // count of what happened.
   bool continuous() const { return source == Source::kLevel || source == Source::kGauge; }
   bool readonly() const { return continuous(); }
-  // Looked up among what belongs to a communicator, so not beside a thread that changes it.
+  // True for a variable that is looked up among what belongs to a communicator, and so not beside a
+  // thread that changes it.
   bool guarded() const { return bind == MPI_T_BIND_MPI_COMM; }
   MPI_Datatype datatype() const;
   const Enumeration* enumeration() const;
@@ -50,7 +54,7 @@ std::span<const PerformanceVariable> PerformanceVariables();
 
 struct PerformanceSession;
 
-// One reading of one variable. Linked into its session.
+// A handle reads one variable. It is linked into its session.
 struct PerformanceHandle {
   const PerformanceVariable* variable;
   PerformanceSession* session;
@@ -65,7 +69,7 @@ struct PerformanceSession {
   PerformanceHandle* first = nullptr;
 };
 
-// Owns all sessions and their handles.
+// This owns all sessions and their handles.
 class Performances {
  public:
   explicit Performances(ReadGauge read_gauge) : read_gauge_(read_gauge) {}
@@ -81,13 +85,14 @@ class Performances {
   PerformanceHandle* MakeHandle(PerformanceSession* session, const PerformanceVariable& variable,
                                 std::uint64_t context);
   void Free(PerformanceHandle* handle);
-  // Is it a handle of that session?
+  // True if it is a handle of that session.
   static bool Has(const PerformanceSession& session, const PerformanceHandle* handle);
 
-  // Of variables that are not continuous. A second one in a row changes nothing.
+  // These are for variables that are not continuous. A second call in a row changes nothing.
   void Start(PerformanceHandle* handle);
   void Stop(PerformanceHandle* handle);
-  // Back to the starting value of its class. Not of readonly variables, as is Write.
+  // Sets the variable back to the starting value of its class. Reset and Write are not for readonly
+  // variables.
   void Reset(PerformanceHandle* handle);
   void Write(PerformanceHandle* handle, const void* buffer);
   void Read(const PerformanceHandle& handle, void* buffer) const;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the other rooms call to be seen by tools: counters, levels and events (MPI-5.0,
+// The other rooms call these functions to be seen by tools: counters, levels and events (MPI-5.0,
 // section 15.3).
 //
 //   trace::Count(trace::Counter::kEagerSent);             one add
 //   trace::Raise(trace::Level::kPosted, 1);               one add
 //   trace::MessageEvent(trace::EventType::kUnexpected, ...);  one load while nobody listens
 //
-// Threads:    the caller holds the library lock at MPI_THREAD_MULTIPLE. Below that level a tool may
+// Threads:    The caller holds the library lock at MPI_THREAD_MULTIPLE. Below that level a tool may
 //             read from a thread of its own; it sees whole words, each a little old.
-// Allocation: none while nobody listens.
+// Allocation: Nothing is allocated while nobody listens.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,8 @@
 
 namespace lamina::trace {
 
-// What has happened so often since the process began. Never reset: handles of performance variables
-// remember where they started.
+// Counters say how often something has happened since the process began. They are never reset,
+// because handles of performance variables remember where they started.
 enum class Counter : std::uint32_t {
   kEagerSent,
   kEagerSentBytes,
@@ -43,7 +43,8 @@ enum class Counter : std::uint32_t {
   kCount
 };
 
-// How much there is of something now; of some, the most there was since somebody asked to watch.
+// Levels say how much there is of something now, and some of them also the most there was since
+// somebody asked to watch.
 enum class Level : std::uint32_t {
   kUnexpected,
   kUnexpectedBytes,
@@ -68,18 +69,18 @@ inline void Count(Counter counter, std::uint64_t times = 1) {
 }
 
 inline void Raise(Level level, std::uint64_t by) { numbers.levels[Index(level)] += by; }
-// Keeps the high-water mark too.
+// Raises the level and keeps its high-water mark.
 inline void RaiseMarked(Level level, std::uint64_t by) {
   const std::uint64_t now = numbers.levels[Index(level)] += by;
   if (now > numbers.marks[Index(level)]) numbers.marks[Index(level)] = now;
 }
 inline void Lower(Level level, std::uint64_t by) { numbers.levels[Index(level)] -= by; }
 
-// What tools can be told of as it happens.
+// Tools can be told of these events as they happen.
 enum class EventType : std::uint32_t { kUnexpected, kRendezvousStarted, kCount };
 constexpr std::size_t Index(EventType type) { return static_cast<std::size_t>(type); }
 
-// The data of every event so far; the names of its elements are in event.cc.
+// Every event so far has this data; the names of its elements are in event.cc.
 struct MessageData {
   int peer;  // rank in the communicator: the source of what arrives, the destination of what leaves
   int tag;
@@ -87,11 +88,11 @@ struct MessageData {
   std::int64_t context;  // a number that differs between communicators
 };
 
-// How many registrations want an event.
+// This counts the registrations that want an event.
 extern std::atomic<std::uint32_t> listeners[Index(EventType::kCount)];
-// Events kept for callbacks that may only run when the MPI call has ended.
+// This counts the events kept for callbacks that may only run when the MPI call has ended.
 extern std::atomic<std::uint32_t> waiting_events;
-// Set by event.cc when the first listener comes.
+// event.cc sets this when the first listener comes.
 extern void (*emit)(EventType type, const MessageData& data);
 extern void (*deliver_waiting)();
 

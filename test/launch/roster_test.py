@@ -52,8 +52,8 @@ class Roster(LaunchCase):
             job = self.run_job("sh", "-ec", 'if [ $PMIX_RANK = 0 ]; then "$2"; : > "$0"; else : < "$0"; '
                                'fi; "$1" 0', ready, LAZY, INIT, ranks=2)
         self.assertNotEqual(job.returncode, 0)
-        self.assertRegex(job.stderr, "rank 0 runs MPI program 2 of its script, this rank its 1; let all "
-                                     "ranks run the same ones")
+        self.assertRegex(job.stderr, "rank 0 runs MPI program 2 of its script, but this rank runs program 1; let all "
+                                     "ranks run the same programs")
 
     def test_a_rank_that_has_ended_is_named(self):
         """Whoever speaks to it first when it is gone does not wait for it."""
@@ -71,7 +71,7 @@ class Roster(LaunchCase):
         job = self.run_job(PARENT, INIT, ranks=2)
         self.assertEqual(job.returncode, 0, job.stderr)
         self.assertRegex(job.stderr, r"rank 1 of this job is process \d+ already; a program that it "
-                         "starts is none of the job's")
+                         "starts is not part of the job")
         self.assertEqual(job.stdout.count("went on"), 2)
 
     def test_each_rank_in_a_pid_namespace(self):
