@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Application Binary Interface about itself (MPI-5.0, chapter 21). What is to be known about
-// Fortran is said once, by the Fortran binding, and kept here.
+// These functions tell about the Application Binary Interface itself (MPI-5.0, chapter 21). What
+// they tell about Fortran is said once by the Fortran binding and kept here.
 #include <cstring>
 
 #include "runtime/api/arguments.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What every file of the front door needs. A function here checks its arguments, finds objects,
+// Every file of the front door needs this. A function here checks its arguments, finds objects,
 // calls one function and turns failure into the error handler; it holds no logic.
 //
 // Every MPI function is defined under its PMPI_ name and offered under its MPI_ name as a weak
@@ -8,7 +8,7 @@
 //     PROFILED(MPI_Send);
 #pragma once
 
-// Everything is hidden but what mpi.h declares, so mpi.h comes first.
+// Everything is hidden except what mpi.h declares, so mpi.h comes first.
 #pragma GCC visibility push(default)
 #include <mpi.h>
 #pragma GCC visibility pop
@@ -29,9 +29,10 @@
 namespace lamina::api {
 
 // The compiler stops inlining what five hundred functions share long before it comes to the short
-// path, so what that consists of says it: always_inline.
+// path, so functions of the short path are marked always_inline.
 
-// One MPI call: remembers its name for messages and post-mortems, takes the library lock.
+// An Entry stands for one MPI call: it remembers the call's name for messages and post-mortems, and
+// takes the library lock.
 class Entry {
  public:
   [[gnu::always_inline]] explicit Entry(Call call) : call_(call), ring_(CurrentEventRing()) {
@@ -50,7 +51,8 @@ class Entry {
   core::Guard guard_;
 };
 
-// MPI is up; otherwise the error says whether it is too early or too late, and ends the process.
+// Requires that MPI is up; otherwise the error says whether it is too early or too late, and ends
+// the process.
 #define REQUIRE_INITIALIZED(entry)                               \
   do {                                                           \
     if (__builtin_expect(::lamina::core::process == nullptr, 0)) \
@@ -58,7 +60,7 @@ class Entry {
   } while (false)
 
 [[gnu::cold]] int NotInitialized(const char* call);
-// For functions that are not written yet: MPI_ERR_UNSUPPORTED_OPERATION naming the function.
+// Raises MPI_ERR_UNSUPPORTED_OPERATION, naming a function that is not written yet.
 [[gnu::cold]] int Unsupported(const char* call);
 
 inline bool Checking() { return core::process->check_arguments; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Attributes of communicators and datatypes (MPI-5.0, sections 7.7 and 9.1.2).
+// These are attributes of communicators and datatypes (MPI-5.0, sections 7.7 and 9.1.2).
 #include <cstring>
 
 #include "runtime/api/arguments.h"
@@ -19,9 +19,9 @@ namespace core = lamina::core;
 
 namespace {
 
-// The predefined attributes of every communicator of the world model; one of a session has
-// MPI_TAG_UB alone. Their value is a pointer to an int, which is why they are kept here; null if
-// `keyval` is none of them or has no value.
+// Finds the predefined attributes of every communicator of the world model; a communicator of a
+// session has MPI_TAG_UB alone. Their value is a pointer to an int, which is why they are kept
+// here. Returns null if `keyval` is none of them or has no value.
 int* FindPredefined(const Comm& comm, int keyval, bool* is_predefined) {
   struct Values {
     int tag_max, host, io, clock_is_global, universe_size, app, last_used_code;
@@ -59,7 +59,7 @@ int* FindPredefined(const Comm& comm, int keyval, bool* is_predefined) {
 int RaiseKeyval(const Entry& entry, Comm* comm, int keyval, int error) {
   if (error == MPI_ERR_KEYVAL)
     return core::Raise(comm, error, entry.name(),
-                       "keyval is %d, which is none for this kind of object", keyval);
+                       "keyval is %d, which is not a keyval for this kind of object", keyval);
   return core::Raise(comm, error, entry.name(), "the delete function of keyval %d returned %d",
                      keyval, error);
 }

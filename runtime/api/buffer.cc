@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The buffers of buffered sends: of the process, a communicator or a session (MPI-5.0, section
-// 3.6.1).
+// These are the buffers of buffered sends, which belong to the process, a communicator or a session
+// (MPI-5.0, section 3.6.1).
 #include "runtime/api/arguments.h"
 #include "runtime/p2p/buffered.h"
 
@@ -32,7 +32,7 @@ int Detach(const Entry& entry, core::Comm* comm, SendBuffer** place, void* buffe
   p2p::DetachBuffer(place, &address, &bytes);
   *static_cast<void**>(buffer_address) = address;
   *size = static_cast<Count>(bytes);
-  // It was attached with more than an int can say.
+  // An int cannot say how large the buffer was when it was attached.
   if (*size != bytes) *size = static_cast<Count>(MPI_UNDEFINED);
   return MPI_SUCCESS;
 }

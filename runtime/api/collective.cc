@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations that move data (MPI-5.0, sections 6.3 to 6.8, 6.12 and 6.13).
+// These are the collective operations that move data (MPI-5.0, sections 6.3 to 6.8, 6.12 and 6.13).
 //
 // Each operation is written once; collective_forms.h makes six functions of it.
 #include "runtime/api/collective_forms.h"
@@ -21,7 +21,7 @@
   const Displacement rdispls[], const MPI_Datatype recvtypes[],
 // clang-format on
 
-// A barrier has no counts, so half the functions.
+// A barrier has no counts, so it has only half the functions.
 COLLECTIVE_WITH(int, int, MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init, kBarrier,
                 CollectiveArguments, NOTHING, static_cast<void>(0))
 PROFILED(MPI_Barrier);

@@ -31,9 +31,9 @@ CollectiveArguments::CollectiveArguments(const Entry& entry, Operation operation
   } else if (it_.comm->is_inter()) [[unlikely]] {
     if (collective::Neighbourly(operation) || operation == Operation::kScan ||
         operation == Operation::kExscan)
-      Fail(MPI_ERR_COMM, "comm", "is an intercommunicator, which this operation is not for");
+      Fail(MPI_ERR_COMM, "comm", "is an intercommunicator, on which this operation is not defined");
   } else if (collective::Neighbourly(operation) && it_.comm->topology == nullptr) [[unlikely]] {
-    Fail(MPI_ERR_TOPOLOGY, "comm", "has no topology, so nobody has neighbours");
+    Fail(MPI_ERR_TOPOLOGY, "comm", "has no topology, so no process has neighbours");
   }
 }
 
@@ -66,7 +66,7 @@ const Datatype* CollectiveArguments::FindType(MPI_Datatype datatype, const char*
   const Datatype* type = datatype::FindDatatype(datatype);
   if (error_ != MPI_SUCCESS) return type;
   if (type == nullptr) [[unlikely]]
-    Fail(MPI_ERR_TYPE, argument, "is MPI_DATATYPE_NULL, freed, or no datatype");
+    Fail(MPI_ERR_TYPE, argument, "is MPI_DATATYPE_NULL, has been freed, or is not a datatype");
   else if (!type->committed) [[unlikely]]
     Fail(MPI_ERR_TYPE, argument, "is not committed; call MPI_Type_commit first");
   return type;
@@ -125,8 +125,8 @@ std::size_t CollectiveArguments::BlockCount(Side side) const {
                              : core::SourcesOf(*comm.topology, comm.rank);
 }
 
-// The root has the side where all blocks or the result are, everybody else the other one. In an
-// intracommunicator the root has both, being one of the others as well.
+// The root has the side with all blocks or the result, everybody else the other one. In an
+// intracommunicator the root has both, because it is one of the others as well.
 bool CollectiveArguments::Significant(Side side) const {
   if (!collective::Rooted(it_.operation)) return true;
   if (it_.root == collective::kNobody) return false;
@@ -146,7 +146,7 @@ bool CollectiveArguments::Looks(Side side, const void* buffer) {
   return false;
 }
 
-// Without neighbours on that side there may be no buffer.
+// A side without neighbours may have no buffer.
 bool CollectiveArguments::IsEmpty(Side side, const void* buffer, MPI_Count count) const {
   return count == 0 || (buffer == nullptr && BlockCount(side) == 0);
 }
@@ -173,19 +173,20 @@ void CollectiveArguments::Receive(void* buffer, MPI_Count count, MPI_Datatype da
   CheckOwnBlock();
 }
 
-// Both sides begin at one address (MPI-5.0, section 6.1 forbids it). Derived types may lie in each
-// other's gaps, so these are not asked.
+// Both sides must not begin at one address (MPI-5.0, section 6.1). Derived types are not checked,
+// because they may lie in each other's gaps.
 void CollectiveArguments::CheckApart() {
   if (it_.input != it_.output || it_.input == nullptr) [[likely]]
     return;
   if (error_ == MPI_SUCCESS && Checking() && it_.input_count > 0 && it_.output_count > 0 &&
       BlockCount(Side::kSend) > 0 && BlockCount(Side::kReceive) > 0 && it_.input_type->predefined &&
       it_.output_type->predefined)
-    Fail(MPI_ERR_BUFFER, "sendbuf", "is recvbuf; give MPI_IN_PLACE where one buffer is meant");
+    Fail(MPI_ERR_BUFFER, "sendbuf",
+         "is the same address as recvbuf; pass MPI_IN_PLACE to use one buffer");
 }
 
-// What a rank has for itself is as long on both sides (MPI-5.0, section 6.1); an algorithm that
-// goes by one of them would go beyond the other.
+// A rank's block for itself must be equally long on both sides (MPI-5.0, section 6.1); an algorithm
+// that relies on one of the lengths would otherwise go beyond the other.
 void CollectiveArguments::CheckOwnBlock() {
   if (it_.input_type == nullptr || it_.output_type == nullptr || error_ != MPI_SUCCESS) return;
   if (it_.comm->is_inter() || collective::Neighbourly(it_.operation) || !Checking()) return;
@@ -198,8 +199,8 @@ void CollectiveArguments::CheckOwnBlock() {
     return;
   error_ =
       core::Raise(it_.comm, MPI_ERR_TRUNCATE, entry_.name(),
-                  "sendcount of sendtype are %lld bytes, recvcount of recvtype %lld; what goes "
-                  "to one rank must be as long on both sides",
+                  "sendcount of sendtype is %lld bytes, but recvcount of recvtype is %lld; the "
+                  "data for one rank must be equally long on both sides",
                   static_cast<long long>(sent), static_cast<long long>(received));
 }
 
@@ -264,11 +265,11 @@ void CollectiveArguments::FindOperation(MPI_Op op, MPI_Datatype datatype) {
   it_.op = datatype::FindOp(op);
   if (error_ != MPI_SUCCESS) return;
   if (it_.op == nullptr) [[unlikely]]
-    return Fail(MPI_ERR_OP, "op", "is MPI_OP_NULL, freed, or no operation");
+    return Fail(MPI_ERR_OP, "op", "is MPI_OP_NULL, has been freed, or is not an operation");
   if (!datatype::Fits(*it_.op, *it_.output_type)) [[unlikely]]
     error_ = core::Raise(
-        it_.comm, MPI_ERR_OP, entry_.name(), "op %s cannot be used with datatype %s", it_.op->name,
-        it_.output_type->predefined ? it_.output_type->predefined_name : "that is derived");
+        it_.comm, MPI_ERR_OP, entry_.name(), "op %s cannot be used with %s", it_.op->name,
+        it_.output_type->predefined ? it_.output_type->predefined_name : "a derived datatype");
 }
 
 void CollectiveArguments::ReductionBuffers(const void* send, void* receive, bool empty) {
@@ -286,7 +287,8 @@ void CollectiveArguments::ReductionBuffers(const void* send, void* receive, bool
   CheckBuffer(receive, it_.output_type, empty, "recvbuf");
   if (error_ == MPI_SUCCESS && send == receive && !empty && send != nullptr &&
       Significant(Side::kSend)) [[unlikely]]
-    Fail(MPI_ERR_BUFFER, "sendbuf", "is recvbuf; give MPI_IN_PLACE to reduce in place");
+    Fail(MPI_ERR_BUFFER, "sendbuf",
+         "is the same address as recvbuf; pass MPI_IN_PLACE to reduce in place");
 }
 
 void CollectiveArguments::Reduction(const void* send, void* receive, MPI_Count count,
@@ -335,7 +337,7 @@ int CollectiveArguments::Start(MPI_Request* request) { return Make(collective::S
 
 int CollectiveArguments::Init(MPI_Info info, MPI_Request* request) {
   if (error_ == MPI_SUCCESS && info != MPI_INFO_NULL && core::FindInfo(info) == nullptr)
-    Fail(MPI_ERR_INFO, "info", "is freed, or no info object");
+    Fail(MPI_ERR_INFO, "info", "has been freed or is not an info object");
   return Make(collective::Init, request);
 }
 

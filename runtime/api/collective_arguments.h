@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of a collective call, checked and turned into objects one after the other. The
-// first wrong one is raised, names itself and its value, and ends the checking.
+// This checks the arguments of a collective call and turns them into objects one after the other.
+// The first wrong one is raised, naming itself and its value, and ends the checking.
 #pragma once
 
 #include <array>
@@ -20,27 +20,29 @@ class CollectiveArguments {
   CollectiveArguments& operator=(const CollectiveArguments&) = delete;
 
   void Root(int root);
-  // The buffer that bcast sends at the root and receives elsewhere.
+  // This is the buffer that bcast sends at the root and receives elsewhere.
   void Buffer(void* buffer, MPI_Count count, MPI_Datatype datatype);
-  // Operations that move data. "Send" and "receive" are the names of the arguments; a side that is
-  // not significant on this rank is not looked at.
+  // These are for operations that move data. "Send" and "receive" are the names of the arguments; a
+  // side that is not significant on this rank is not looked at.
   void Send(const void* buffer, MPI_Count count, MPI_Datatype datatype);
   void Receive(void* buffer, MPI_Count count, MPI_Datatype datatype);
-  // Reductions of `count` elements; of `count` for each rank in reduce_scatter_block.
+  // This is for reductions of `count` elements, or of `count` for each rank in
+  // reduce_scatter_block.
   void Reduction(const void* send, void* receive, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op);
-  // Carries the call out, blocking, non-blocking or persistent; or gives the error that was raised.
+  // Carry the call out, blocking, non-blocking or persistent, or return the error that was raised.
   int Run();
   int Start(MPI_Request* request);
   int Init(MPI_Info info, MPI_Request* request);
 
  protected:
-  // How many blocks this side has: one per rank, per rank of the other group, or per neighbour.
+  // Returns how many blocks this side has: one per rank, per rank of the other group, or per
+  // neighbour.
   std::size_t BlockCount(Side side) const;
   bool AtRoot() const { return it_.comm->rank == it_.root; }
-  // Does this side mean anything on this rank?
+  // True if this side means anything on this rank.
   bool Significant(Side side) const;
-  // Is this side to be looked at: significant here and not MPI_IN_PLACE?
+  // True if this side is to be looked at: significant here and not MPI_IN_PLACE.
   bool Looks(Side side, const void* buffer);
   int Make(int (*make)(const collective::Invocation&, core::Request**), MPI_Request* request);
   template <class T>
@@ -66,8 +68,8 @@ class CollectiveArguments {
   collective::Invocation it_;
 };
 
-// An array of counts or displacements in the width of collectives/: the user's own where it has
-// that width already, a copy elsewhere. The copy allocates only for more than 64 ranks.
+// This is an array of counts or displacements in the width that collectives/ uses: the user's own
+// where it has that width already, else a copy. The copy allocates only if there are many ranks.
 class Widened {
  public:
   std::span<const std::int64_t> From(const std::int64_t* values, std::size_t size) {
@@ -80,8 +82,8 @@ class Widened {
   std::vector<std::int64_t> many_;
 };
 
-// The operations whose blocks are given by arrays: counts and displacements, and a datatype for all
-// or, in the w-forms, an array of them.
+// These are the operations whose blocks are given by arrays: counts and displacements, and a
+// datatype for all or, in the w-forms, an array of datatypes.
 class BlockArguments : public CollectiveArguments {
  public:
   using CollectiveArguments::CollectiveArguments;
@@ -108,7 +110,7 @@ class BlockArguments : public CollectiveArguments {
     Take(Side::kReceive, buffer, receive_counts_.From(counts, size),
          receive_displacements_.From(displacements, size), types);
   }
-  // reduce_scatter: a block of the result for each rank of the own group.
+  // This is for reduce_scatter: a block of the result for each rank of the own group.
   template <class Count>
   void ScatteredReduction(const void* send, void* receive, const Count* counts,
                           MPI_Datatype datatype, MPI_Op op) {

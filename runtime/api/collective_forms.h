@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The functions of one collective operation, from one list of parameters and one list of checks:
-// blocking, non-blocking and persistent, each with int and with MPI_Count.
+// This makes the functions of one collective operation from one list of parameters and one list of
+// checks: blocking, non-blocking and persistent, each with int and with MPI_Count.
 //
 //   #define REDUCED(Count, Displacement) const void *sendbuf, void *recvbuf, Count count, ...
 //
@@ -8,8 +8,8 @@
 //              it.Reduction(sendbuf, recvbuf, count, datatype, op))
 //
 // defines PMPI_Scan, PMPI_Scan_c, PMPI_Iscan, PMPI_Iscan_c, PMPI_Scan_init and PMPI_Scan_init_c.
-// What is behind the parameters are calls to a CollectiveArguments or BlockArguments called `it`,
-// carried out from left to right. A list of parameters ends with a comma: the communicator follows.
+// The calls behind the parameters go to a CollectiveArguments or BlockArguments called `it`, from
+// left to right. A list of parameters ends with a comma, because the communicator follows.
 #pragma once
 
 #include "runtime/api/collective_arguments.h"
@@ -42,7 +42,7 @@
   COLLECTIVE_WITH(MPI_Count, MPI_Aint, blocking##_c, nonblocking##_c, persistent##_c, operation, \
                   Arguments, parameters, __VA_ARGS__)
 
-// Lists that several operations have.
+// Several operations have these lists.
 // clang-format off
 #define BLOCK(Count, Displacement) \
   const void *sendbuf, Count sendcount, MPI_Datatype sendtype, \

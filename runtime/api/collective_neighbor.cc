@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Neighbourhood collective operations (MPI-5.0, sections 8.6 to 8.8).
+// These are the neighbourhood collective operations (MPI-5.0, sections 8.6 to 8.8).
 //
 // Each operation is written once; collective_forms.h makes six functions of it.
 #include "runtime/api/collective_forms.h"

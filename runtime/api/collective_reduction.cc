@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collective operations that combine data (MPI-5.0, sections 6.9 to 6.13), and MPI_Reduce_local.
+// These are the collective operations that combine data (MPI-5.0, sections 6.9 to 6.13), and
+// MPI_Reduce_local.
 //
 // Each operation is written once; collective_forms.h makes six functions of it.
 #include "runtime/api/collective_forms.h"

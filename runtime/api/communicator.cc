@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Communicators (MPI-5.0, sections 7.4, 7.6.1 and 7.8). Making one is: agree on a context with the
-// members of the parent (runtime/agreement), make a group, hang collectives on it.
+// These are communicators (MPI-5.0, sections 7.4, 7.6.1 and 7.8). Making one has three steps: agree
+// on a context with the members of the parent (runtime/agreement), make a group, and hang
+// collectives on it.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -36,7 +37,7 @@ namespace agreement = lamina::agreement;
 
 int RaiseAgreement(const Entry& entry, Comm* parent, int error) {
   return core::Raise(parent, error, entry.name(),
-                     "no context could be agreed for the new communicator");
+                     "the processes could not agree on a context for the new communicator");
 }
 
 int AgreeContext(const Entry& entry, Comm* parent, ContextId* context) {
@@ -49,7 +50,7 @@ int RequireIntra(const Entry& entry, Comm* comm) {
   return MPI_SUCCESS;
 }
 
-// A duplicate without contexts. `hints` may be null.
+// Makes a duplicate without contexts. `hints` may be null.
 Comm* MakeTwin(Comm* parent, const Info* hints) {
   Comm* made = parent->is_inter() ? core::MakeInterComm(parent->group, parent->remote, ContextId{},
                                                         ContextId{}, parent)
@@ -85,8 +86,8 @@ int Duplicate(const Entry& entry, Comm* parent, const Info* hints, MPI_Comm* new
   return MPI_SUCCESS;
 }
 
-// Attributes are copied now: the duplicate is what MPI_Comm_dup would have made at this moment. A
-// copy function that fails does so here alone, so the others are still served.
+// Attributes are copied now, because the duplicate is what MPI_Comm_dup would have made at this
+// moment. A copy function that fails does so here alone, so the other processes are still served.
 int BeginDuplicate(const Entry& entry, Comm* parent, const Info* hints, MPI_Comm* newcomm,
                    MPI_Request* request) {
   Comm* twin = MakeTwin(parent, hints);
@@ -110,7 +111,7 @@ struct Choice {
   int key;
 };
 
-// The ranks that chose `color`, by key; equal keys keep the old order.
+// Returns the ranks that chose `color`, by key; equal keys keep the old order.
 std::vector<Rank> WhoChose(int color, const std::vector<Choice>& choices) {
   std::vector<Rank> ranks;
   for (std::size_t rank = 0; rank < choices.size(); ++rank)
@@ -121,8 +122,9 @@ std::vector<Rank> WhoChose(int color, const std::vector<Choice>& choices) {
   return ranks;
 }
 
-// One Allgather of (color, key), and for an intercommunicator a swap of the tables; then everybody
-// sorts out their own group. All colours share one context: their members are never the same.
+// Splits with one Allgather of (color, key), and for an intercommunicator a swap of the tables;
+// then everybody sorts out their own group. All colours share one context, because a process is
+// never a member of two of them.
 int Split(const Entry& entry, Comm* parent, int color, int key, MPI_Comm* newcomm) {
   Comm* local = parent->is_inter() ? parent->local : parent;
   const Choice mine{color, key};
@@ -157,8 +159,8 @@ int CheckSubgroup(const Entry& entry, const Group& group, Comm* parent) {
   return MPI_SUCCESS;
 }
 
-// MPI_Comm_create on an intercommunicator: each side gives a subgroup of its own; both must have
-// members for anything to be made.
+// This is MPI_Comm_create on an intercommunicator: each side gives a subgroup of its own, and both
+// must have members for anything to be made.
 int CreateInter(const Entry& entry, Comm* parent, Group* members, MPI_Comm* newcomm) {
   std::vector<Rank> mine;
   for (Rank rank = 0; rank < members->size(); ++rank) {

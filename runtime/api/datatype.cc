@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a datatype is: size, extent, name, how it was made (MPI-5.0, sections 5.1.5 to 5.1.13 and
-// 19.1.9). The constructors are in datatype_make.cc.
+// These functions say what a datatype is: size, extent, name, and how it was made (MPI-5.0,
+// sections 5.1.5 to 5.1.13 and 19.1.9). The constructors are in datatype_make.cc.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -69,7 +69,7 @@ const Contents& ContentsOf(const Datatype& type) {
 template <class Count>
 int CheckRoom(const Entry& entry, const char* name, Count room, std::size_t needed) {
   REQUIRE(room >= 0 && static_cast<std::size_t>(room) >= needed, nullptr, MPI_ERR_ARG,
-          "%s is %lld, the type has %zu", name, static_cast<long long>(room), needed);
+          "%s is %lld, but the datatype has %zu", name, static_cast<long long>(room), needed);
   return MPI_SUCCESS;
 }
 
@@ -377,7 +377,7 @@ int PMPI_Get_address(const void* location, MPI_Aint* address) {
 }
 PROFILED(MPI_Get_address);
 
-// Addresses wrap around like pointers do.
+// Addresses wrap around as pointers do.
 MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp) {
   return static_cast<MPI_Aint>(static_cast<std::uintptr_t>(base) +
                                static_cast<std::uintptr_t>(disp));

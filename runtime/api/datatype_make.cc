@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The datatype constructors (MPI-5.0, sections 5.1.2 to 5.1.7). Each pair of functions, int and _c,
-// is one template: it checks the arguments, makes the type and records them for
+// These are the datatype constructors (MPI-5.0, sections 5.1.2 to 5.1.7). Each pair of functions,
+// int and _c, is one template: it checks the arguments, makes the type and records them for
 // MPI_Type_get_contents.
 #include <type_traits>
 #include <vector>
@@ -73,7 +73,7 @@ int CheckLengths(const Entry& entry, const Count* lengths, std::int64_t count) {
   return MPI_SUCCESS;
 }
 
-// Arrays of `count` arguments.
+// Checks arrays of `count` arguments.
 template <class... Pointers>
 int CheckArrays(const Entry& entry, std::int64_t count, const Pointers*... arrays) {
   REQUIRE(count == 0 || (... && (arrays != nullptr)), nullptr, MPI_ERR_ARG,
@@ -210,7 +210,7 @@ int CheckOrder(const Entry& entry, int order) {
   return MPI_SUCCESS;
 }
 
-// Dimension `i`, slowest first, of arrays given in `order`.
+// Returns dimension `i`, slowest first, of arrays given in `order`.
 int Position(int order, int dimensions, int i) {
   return order == MPI_ORDER_C ? i : dimensions - 1 - i;
 }
@@ -248,7 +248,7 @@ int Subarray(Call call, int ndims, const Count* sizes, const Count* subsizes, co
   return Finish(entry, types::MakeSubarray(dimensions, old), std::move(contents), newtype);
 }
 
-// The grid has exactly the processes there are.
+// The grid must have exactly as many places as there are processes.
 int CheckGrid(const Entry& entry, int size, int ndims, const int* psizes) {
   std::int64_t processes = 1;
   for (int i = 0; i < ndims && processes <= size; ++i) {
@@ -257,17 +257,18 @@ int CheckGrid(const Entry& entry, int size, int ndims, const int* psizes) {
     processes *= psizes[i];
   }
   REQUIRE(processes == size, nullptr, MPI_ERR_ARG,
-          "size is %d, but array_of_psizes makes another number of processes", size);
+          "size is %d, but the product of array_of_psizes is a different number", size);
   return MPI_SUCCESS;
 }
 
-// One dimension of a distributed array must be dealt out completely and to somebody there is.
+// A dimension of a distributed array must be dealt out completely, and only to processes that
+// exist.
 int CheckDistribution(const Entry& entry, int i, const types::Distribution& dimension) {
   const bool known = dimension.kind == MPI_DISTRIBUTE_BLOCK ||
                      dimension.kind == MPI_DISTRIBUTE_CYCLIC ||
                      dimension.kind == MPI_DISTRIBUTE_NONE;
-  REQUIRE(known, nullptr, MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is no distribution", i,
-          dimension.kind);
+  REQUIRE(known, nullptr, MPI_ERR_ARG, "array_of_distribs[%d] is %d, which is not a distribution",
+          i, dimension.kind);
   REQUIRE(dimension.size >= 1, nullptr, MPI_ERR_ARG, "dimension %d has size %lld, must be positive",
           i, static_cast<long long>(dimension.size));
   REQUIRE(dimension.kind != MPI_DISTRIBUTE_NONE || dimension.processes == 1, nullptr, MPI_ERR_ARG,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process creation (MPI-5.0, chapter 11), as far as it is written.
+// This is process creation (MPI-5.0, chapter 11), as far as it is written.
 #include "runtime/api/arguments.h"
 #include "runtime/api/collective_arguments.h"
 
@@ -21,8 +21,8 @@ int PMPI_Comm_get_parent(MPI_Comm* parent) {
 }
 PROFILED(MPI_Comm_get_parent);
 
-// Everybody a process can be connected with is of its own job, so there is nothing to give up but
-// the communicator. That it is collective, programs may rely on.
+// A process can be connected only with processes of its own job, so there is nothing to give up
+// except the communicator. Programs may rely on the call being collective.
 int PMPI_Comm_disconnect(MPI_Comm* comm) {
   {
     Entry entry(Call::MPI_Comm_disconnect);

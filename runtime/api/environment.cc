@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The environment: versions, names, clocks, memory, error codes (MPI-5.0, chapter 9 and sections
-// 2.6.4, 20.3).
+// These functions are about the environment: versions, names, clocks, memory and error codes
+// (MPI-5.0, chapter 9 and sections 2.6.4, 20.3).
 #include <unistd.h>
 
 #include <bit>
@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "runtime/api/arguments.h"
+#include "runtime/base/clock.h"
 
 using lamina::Call;
 using lamina::api::CopyText;
@@ -48,12 +49,8 @@ int PMPI_Get_processor_name(char* name, int* resultlen) {
 }
 PROFILED(MPI_Get_processor_name);
 
-// Seconds of the node's clock, which all processes of a node share: see MPI_WTIME_IS_GLOBAL.
-double PMPI_Wtime(void) {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+// All processes of a node share the node's clock: see MPI_WTIME_IS_GLOBAL.
+double PMPI_Wtime(void) { return static_cast<double>(lamina::MonotonicNs()) * 1e-9; }
 PROFILED(MPI_Wtime);
 
 double PMPI_Wtick(void) {
@@ -95,7 +92,7 @@ int PMPI_Free_mem(void* base) {
 }
 PROFILED(MPI_Free_mem);
 
-// No profiling of our own hangs on it: the level is for tools that replace this function.
+// No profiling of our own depends on it: the level is for tools that replace this function.
 int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
 PROFILED(MPI_Pcontrol);
 
@@ -103,19 +100,20 @@ int PMPI_Error_class(int errorcode, int* errorclass) {
   Entry entry(Call::MPI_Error_class);
   REQUIRE_POINTER(nullptr, errorclass);
   const int found = core::ClassOfErrorCode(errorcode);
-  REQUIRE(found >= 0, nullptr, MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+  REQUIRE(found >= 0, nullptr, MPI_ERR_ARG, "errorcode is %d, which is not an error code",
+          errorcode);
   *errorclass = found;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Error_class);
 
-// With what went wrong the last time in this thread, if it was an error of this class.
+// The text includes what went wrong the last time in this thread, if it was an error of this class.
 int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
   Entry entry(Call::MPI_Error_string);
   REQUIRE_POINTER(nullptr, string);
   REQUIRE_POINTER(nullptr, resultlen);
   const char* text = core::ErrorText(errorcode);
-  REQUIRE(text != nullptr, nullptr, MPI_ERR_ARG, "errorcode is %d, which is no error code",
+  REQUIRE(text != nullptr, nullptr, MPI_ERR_ARG, "errorcode is %d, which is not an error code",
           errorcode);
   std::string whole = text;
   if (const char* last = core::LastErrorText(errorcode); *last != '\0')
@@ -136,7 +134,7 @@ int PMPI_Add_error_code(int errorclass, int* errorcode) {
   Entry entry(Call::MPI_Add_error_code);
   REQUIRE_POINTER(nullptr, errorcode);
   const int error = core::AddErrorCode(errorclass, errorcode);
-  REQUIRE(error == MPI_SUCCESS, nullptr, error, "errorclass is %d, which is no error class",
+  REQUIRE(error == MPI_SUCCESS, nullptr, error, "errorclass is %d, which is not an error class",
           errorclass);
   return MPI_SUCCESS;
 }
@@ -156,7 +154,7 @@ int PMPI_Remove_error_class(int errorclass) {
   Entry entry(Call::MPI_Remove_error_class);
   const int error = core::RemoveErrorClass(errorclass);
   REQUIRE(error == MPI_SUCCESS, nullptr, error,
-          "errorclass is %d, which is no class added by the application or still has codes",
+          "errorclass is %d, which the application has not added or which still has codes",
           errorclass);
   return MPI_SUCCESS;
 }
@@ -166,7 +164,8 @@ int PMPI_Remove_error_code(int errorcode) {
   Entry entry(Call::MPI_Remove_error_code);
   const int error = core::RemoveErrorCode(errorcode);
   REQUIRE(error == MPI_SUCCESS, nullptr, error,
-          "errorcode is %d, which is no code added by the application", errorcode);
+          "errorcode is %d, which the application has not added or which still has a text",
+          errorcode);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Remove_error_code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Error handlers (MPI-5.0, section 9.3).
+// These are error handlers (MPI-5.0, section 9.3).
 #include "runtime/api/arguments.h"
 
 using lamina::Call;
@@ -75,7 +75,8 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   if (found == nullptr) return BadComm(entry, comm);
   Errhandler* handler = FindErrhandler(errhandler);
   REQUIRE(handler != nullptr && HandlerFits(*handler, Target::kComm), found, MPI_ERR_ERRHANDLER,
-          "errhandler is %p, which is none for communicators", static_cast<void*>(errhandler));
+          "errhandler is %p, which is not an error handler for communicators",
+          static_cast<void*>(errhandler));
   Retain(handler);
   Release(found->errhandler);
   found->errhandler = handler;
@@ -83,7 +84,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
 }
 PROFILED(MPI_Comm_set_errhandler);
 
-// The caller frees what it gets, as section 9.3.1 says.
+// The caller frees the handler, as section 9.3.1 says.
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_Comm_get_errhandler);
   REQUIRE_INITIALIZED(entry);
@@ -109,12 +110,13 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 }
 PROFILED(MPI_Comm_call_errhandler);
 
-// There are no files yet, so MPI_FILE_NULL is the only one: its handler is that of files to come
+// There are no files yet, so MPI_FILE_NULL is the only one; its handler is that of files to come
 // (section 14.7).
 namespace {
 
 int BadFile(const Entry& entry, MPI_File file) {
-  return lamina::core::RaiseOnNoFile(MPI_ERR_FILE, entry.name(), "file is %p, which is none",
+  return lamina::core::RaiseOnNoFile(MPI_ERR_FILE, entry.name(),
+                                     "file is %p, which is not a file handle",
                                      static_cast<void*>(file));
 }
 
@@ -126,7 +128,7 @@ int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
   Errhandler* handler = FindErrhandler(errhandler);
   if (handler == nullptr || !HandlerFits(*handler, Target::kFile))
     return lamina::core::RaiseOnNoFile(MPI_ERR_ERRHANDLER, entry.name(),
-                                       "errhandler is %p, which is none for files",
+                                       "errhandler is %p, which is not an error handler for files",
                                        static_cast<void*>(errhandler));
   Retain(handler);
   if (lamina::core::file_errhandler != nullptr) Release(lamina::core::file_errhandler);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Send and receive in one call (MPI-5.0, section 3.11), blocking or not.
+// These functions send and receive in one call (MPI-5.0, section 3.11), blocking or not.
 #include "runtime/p2p/exchange.h"
 
 #include <memory>
@@ -12,7 +12,7 @@
 namespace lamina::api {
 namespace {
 
-// Both halves, the receive first, so that neither waits for the other.
+// Does both halves, the receive first, so that neither waits for the other.
 int SendReceive(const Entry& entry, const MessageArguments& out, int dest, int send_tag,
                 const MessageArguments& in, int source, int receive_tag, MPI_Status* status) {
   core::Comm* comm = in.comm;
@@ -42,7 +42,7 @@ int SendReceive(const Entry& entry, const MessageArguments& out, int dest, int s
   return MPI_SUCCESS;
 }
 
-// The arguments of both halves as objects.
+// These are the arguments of both halves as objects.
 struct Halves {
   MessageArguments out;
   MessageArguments in;
@@ -65,8 +65,8 @@ Halves FindHalves(const Entry& entry, const void* send_buffer, MPI_Count send_co
   return halves;
 }
 
-// Of the functions that replace: a packed copy of what is sent makes the buffer free for what
-// comes.
+// This is for the functions that replace: a packed copy of what is sent makes the buffer free for
+// what comes.
 Halves FindReplaced(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
                     int dest, int send_tag, int source, int receive_tag, MPI_Comm comm) {
   Halves halves = FindHalves(entry, buffer, count, datatype, dest, send_tag, buffer, count,

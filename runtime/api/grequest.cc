@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Generalized requests (MPI-5.0, section 13.2).
+// These are generalized requests (MPI-5.0, section 13.2).
 #include "runtime/api/arguments.h"
 #include "runtime/p2p/generalized.h"
 
@@ -25,7 +25,7 @@ int PMPI_Grequest_complete(MPI_Request handle) {
   REQUIRE_INITIALIZED(entry);
   core::Request* request = core::FromHandle<core::Request>(handle);
   REQUIRE(request != nullptr && p2p::CompleteGeneralized(request), nullptr, MPI_ERR_REQUEST,
-          "request is no generalized request, or complete already");
+          "request is not a generalized request or is complete already");
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Grequest_complete);

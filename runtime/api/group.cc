@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups (MPI-5.0, section 7.3).
+// These are groups (MPI-5.0, section 7.3).
 #include "runtime/core/group.h"
 
 #include <algorithm>
@@ -16,15 +16,15 @@ using lamina::core::Group;
 
 namespace {
 
-// A group of ours, as MPI shows it; an empty one is MPI_GROUP_EMPTY. It belongs to the session of
-// the (first) group it was made from.
+// Returns the handle of a new group, which is MPI_GROUP_EMPTY if it has no members. It belongs to
+// the session of the (first) group it was made from.
 MPI_Group Give(std::vector<PeerId> peers, const Group* from) {
   if (peers.empty()) return MPI_GROUP_EMPTY;
   return lamina::core::HandleOf(
       lamina::core::MakeGroup(std::move(peers), lamina::core::process->self, from->session));
 }
 
-// Where the members of a group stand: for set operations in O(n log n).
+// This knows where the members of a group stand, for set operations in O(n log n).
 class Ranks {
  public:
   explicit Ranks(const Group& group) {
@@ -32,7 +32,7 @@ class Ranks {
     for (Rank rank = 0; rank < group.size(); ++rank) sorted_.emplace_back(group.peers[rank], rank);
     std::sort(sorted_.begin(), sorted_.end());
   }
-  // MPI_UNDEFINED if `peer` is no member.
+  // Returns MPI_UNDEFINED if `peer` is no member.
   Rank Of(PeerId peer) const {
     const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(peer, Rank{0}));
     return found != sorted_.end() && found->first == peer ? found->second : MPI_UNDEFINED;
@@ -43,7 +43,7 @@ class Ranks {
   std::vector<std::pair<PeerId, Rank>> sorted_;
 };
 
-// Marks `rank` as chosen. False if it is out of range or chosen already.
+// Marks `rank` as chosen. Returns false if it is out of range or chosen already.
 bool Choose(std::vector<bool>* chosen, std::int64_t rank) {
   if (rank < 0 || rank >= static_cast<std::int64_t>(chosen->size()) || (*chosen)[rank])
     return false;
@@ -51,7 +51,7 @@ bool Choose(std::vector<bool>* chosen, std::int64_t rank) {
   return true;
 }
 
-// The ranks of (first, last, stride) triplets in order; an error names the triplet.
+// Lists the ranks of (first, last, stride) triplets in order; an error names the triplet.
 int Expand(const Entry& entry, const Group& group, int n, int (*ranges)[3],
            std::vector<Rank>* ranks) {
   REQUIRE(n >= 0, nullptr, MPI_ERR_ARG, "n is %d, must not be negative", n);
@@ -71,7 +71,7 @@ int Expand(const Entry& entry, const Group& group, int n, int (*ranges)[3],
   return MPI_SUCCESS;
 }
 
-// The ranks of a list; an error names the one that is wrong.
+// Lists the ranks of a list; an error names the one that is wrong.
 int Expand(const Entry& entry, const Group& group, int n, const int* list,
            std::vector<Rank>* ranks) {
   REQUIRE(n >= 0 && n <= group.size(), nullptr, MPI_ERR_ARG, "n is %d, must be 0..%d", n,
@@ -100,7 +100,7 @@ std::vector<PeerId> Without(const Group& group, const std::vector<Rank>& ranks) 
   return peers;
 }
 
-// The group that `pick` makes of the ranks named by a list or by ranges.
+// Makes the group that `pick` makes of the ranks named by a list or by ranges.
 template <class Pick, class List>
 int Select(Call call, MPI_Group group, int n, List list, MPI_Group* newgroup, Pick pick) {
   Entry entry(call);
@@ -114,7 +114,7 @@ int Select(Call call, MPI_Group group, int n, List list, MPI_Group* newgroup, Pi
   return MPI_SUCCESS;
 }
 
-// Of `from` those that are members of `other`, or that are not.
+// Returns those of `from` that are members of `other`, or those that are not.
 std::vector<PeerId> Members(const Group& from, const Group& other, bool of_other) {
   const Ranks present(other);
   std::vector<PeerId> peers;
@@ -123,7 +123,7 @@ std::vector<PeerId> Members(const Group& from, const Group& other, bool of_other
   return peers;
 }
 
-// The group that `combine` makes of two.
+// Makes the group that `combine` makes of two.
 template <class Combine>
 int Join(Call call, MPI_Group group1, MPI_Group group2, MPI_Group* newgroup, Combine combine) {
   Entry entry(call);

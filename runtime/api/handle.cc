@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Handles as integers and back (MPI-5.0, section 21.5). A predefined handle is its own number; one
-// of ours gets a number when it is first asked for and keeps it.
+// These turn handles into integers and back (MPI-5.0, section 21.5). A predefined handle is its own
+// number; one of ours gets a number when it is first asked for and keeps it.
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -12,8 +12,8 @@ using lamina::core::kPredefinedEnd;
 
 namespace {
 
-// Grows with the number of different addresses ever converted. Usable before MPI_Init, so it has a
-// lock of its own.
+// This grows with the number of different addresses ever converted. It is usable before MPI_Init,
+// so it has a lock of its own.
 class HandleNumbers {
  public:
   int Of(void* handle) {
@@ -23,7 +23,7 @@ class HandleNumbers {
     if (is_new) handles_.push_back(handle);
     return entry->second;
   }
-  // Null for a number that was never given out.
+  // Returns null for a number that was never given out.
   void* Handle(int number) {
     const std::lock_guard guard(lock_);
     const std::size_t index = static_cast<std::size_t>(number) - kPredefinedEnd;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Splitting by hardware (MPI-5.0, sections 7.4.2 and 9.1.2, "Hardware Resource Information").
+// This splits by hardware (MPI-5.0, sections 7.4.2 and 9.1.2, "Hardware Resource Information").
 #include "runtime/bootstrap/hardware.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ const char* NameOfLevel(int level) {
   return level == 0 ? kSharedMemory : kHardwareTypes[static_cast<std::size_t>(level) - 1];
 }
 
-// What one process tells the others: its node, and its place there by type.
+// A row is what one process tells the others: its node, and its place there by type.
 struct Row {
   int node = kNone;
   HardwarePlace place;
@@ -55,7 +55,8 @@ Row OwnRow(bool with_hardware) {
   return row;
 }
 
-// The first rank with the same instance; MPI_UNDEFINED if this process is restricted to none.
+// Returns the first rank with the same instance, or MPI_UNDEFINED if this process is restricted to
+// none.
 int ColorAt(const std::vector<Row>& rows, const Row& own, int level) {
   if (!own.IsAt(level)) return MPI_UNDEFINED;
   const auto first = std::find_if(rows.begin(), rows.end(),
@@ -63,7 +64,8 @@ int ColorAt(const std::vector<Row>& rows, const Row& own, int level) {
   return static_cast<int>(first - rows.begin());
 }
 
-// The widest level at which this communicator falls apart; kNone: it cannot be split further.
+// Returns the widest level at which this communicator falls apart, or kNone if it cannot be split
+// further.
 int LevelBelow(const std::vector<Row>& rows) {
   for (int level = 0; level < kLevels; ++level) {
     const auto somewhere =
@@ -89,7 +91,7 @@ bool IsKnown(int split_type) {
          split_type == MPI_UNDEFINED;
 }
 
-// Members of the process set only.
+// Returns a colour for members of the process set only.
 int ColorInSet(const std::string& name) {
   const std::vector<lamina::PeerId> peers = lamina::api::PeersInSet(name.c_str());
   const bool inside = std::find(peers.begin(), peers.end(), core::process->self) != peers.end();
@@ -98,8 +100,8 @@ int ColorInSet(const std::string& name) {
 
 }  // namespace
 
-// Everybody tells its place, whatever it asks for: a process with MPI_UNDEFINED cannot know what
-// the others ask.
+// Every process tells its place, whatever it asks for, because a process with MPI_UNDEFINED cannot
+// know what the others ask.
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm* newcomm) {
   Entry entry(Call::MPI_Comm_split_type);
   REQUIRE_INITIALIZED(entry);
@@ -138,7 +140,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
 }
 PROFILED(MPI_Comm_split_type);
 
-// By type of resource: is this process restricted to one instance of it?
+// Tells by type of resource whether this process is restricted to one instance of it.
 int PMPI_Get_hw_resource_info(MPI_Info* hw_info) {
   Entry entry(Call::MPI_Get_hw_resource_info);
   REQUIRE_INITIALIZED(entry);

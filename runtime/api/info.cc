@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Info objects (MPI-5.0, chapter 10). All of these may be called before MPI_Init.
+// These are info objects (MPI-5.0, chapter 10). All functions here may be called before MPI_Init.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Start-up and shut-down of the world model (MPI-5.0, sections 11.2 and 11.6).
+// This starts and shuts down the world model (MPI-5.0, sections 11.2 and 11.6).
 #include <pthread.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ int Initialize(Call call, int required, int* provided) {
   if (core::life != core::Life::kBefore)
     return core::Raise(core::self_comm, MPI_ERR_OTHER, entry.name(),
                        core::life == core::Life::kFinalized
-                           ? "called after MPI_Finalize; MPI can be initialised once only"
+                           ? "called after MPI_Finalize; MPI can be initialised only once"
                            : "called twice");
   const int level = std::clamp(required, static_cast<int>(MPI_THREAD_SINGLE),
                                static_cast<int>(MPI_THREAD_MULTIPLE));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Intercommunicators (MPI-5.0, section 7.6).
+// These are intercommunicators (MPI-5.0, section 7.6).
 #include <algorithm>
 #include <vector>
 
@@ -23,7 +23,7 @@ namespace core = lamina::core;
 namespace {
 
 int RequireInter(const Entry& entry, Comm* comm) {
-  REQUIRE(comm->is_inter(), comm, MPI_ERR_COMM, "the communicator is no intercommunicator");
+  REQUIRE(comm->is_inter(), comm, MPI_ERR_COMM, "the communicator is not an intercommunicator");
   return MPI_SUCCESS;
 }
 
@@ -36,7 +36,7 @@ int CheckPeer(const Entry& entry, Comm* local, Comm* peer, MPI_Comm handle, int 
   return MPI_SUCCESS;
 }
 
-// What one leader tells the other about its group.
+// Reads what one leader tells the other about its group.
 std::vector<PeerId> PeersOf(std::span<const std::byte> bytes) {
   return agreement::FromBytes<PeerId>(bytes);
 }
@@ -59,7 +59,7 @@ int PMPI_Comm_remote_size(MPI_Comm comm, int* size) {
   REQUIRE_INITIALIZED(entry);
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
-  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is no intercommunicator");
+  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is not an intercommunicator");
   REQUIRE_POINTER(found, size);
   *size = found->remote->size();
   return MPI_SUCCESS;
@@ -71,7 +71,7 @@ int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group* group) {
   REQUIRE_INITIALIZED(entry);
   Comm* found = FindComm(comm);
   if (found == nullptr) return BadComm(entry, comm);
-  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is no intercommunicator");
+  REQUIRE(found->is_inter(), found, MPI_ERR_COMM, "the communicator is not an intercommunicator");
   REQUIRE_POINTER(found, group);
   Retain(found->remote);
   *group = HandleOf(found->remote);
@@ -118,7 +118,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
 }
 PROFILED(MPI_Intercomm_create);
 
-// The group that said `high` comes behind; if both said the same, the order is ours.
+// The group that said `high` comes behind; if both said the same, we choose the order.
 int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   Entry entry(Call::MPI_Intercomm_merge);
   REQUIRE_INITIALIZED(entry);
@@ -132,7 +132,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
   const std::vector<int> theirs = agreement::FromBytes<int>(agreed.theirs);
   REQUIRE(error == MPI_SUCCESS && theirs.size() == 1, inter, error != 0 ? error : MPI_ERR_INTERN,
           "the two groups could not agree");
-  // Every member says the same as its leader (section 7.6.2), so this one's word is as good.
+  // Every member says the same as its leader (section 7.6.2), so this process's own value will do.
   const bool is_first = mine[0] != theirs[0] ? mine[0] == 0 : agreed.is_first;
   std::vector<PeerId> peers = is_first ? inter->group->peers : inter->remote->peers;
   const std::vector<PeerId>& rest = is_first ? inter->remote->peers : inter->group->peers;

@@ -13,7 +13,8 @@ int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI
     return core::Raise(comm, MPI_ERR_COUNT, call, "count is %lld, must not be negative",
                        static_cast<long long>(count));
   if (type == nullptr)
-    return core::Raise(comm, MPI_ERR_TYPE, call, "datatype is MPI_DATATYPE_NULL, freed, or none");
+    return core::Raise(comm, MPI_ERR_TYPE, call,
+                       "datatype is MPI_DATATYPE_NULL, has been freed, or is not a datatype");
   if (!type->committed)
     return core::Raise(comm, MPI_ERR_TYPE, call,
                        "datatype is not committed; call MPI_Type_commit first");
@@ -24,7 +25,7 @@ int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI
   if (!TagIsGood(tag, side))
     return core::Raise(comm, MPI_ERR_TAG, call, "tag is %d, must be 0..%d%s", tag, kTagMax,
                        side == Side::kSend ? "" : " or MPI_ANY_TAG");
-  return core::Raise(comm, MPI_ERR_BUFFER, call, "buffer %p is null, but count is %lld", address,
+  return core::Raise(comm, MPI_ERR_BUFFER, call, "the buffer is %p, but count is %lld", address,
                      static_cast<long long>(count));
 }
 
@@ -44,9 +45,10 @@ int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
                          "attach a larger one with MPI_Buffer_attach",
                          peer, tag);
     case MPI_ERR_NO_MEM:
-      return core::Raise(comm, error_class, call, "no memory for the message to rank %d", peer);
+      return core::Raise(comm, error_class, call, "there is no memory for the message to rank %d",
+                         peer);
     default:
-      // Only functions of the application make such.
+      // Only functions of the application make such errors.
       if (comm == nullptr || error_class > MPI_ERR_LASTCODE)
         return core::Raise(comm, error_class, call, "a function of a generalized request failed");
       return core::Raise(comm, error_class, call, "the transfer with rank %d (tag %d) failed", peer,
@@ -59,7 +61,7 @@ int RaiseCollective(const char* call, core::Comm* comm, int error_class) {
   if (error_class == MPI_ERR_TRUNCATE)
     why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
   if (error_class == MPI_ERR_PROC_ABORTED) why = "the connection to one of the ranks is lost";
-  if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is there for this call";
+  if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is available for this call";
   const collective::Failure failure = comm->collectives != nullptr
                                           ? std::exchange(comm->collectives->failure, {})
                                           : collective::Failure{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks that all functions sharing (buffer, count, datatype, rank, tag, comm) have in common.
+// All functions that take (buffer, count, datatype, rank, tag, comm) share these checks.
 #pragma once
 
 #include <mpi.h>
@@ -13,14 +13,14 @@ namespace lamina::api {
 
 inline constexpr int kTagMax = 0x7fffffff;
 
-// A message's arguments as objects. `error` is the class already raised, if any.
+// These are a message's arguments as objects. `error` is the class already raised, if any.
 struct MessageArguments {
   core::Comm* comm = nullptr;
   datatype::Buffer buffer;
   int error = MPI_SUCCESS;
 };
 
-// Finds out which argument is wrong, and says so; only called when something is.
+// Finds out which argument is wrong and raises the error; it is only called when one is.
 [[gnu::cold]] int RaiseBadMessage(const char* call, core::Comm* comm, const void* address,
                                   MPI_Count count, const datatype::Datatype* type, int rank,
                                   int tag, Side side);
@@ -58,10 +58,10 @@ inline bool TagIsGood(int tag, Side side) {
   return found;
 }
 
-// The error of a finished transfer, in words.
+// Raises the error of a finished transfer, in words.
 [[gnu::cold]] int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
                                 int tag, std::int64_t received_bytes);
-// Of a collective.
+// Raises the error of a finished collective, in words.
 [[gnu::cold]] int RaiseCollective(const char* call, core::Comm* comm, int error_class);
 
 }  // namespace lamina::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reduction operations made by the application (MPI-5.0, section 6.9.5).
+// These are reduction operations made by the application (MPI-5.0, section 6.9.5).
 #include "runtime/api/arguments.h"
 
 using lamina::Call;

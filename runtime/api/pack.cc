@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Packing and unpacking by hand (MPI-5.0, section 5.2).
+// This packs and unpacks by hand (MPI-5.0, section 5.2).
 #include <cstring>
 #include <limits>
 
@@ -25,7 +25,7 @@ int CheckRoom(const Entry& entry, Comm* comm, std::int64_t position, std::int64_
   return MPI_SUCCESS;
 }
 
-// The data of a call, `bytes_each` for an element when packed, and the room for it.
+// Checks the data of a call, `bytes_each` for an element when packed, and the room for it.
 int CheckData(const Entry& entry, Comm* comm, const void* data, std::int64_t count,
               const Datatype& type, std::int64_t bytes_each, const void* packed) {
   REQUIRE(count >= 0, comm, MPI_ERR_COUNT, "the count is %lld, must not be negative",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Partitioned communication (MPI-5.0, chapter 4).
+// This is partitioned communication (MPI-5.0, chapter 4).
 #include "runtime/p2p/partitioned.h"
 
 #include "runtime/api/arguments.h"
@@ -37,12 +37,13 @@ int Make(Call call, Side side, const void* buffer, int partitions, MPI_Count cou
   return MPI_SUCCESS;
 }
 
-// The active partitioned send behind a handle; null: there is none, and `error` has been raised.
+// Finds the active partitioned send behind a handle. Returns null if there is none; then `error`
+// has been raised.
 core::Request* FindSend(const Entry& entry, MPI_Request handle, int* error) {
   core::Request* request = core::FromHandle<core::Request>(handle);
   if (request == nullptr || p2p::SendPartitions(*request) < 0) {
     *error = core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(),
-                         "request is null, freed, or no partitioned send");
+                         "request is null, has been freed, or is not a partitioned send");
     return nullptr;
   }
   if (!request->active) {
@@ -53,7 +54,7 @@ core::Request* FindSend(const Entry& entry, MPI_Request handle, int* error) {
   return request;
 }
 
-// May this partition be marked as ready?
+// Checks whether this partition may be marked as ready.
 int CheckReady(const Entry& entry, const core::Request& request, int partition) {
   const int partitions = p2p::SendPartitions(request);
   REQUIRE(partition >= 0 && partition < partitions, request.comm, MPI_ERR_ARG,
@@ -128,9 +129,9 @@ int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request
   Entry entry(Call::MPI_Pready_range);
   REQUIRE_INITIALIZED(entry);
   REQUIRE(partition_low >= 0 && partition_low <= partition_high, nullptr, MPI_ERR_ARG,
-          "the range is %d..%d, must begin at 0 or above and not end before it begins",
+          "the range is %d..%d, but it must begin at 0 or above and must not end before it begins",
           partition_low, partition_high);
-  // The first partition out of range stops it, so this does not overflow.
+  // The first partition out of range stops the loop, so this does not overflow.
   const int count = partition_high - partition_low + (partition_high < 0x7fffffff ? 1 : 0);
   return api::Ready(entry, request, count, [partition_low](int i) { return partition_low + i; });
 }
@@ -157,7 +158,8 @@ int PMPI_Parrived(MPI_Request handle, int partition, int* flag) {
   }
   core::Request* request = core::FromHandle<core::Request>(handle);
   const int partitions = request == nullptr ? -1 : p2p::ReceivePartitions(*request);
-  REQUIRE(partitions >= 0, nullptr, MPI_ERR_REQUEST, "request is freed, or no partitioned receive");
+  REQUIRE(partitions >= 0, nullptr, MPI_ERR_REQUEST,
+          "request has been freed or is not a partitioned receive");
   REQUIRE(partition >= 0 && partition < partitions, request->comm, MPI_ERR_ARG,
           "partition is %d, must be 0..%d", partition, partitions - 1);
   *flag = !request->active || p2p::HasArrived(request, partition) ? 1 : 0;

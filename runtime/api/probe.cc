@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Probe and matched probe (MPI-5.0, section 3.8).
+// These are probe and matched probe (MPI-5.0, section 3.8).
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
 #include "runtime/p2p/engine.h"
@@ -12,8 +12,9 @@ int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Dataty
   p2p::Message* message = p2p::FindMessage(*handle);
   const datatype::Datatype* type = datatype::FindDatatype(datatype);
   if (message == nullptr && *handle != MPI_MESSAGE_NO_PROC)
-    return core::Raise(nullptr, MPI_ERR_REQUEST, entry.name(),
-                       "message is MPI_MESSAGE_NULL, received already, or none");
+    return core::Raise(
+        nullptr, MPI_ERR_REQUEST, entry.name(),
+        "message is MPI_MESSAGE_NULL, has been received already, or is not a message");
   core::Comm* comm = message != nullptr ? p2p::CommOf(*message) : core::self_comm;
   if (Checking() && !BufferIsGood(buffer, count, type))
     return RaiseBadMessage(entry.name(), comm, buffer, count, type, 0, 0, Side::kReceive);
@@ -32,7 +33,7 @@ int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Dataty
   return MPI_SUCCESS;
 }
 
-// A matched receive that waits.
+// This is a matched receive that waits.
 int MatchedReceiveNow(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
                       MPI_Message* handle, MPI_Status* status) {
   MPI_Request request_handle;
@@ -53,7 +54,8 @@ int MatchedReceiveNow(const Entry& entry, void* buffer, MPI_Count count, MPI_Dat
 enum class Until { kOnce, kThere };
 enum class Take { kNo, kYes };
 
-// A probe, which looks at no buffer. `flag`: of one that looks once; `message`: of one that takes.
+// Probes, without looking at a buffer. `flag` is for a probe that looks once; `message` for one
+// that takes the message.
 int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm comm, int* flag,
              MPI_Message* message, MPI_Status* status) {
   Entry entry(call);

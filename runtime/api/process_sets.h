@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process sets: mpi://WORLD, mpi://SELF, and those that whoever started the job has named
+// Process sets are mpi://WORLD, mpi://SELF, and those that whoever started the job has named
 // (MPI-5.0, section 11.3.2).
 #pragma once
 
@@ -15,9 +15,9 @@ struct ProcessSet {
   std::vector<PeerId> peers;
 };
 
-// In the order MPI_Session_get_nth_pset counts them. MPI is up.
+// Returns the sets in the order in which MPI_Session_get_nth_pset counts them. MPI must be up.
 std::vector<ProcessSet> ProcessSets();
-// Empty: there is no such set.
+// Returns the members of a set; this is empty if there is no such set.
 std::vector<PeerId> PeersInSet(const char* name);
 
 }  // namespace lamina::api

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion of requests (MPI-5.0, sections 3.7.3 to 3.7.6 and 3.8.4).
+// This is the completion of requests (MPI-5.0, sections 3.7.3 to 3.7.6 and 3.8.4).
 #include <algorithm>
 
 #include "runtime/api/arguments.h"
@@ -27,19 +27,19 @@ int CheckRequests(const char* call, int count, const MPI_Request requests[]) {
     return core::Raise(nullptr, MPI_ERR_ARG, call, "count is %d, must not be negative", count);
   for (int i = 0; i < count; ++i)
     if (!IsGood(requests[i]))
-      return core::Raise(nullptr, MPI_ERR_REQUEST, call, "request %d of %d is none, or was freed",
-                         i, count);
+      return core::Raise(nullptr, MPI_ERR_REQUEST, call,
+                         "request %d of %d is not a request or has been freed", i, count);
   return MPI_SUCCESS;
 }
 
-// The status of a complete request. Returns its error class.
+// Gives the status of a complete request and returns its error class.
 int Report(const Request& request, MPI_Status* status) {
   core::FillStatus(request, status);
   return request.activity == nullptr ? request.error : request.activity->Complete(request, status);
 }
 
-// Takes a complete request out of the user's hands: status filled, handle null unless persistent.
-// Returns its error class, not yet raised.
+// Takes a complete request out of the user's hands: fills the status, and makes the handle null
+// unless it is persistent. Returns its error class, not yet raised.
 int Retire(MPI_Request* handle, Request* request, MPI_Status* status) {
   int error = Report(*request, status);
   if (request->persistent) {
@@ -53,12 +53,12 @@ int Retire(MPI_Request* handle, Request* request, MPI_Status* status) {
   return error;
 }
 
-// Reports of it cannot fail.
+// True if reporting the request cannot fail.
 bool IsSound(const Request& request) {
   return request.error == MPI_SUCCESS && request.activity == nullptr;
 }
 
-// Retires a sound one: the short path.
+// Retires a sound request; this is the short path.
 [[gnu::always_inline]] inline void RetireSound(MPI_Request* handle, Request* request,
                                                MPI_Status* status) {
   core::FillStatus(*request, status);
@@ -70,7 +70,7 @@ bool IsSound(const Request& request) {
   *handle = MPI_REQUEST_NULL;
 }
 
-// A communicator that stays although the request that refers to it goes.
+// This keeps a communicator alive although the request that refers to it goes.
 class Kept {
  public:
   explicit Kept(core::Comm* comm) : comm_(comm) {
@@ -87,7 +87,7 @@ class Kept {
   core::Comm* const comm_;
 };
 
-// The error of one request, in words.
+// Raises the error of one request, in words.
 int RaiseOne(const Entry& entry, core::Comm* comm, const Request& request, int error) {
   if (request.type == Request::Type::kCollective) return RaiseCollective(entry.name(), comm, error);
   const bool is_send = request.type == Request::Type::kSend;
@@ -102,7 +102,7 @@ int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MP
     return MPI_SUCCESS;
   }
   const Kept comm(request->comm);
-  Request copy;  // what the words are made of
+  Request copy;  // the words are made of this copy
   copy.type = request->type;
   copy.peer = request->peer;
   copy.match_tag = request->match_tag;
@@ -113,13 +113,13 @@ int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MP
   return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error);
 }
 
-// An active one may be neither freed nor cancelled: collectives and partitioned transfers.
+// An active collective or partitioned transfer may be neither freed nor cancelled.
 bool MustComplete(const Request& request) {
   return request.type == Request::Type::kCollective ||
          (request.activity != nullptr && request.activity->MustComplete());
 }
 
-// One look at the network for a test that would otherwise fail.
+// Looks at the network once, for a test that would otherwise fail.
 void PollOnce() {
   if (!p2p::Progress()) p2p::TheEngine().TestedInVain();
 }
@@ -141,8 +141,8 @@ bool AnyComplete(void* argument) {
   return !active;
 }
 
-// The part of a set that has not been seen to be complete yet. A thread that waits for all of it is
-// woken once, not for every request.
+// This is the part of a set that has not been seen to be complete yet. A thread that waits for all
+// of it is woken once, not for every request.
 struct Rest {
   int next;
   const int count;
@@ -162,8 +162,9 @@ MPI_Status* At(MPI_Status statuses[], int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-// The errors of a call that completes several requests: told in the statuses, and once by
-// MPI_ERR_IN_STATUS. A status has its MPI_ERROR set only if one of the call's has an error.
+// These are the errors of a call that completes several requests: they are told in the statuses,
+// and once by MPI_ERR_IN_STATUS. The statuses have their MPI_ERROR set only if one of the requests
+// has an error.
 class Errors {
  public:
   Errors(const Entry& entry, int count, MPI_Status statuses[])
@@ -174,14 +175,14 @@ class Errors {
   Errors(const Errors&) = delete;
   Errors& operator=(const Errors&) = delete;
 
-  // Before a request that may fail is retired: keeps its communicator.
+  // Keeps the communicator of a request that may fail before it is retired.
   void Expect(const Request& request) {
     if (failed_ || comm_ == request.comm) return;
     if (comm_ != nullptr) static_cast<void>(core::Release(comm_));
     comm_ = request.comm;
     if (comm_ != nullptr) core::Retain(comm_);
   }
-  // What became of number `i`; in order.
+  // Adds the result of request number `i`; calls come in order.
   void Add(int i, int error) {
     if (error != MPI_SUCCESS && !failed_) {
       failed_ = true;
@@ -194,7 +195,7 @@ class Errors {
   int Raise() const {
     if (!failed_) return MPI_SUCCESS;
     return core::Raise(comm_, MPI_ERR_IN_STATUS, entry_.name(),
-                       "a request of %d failed; its status has the error", count_);
+                       "one of %d requests failed; its status has the error", count_);
   }
 
  private:
@@ -246,7 +247,7 @@ int RetireSome(const Entry& entry, const Set& set, int* outcount, int indices[],
   return errors.Raise();
 }
 
-// Retires the first complete request of a set. False: there is none.
+// Retires the first complete request of a set. Returns false if there is none.
 bool RetireAny(const Entry& entry, const Set& set, int* index, MPI_Status* status, int* error) {
   bool active = false;
   for (int i = 0; i < set.count; ++i) {
@@ -307,7 +308,7 @@ PROFILED(MPI_Test);
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Waitall);
   REQUIRE_INITIALIZED(entry);
-  // One look at each: what is pending, and whether there is one that is none.
+  // This looks at each once, for what is pending and for whether there is one that is none.
   int pending = count;
   bool good = count >= 0;
   for (int i = count - 1; i >= 0; --i) {
@@ -395,10 +396,11 @@ int PMPI_Request_free(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Request_free);
   REQUIRE_INITIALIZED(entry);
   Request* request = api::FindRequest(*handle);
-  REQUIRE(request != nullptr, nullptr, MPI_ERR_REQUEST, "request is null, freed, or none");
+  REQUIRE(request != nullptr, nullptr, MPI_ERR_REQUEST,
+          "request is null, has been freed, or is not a request");
   if (request->active && !request->complete) {
     REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,
-            "request is active, and of a kind that must be completed first");
+            "request is active and must be completed first");
     request->orphan = true;  // Finish() frees it
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
@@ -509,9 +511,9 @@ int PMPI_Cancel(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Cancel);
   REQUIRE_INITIALIZED(entry);
   Request* request = api::FindRequest(*handle);
-  REQUIRE(api::IsActive(request), nullptr, MPI_ERR_REQUEST, "request is null, or not active");
+  REQUIRE(api::IsActive(request), nullptr, MPI_ERR_REQUEST, "request is null or not active");
   REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,
-          "request is of a kind that cannot be cancelled");
+          "requests of this kind cannot be cancelled");
   // What cannot be withdrawn completes normally.
   if (request->activity == nullptr) {
     lamina::p2p::Cancel(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point-to-point: blocking, non-blocking and persistent sends and receives (MPI-5.0, sections 3.2
-// to 3.9). The forms with MPI_Count are the implementation; the int forms widen their count.
+// These are blocking, non-blocking and persistent sends and receives (MPI-5.0, sections 3.2 to
+// 3.9). The forms with MPI_Count are the implementation; the int forms widen their count.
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
 #include "runtime/p2p/buffered.h"
@@ -58,7 +58,7 @@ constexpr bool IsPlain(Mode mode) { return mode == Mode::kStandard || mode == Mo
                        core::StatusBytes(*status));
 }
 
-// A request for an operation on MPI_PROC_NULL: complete from the start.
+// Makes a request for an operation on MPI_PROC_NULL, which is complete from the start.
 void MakeNull(Request* request) {
   request->type = Request::Type::kNull;
   request->source = MPI_PROC_NULL;
@@ -88,11 +88,11 @@ int StartRequest(Request* request) {
   return MPI_SUCCESS;
 }
 
-// MPI_Start of one persistent request of any kind.
+// Starts one persistent request of any kind, for MPI_Start.
 int StartOne(const Entry& entry, MPI_Request handle) {
   Request* request = core::FromHandle<Request>(handle);
   REQUIRE(request != nullptr && request->persistent, nullptr, MPI_ERR_REQUEST,
-          "request is null, freed, or not persistent");
+          "request is null, has been freed, or is not persistent");
   REQUIRE(!request->active, request->comm, MPI_ERR_REQUEST,
           "request is active already; complete it first");
   const int error = StartRequest(request);

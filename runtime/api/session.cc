@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sessions (MPI-5.0, section "The Sessions Model"), and what is made without a parent communicator:
-// groups from process sets, communicators from groups.
+// These are sessions (MPI-5.0, section "The Sessions Model"), and what is made without a parent
+// communicator: groups from process sets, communicators from groups.
 #include "runtime/core/session.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ using lamina::core::Session;
 namespace agreement = lamina::agreement;
 namespace core = lamina::core;
 
-// As REQUIRE, on a session.
+// Does what REQUIRE does, on a session.
 #define REQUIRE_ON(condition, session, error_class, ...)                               \
   do {                                                                                 \
     if (__builtin_expect(!(condition), 0))                                             \
@@ -50,7 +50,7 @@ namespace core = lamina::core;
 
 namespace {
 
-// The level asked for; what is no level, or not said, means the highest.
+// Returns the level asked for. No level, or one that does not exist, means the highest.
 int ThreadLevelIn(const Info* hints) {
   const std::string* asked = hints != nullptr ? hints->Find("thread_level") : nullptr;
   const int level = asked != nullptr ? core::ThreadLevelNamed(*asked) : MPI_THREAD_MULTIPLE;
@@ -66,14 +66,14 @@ Info* Honoured(const Info* hints, int level) {
   return honoured;
 }
 
-// What MPI_Session_init was given, checked. Handler and hints are held.
+// These are the checked arguments of MPI_Session_init. Handler and hints are held.
 struct Wanted {
   Errhandler* handler = nullptr;
   Info* hints = nullptr;
   int level = MPI_THREAD_MULTIPLE;
 };
 
-// The library lock is not held when this returns: initialisation has its own.
+// The library lock is not held when this returns, because initialisation has its own.
 int CheckInit(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session, Wanted* wanted) {
   Entry entry(Call::MPI_Session_init);
   Errhandler* handler = FindErrhandler(errhandler);
@@ -81,8 +81,8 @@ int CheckInit(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session, Wa
     return BadErrhandler(entry, errhandler);
   const Info* hints = FindInfo(info);
   if (hints == nullptr && info != MPI_INFO_NULL)
-    return core::RaiseThrough(handler, MPI_ERR_INFO, entry.name(), "info is %p, which is none",
-                              static_cast<void*>(info));
+    return core::RaiseThrough(handler, MPI_ERR_INFO, entry.name(),
+                              "info is %p, which is not an info object", static_cast<void*>(info));
   if (session == nullptr)
     return core::RaiseThrough(handler, MPI_ERR_ARG, entry.name(), "session is a null pointer");
   wanted->level = ThreadLevelIn(hints);
@@ -100,7 +100,7 @@ int CheckInit(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session, Wa
       return ::lamina::core::RaiseThrough(handler, error_class, entry.name(), __VA_ARGS__); \
   } while (false)
 
-// What all such calls are given.
+// All such calls are given these arguments.
 struct Source {
   Errhandler* handler = nullptr;
   Group* members = nullptr;
@@ -114,18 +114,17 @@ int TakeSource(const Entry& entry, MPI_Group group, MPI_Info info, MPI_Errhandle
     return BadErrhandler(entry, errhandler);
   source->members = FindGroup(group);
   REQUIRE_THROUGH(source->handler, source->members != nullptr, MPI_ERR_GROUP,
-                  "the group is %p, which is none", static_cast<void*>(group));
+                  "the group is %p, which is not a group", static_cast<void*>(group));
   REQUIRE_THROUGH(source->handler, lamina::api::FindHints(info, &source->hints), MPI_ERR_INFO,
-                  "info is %p, which is none", static_cast<void*>(info));
-  REQUIRE_THROUGH(source->handler, made != nullptr, MPI_ERR_ARG,
-                  "the new communicator is a null pointer");
+                  "info is %p, which is not an info object", static_cast<void*>(info));
+  REQUIRE_THROUGH(source->handler, made != nullptr, MPI_ERR_ARG, "newcomm is a null pointer");
   return MPI_SUCCESS;
 }
 
-// The group has this process in it, and the text is not too long.
+// Checks that the group has this process in it, and that the text is not too long.
 int CheckSource(const Entry& entry, const Source& source, const char* stringtag) {
   REQUIRE_THROUGH(source.handler, source.members->self != MPI_UNDEFINED, MPI_ERR_GROUP,
-                  "this process is no member of the group");
+                  "this process is not a member of the group");
   REQUIRE_THROUGH(source.handler, stringtag != nullptr, MPI_ERR_ARG, "stringtag is a null pointer");
   REQUIRE_THROUGH(source.handler, std::strlen(stringtag) <= MPI_MAX_STRINGTAG_LEN, MPI_ERR_ARG,
                   "stringtag has %zu characters, at most %d are allowed", std::strlen(stringtag),
@@ -199,7 +198,7 @@ int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int* npset_na
   Session* found = FindSession(session);
   if (found == nullptr) return BadSession(entry, session);
   REQUIRE_ON(info == MPI_INFO_NULL || FindInfo(info) != nullptr, found, MPI_ERR_INFO,
-             "info is %p, which is none", static_cast<void*>(info));
+             "info is %p, which is not an info object", static_cast<void*>(info));
   REQUIRE_ON(npset_names != nullptr, found, MPI_ERR_ARG, "npset_names is a null pointer");
   *npset_names = static_cast<int>(ProcessSets().size());
   return MPI_SUCCESS;
@@ -213,7 +212,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* ps
   Session* found = FindSession(session);
   if (found == nullptr) return BadSession(entry, session);
   REQUIRE_ON(info == MPI_INFO_NULL || FindInfo(info) != nullptr, found, MPI_ERR_INFO,
-             "info is %p, which is none", static_cast<void*>(info));
+             "info is %p, which is not an info object", static_cast<void*>(info));
   const std::vector<ProcessSet> sets = ProcessSets();
   REQUIRE_ON(n >= 0 && n < static_cast<int>(sets.size()), found, MPI_ERR_ARG,
              "n is %d, must be 0..%d", n, static_cast<int>(sets.size()) - 1);
@@ -248,7 +247,7 @@ int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler) 
   if (found == nullptr) return BadSession(entry, session);
   Errhandler* handler = FindErrhandler(errhandler);
   REQUIRE_ON(handler != nullptr && HandlerFits(*handler, Errhandler::Target::kSession), found,
-             MPI_ERR_ERRHANDLER, "errhandler is %p, which is none for sessions",
+             MPI_ERR_ERRHANDLER, "errhandler is %p, which is not an error handler for sessions",
              static_cast<void*>(errhandler));
   Retain(handler);
   Release(found->errhandler);
@@ -279,7 +278,7 @@ int PMPI_Session_call_errhandler(MPI_Session session, int errorcode) {
 }
 PROFILED(MPI_Session_call_errhandler);
 
-// A name that is no set's gives MPI_GROUP_NULL, and is no error (section 7.3.2).
+// A name that no set has gives MPI_GROUP_NULL, and is no error (section 7.3.2).
 int PMPI_Group_from_session_pset(MPI_Session session, const char* pset_name, MPI_Group* newgroup) {
   Entry entry(Call::MPI_Group_from_session_pset);
   Session* found = FindSession(session);
@@ -344,8 +343,8 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                            MPI_PROC_NULL};
   if (members->self == local_leader) {
     const Group* others = FindGroup(remote_group);
-    REQUIRE_THROUGH(handler, others != nullptr, MPI_ERR_GROUP, "remote_group is %p, which is none",
-                    static_cast<void*>(remote_group));
+    REQUIRE_THROUGH(handler, others != nullptr, MPI_ERR_GROUP,
+                    "remote_group is %p, which is not a group", static_cast<void*>(remote_group));
     REQUIRE_THROUGH(handler, remote_leader >= 0 && remote_leader < others->size(), MPI_ERR_RANK,
                     "remote_leader is %d, must be 0..%d", remote_leader, others->size() - 1);
     REQUIRE_THROUGH(handler, agreement::AreDisjoint(*members, *others), MPI_ERR_GROUP,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The buffers of buffered sends that belong to a session: of all communicators made from it that
-// have none of their own (MPI-5.0, section 3.6.1).
+// These are the buffers of buffered sends that belong to a session. All communicators made from it
+// that have no buffer of their own use it (MPI-5.0, section 3.6.1).
 #include "runtime/api/arguments.h"
 #include "runtime/core/session.h"
 #include "runtime/p2p/buffered.h"
@@ -21,7 +21,8 @@ int Attach(Call call, MPI_Session handle, void* buffer, MPI_Count size) {
   if (session == nullptr) return BadSession(entry, handle);
   if (buffer != MPI_BUFFER_AUTOMATIC && (size < 0 || (buffer == nullptr && size > 0)))
     return RaiseOn(session, size < 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER, entry.name(),
-                   "buffer is %p with size %lld", buffer, static_cast<long long>(size));
+                   "buffer is %p and size is %lld, which is not a valid buffer", buffer,
+                   static_cast<long long>(size));
   if (p2p::AttachBuffer(&session->send_buffer, buffer, size) != MPI_SUCCESS)
     return RaiseOn(session, MPI_ERR_BUFFER, entry.name(),
                    "a buffer is attached already; detach it first");
@@ -40,7 +41,7 @@ int Detach(Call call, MPI_Session handle, void* buffer_address, Count* size) {
   p2p::DetachBuffer(&session->send_buffer, &address, &bytes);
   *static_cast<void**>(buffer_address) = address;
   *size = static_cast<Count>(bytes);
-  // It was attached with more than an int can say.
+  // An int cannot say how large the buffer was when it was attached.
   if (*size != bytes) *size = static_cast<Count>(MPI_UNDEFINED);
   return MPI_SUCCESS;
 }

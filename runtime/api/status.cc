@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a status says about the data received (MPI-5.0, sections 3.2.5, 5.1.11 and 13.3).
+// These functions say what a status tells about the data received (MPI-5.0, sections 3.2.5, 5.1.11
+// and 13.3).
 #include <limits>
 
 #include "runtime/api/arguments.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kUndefined = MPI_UNDEFINED;
 
-// Whole elements of `type` in `bytes`; MPI_UNDEFINED if there is a rest.
+// Returns the whole elements of `type` in `bytes`, or MPI_UNDEFINED if there is a rest.
 std::int64_t CountOf(std::int64_t bytes, const Datatype& type) {
   if (type.size == 0) return bytes == 0 ? 0 : kUndefined;
   return bytes % type.size == 0 ? bytes / type.size : kUndefined;

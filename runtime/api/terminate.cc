@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What becomes of an exception of the C++ library (memory that ran out in a container): nobody here
-// catches it. The library's own handler would bring what it needs to print the exception's name,
-// 40 kB, into every process.
+// Nobody here catches an exception of the C++ library, such as memory that ran out in a container.
+// The library's own handler would bring the code that prints the exception's name into every
+// process.
 #include <exception>
 
 #include "runtime/base/check.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tool interface: its life, enumerations and categories (MPI-5.0, sections 15.3.4, 15.3.5 and
-// 15.3.9).
+// This is the tool interface: its life, enumerations and categories (MPI-5.0, sections 15.3.4,
+// 15.3.5 and 15.3.9).
 #include "runtime/api/tool.h"
 
 #include <algorithm>

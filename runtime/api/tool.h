@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the functions of the tool interface share (MPI-5.0, section 15.3). They return their errors
+// The functions of the tool interface share this (MPI-5.0, section 15.3). They return their errors
 // and never call an error handler, and they work before MPI_Init and after MPI_Finalize.
 #pragma once
 
@@ -16,8 +16,8 @@
 #include "runtime/trace/control.h"
 #include "runtime/trace/performance.h"
 
-// At the top of every function but MPI_T_init_thread: leaves unless the interface is initialised,
-// then holds its lock.
+// This stands at the top of every function but MPI_T_init_thread: it leaves unless the interface is
+// initialised, then holds its lock.
 #define TOOL_CALL()                        \
   const ::lamina::api::ToolCall tool_call; \
   if (::lamina::api::tool == nullptr || !::lamina::api::tool->up()) return MPI_T_ERR_NOT_INITIALIZED
@@ -28,24 +28,25 @@ struct ControlHandle {
   const trace::ControlVariable* variable;
 };
 
-// Made when the interface is first initialised and kept: indices and names never change.
+// This is made when the interface is first initialised, and kept, because indices and names never
+// change.
 struct Tool {
   explicit Tool(const std::vector<component::ListedFramework>& tables);
-  int initialized = 0;  // times, less those it was finalised
+  int initialized = 0;  // how often, less how often finalised
   const std::vector<trace::ControlVariable> controls;
   const std::vector<trace::Category> categories;
   std::vector<std::unique_ptr<ControlHandle>> control_handles;
   trace::Performances performances;
 
   bool up() const { return initialized > 0; }
-  // Null: it is none.
+  // Returns null if it is none.
   const trace::Enumeration* FindEnumeration(MPI_T_enum handle) const;
 };
 extern Tool* tool;
 extern std::mutex tool_lock;
 
-// The library lock first, if it is needed at all, then the tools' own: a callback of an event runs
-// under the library lock and may come back here.
+// The library lock is taken first, if it is needed at all, then the tools' own: a callback of an
+// event runs under the library lock and may come back here.
 class ToolCall {
  public:
   ToolCall() : own_(tool_lock) {}
@@ -57,14 +58,14 @@ class ToolCall {
   const std::lock_guard<std::mutex> own_;
 };
 
-// How much there is of something in the library now. Under the library lock.
+// Returns how much there is of something in the library now. The library lock is held.
 std::uint64_t ReadGauge(trace::Gauge gauge, std::uint64_t context);
 
-// A text as section 15.3.3 gives it: cut to *length with its end mark if there is a buffer, and
-// *length becomes what the whole text needs. Null `length`: nothing.
+// Gives a text as section 15.3.3 says: cut to *length with its end mark if there is a buffer, and
+// *length becomes what the whole text needs. It does nothing if `length` is null.
 void GiveText(std::string_view text, char* buffer, int* length);
 
-// An output argument, which may be null.
+// Sets an output argument, which may be null.
 template <class T>
 void Give(T* argument, const T& value) {
   if (argument != nullptr) *argument = value;
@@ -74,7 +75,7 @@ inline MPI_T_enum HandleOf(const trace::Enumeration* enumeration) {
   return reinterpret_cast<MPI_T_enum>(const_cast<trace::Enumeration*>(enumeration));
 }
 
-// The element at `index`; null: there is none.
+// Returns the element at `index`, or null if there is none.
 template <class List>
 auto At(const List& list, int index) {
   return index >= 0 && static_cast<std::size_t>(index) < list.size()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Control variables (MPI-5.0, section 15.3.6): the parameter tables, to be read at any time and to
-// be written before MPI is initialised, which is when they are obeyed.
+// These are control variables (MPI-5.0, section 15.3.6): the parameter tables, which can be read at
+// any time, and be written before MPI is initialised, because that is when they are obeyed.
 #include <algorithm>
 
 #include "runtime/api/tool.h"
@@ -22,7 +22,7 @@ ControlHandle* Find(MPI_T_cvar_handle handle) {
   return nullptr;
 }
 
-// What was obeyed, while MPI is up; else what would be.
+// Returns what was obeyed while MPI is up, else what would be obeyed.
 lamina::param::Settings Settings() {
   if (core::process != nullptr) return core::process->settings;
   return assembly::CurrentSettings(lamina::Environment::OfThisProcess());

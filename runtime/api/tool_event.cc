@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events and their sources (MPI-5.0, section 15.3.8).
+// These are events and their sources (MPI-5.0, section 15.3.8).
 //
-// These functions do without the tools' lock, because they call back and may be called back from:
-// runtime/trace/event.h has its own.
+// They do without the tools' lock, because they call back and may be called from callbacks;
+// runtime/trace/event.h has a lock of its own.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -19,7 +19,7 @@ using trace::EventRegistration;
 using trace::EventType;
 using trace::TheEvents;
 
-// At the top of every function here.
+// This stands at the top of every function here.
 #define TOOL_UP()                                      \
   do {                                                 \
     if (!ToolIsUp()) return MPI_T_ERR_NOT_INITIALIZED; \
@@ -48,7 +48,7 @@ MPI_Info MakeInfo(const trace::Hints& hints) {
   return core::ToHandle<MPI_Info>(info);
 }
 
-// MPI_INFO_NULL has none. False: `handle` is no info.
+// MPI_INFO_NULL has no hints. Returns false if `handle` is no info.
 bool HintsOf(MPI_Info handle, trace::Hints* hints) {
   if (handle == MPI_INFO_NULL) return true;
   const core::Info* info = core::FindInfo(handle);

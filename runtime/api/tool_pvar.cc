@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Performance variables (MPI-5.0, section 15.3.7).
+// These are performance variables (MPI-5.0, section 15.3.7).
 #include <cstring>
 
 #include "runtime/api/tool.h"
@@ -38,7 +38,7 @@ PerformanceSession* Find(MPI_T_pvar_session handle) {
   return tool->performances.Has(session) ? session : nullptr;
 }
 
-// Of that session; MPI_T_PVAR_ALL_HANDLES is none.
+// Finds a handle of that session; MPI_T_PVAR_ALL_HANDLES is none.
 PerformanceHandle* Find(const PerformanceSession& session, MPI_T_pvar_handle handle) {
   auto* performance = reinterpret_cast<PerformanceHandle*>(handle);
   return trace::Performances::Has(session, performance) ? performance : nullptr;
@@ -46,8 +46,8 @@ PerformanceHandle* Find(const PerformanceSession& session, MPI_T_pvar_handle han
 
 using Verb = void (trace::Performances::*)(PerformanceHandle*);
 
-// Does `verb` to one handle or to all; those that `refuses` are skipped among all, and `error` if
-// asked for alone.
+// Does `verb` to one handle or to all. Handles for which `refuses` is true are skipped among all,
+// and give `error` if asked for alone.
 int Do(MPI_T_pvar_session session_handle, MPI_T_pvar_handle handle, Verb verb,
        bool (PerformanceVariable::*refuses)() const, int error) {
   TOOL_CALL();
@@ -65,8 +65,8 @@ int Do(MPI_T_pvar_session session_handle, MPI_T_pvar_handle handle, Verb verb,
   return MPI_SUCCESS;
 }
 
-// What belongs to a communicator is changed by whoever communicates: without the library lock only
-// a thread that may call MPI may look.
+// Every thread that communicates changes what belongs to a communicator, so without the library
+// lock only a thread that may call MPI may look.
 bool Accessible(const PerformanceVariable& variable) {
   if (!variable.guarded() || core::process == nullptr) return true;
   if (core::process->thread_level >= MPI_THREAD_SERIALIZED) return true;
@@ -75,7 +75,7 @@ bool Accessible(const PerformanceVariable& variable) {
   return is_main != 0;
 }
 
-// The space of the communicator that `object` points to; 0 if `variable` is bound to none.
+// Finds the space of the communicator that `object` points to, or 0 if `variable` is bound to none.
 int ContextOf(const PerformanceVariable& variable, const void* object, std::uint64_t* context) {
   *context = 0;
   if (variable.bind != MPI_T_BIND_MPI_COMM) return MPI_SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process topologies (MPI-5.0, chapter 8): what grids and graphs have in common.
+// This is what grids and graphs have in common (MPI-5.0, chapter 8).
 #include "runtime/api/topology.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 using core::Comm;
 using core::Topology;
 
-// The node of each of the first `members` processes; empty: whatever started the job does not say.
+// Returns the node of each of the first `members` processes; it is empty if whatever started the
+// job does not tell.
 std::vector<std::uint32_t> NodesOf(const Comm& comm, Rank members) {
   std::vector<std::uint32_t> nodes;
   for (Rank rank = 0; rank < members && core::process->bootstrap != nullptr; ++rank) {
@@ -46,8 +47,8 @@ Parent FindParent(const Entry& entry, MPI_Comm handle, const void* answer) {
   Comm* comm = core::FindComm(handle);
   if (comm == nullptr) return {nullptr, BadComm(entry, handle)};
   if (answer == nullptr)
-    return {comm, core::Raise(comm, MPI_ERR_ARG, entry.name(),
-                              "the place for the answer is a null pointer")};
+    return {comm,
+            core::Raise(comm, MPI_ERR_ARG, entry.name(), "the output argument is a null pointer")};
   if (comm->is_inter())
     return {comm, core::Raise(comm, MPI_ERR_COMM, entry.name(),
                               "the communicator is an intercommunicator, which can have no "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Grids of processes (MPI-5.0, sections 8.5.1, 8.5.2 and 8.5.5 to 8.5.8).
+// These are grids of processes (MPI-5.0, sections 8.5.1, 8.5.2 and 8.5.5 to 8.5.8).
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -54,11 +54,11 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[]) {
       continue;
     }
     REQUIRE(rest % dims[i] == 0, nullptr, MPI_ERR_DIMS,
-            "nnodes is %d, which is no multiple of the dims that are given", nnodes);
+            "nnodes is %d, which is not a multiple of the dims that are given", nnodes);
     rest /= dims[i];
   }
   REQUIRE(free > 0 || rest == 1 || ndims == 0, nullptr, MPI_ERR_DIMS,
-          "the product of dims is not %d, and none of them is free", nnodes);
+          "the product of dims is not %d, and none of them is 0", nnodes);
   const std::vector<int> factors = lamina::core::BalancedFactors(rest, free);
   for (int i = 0, next = 0; i < ndims; ++i)
     if (dims[i] == 0) dims[i] = factors[static_cast<std::size_t>(next++)];

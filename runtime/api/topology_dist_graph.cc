@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs of which every process knows its own neighbours (MPI-5.0, sections 8.5.4 and 8.5.5).
+// These are graphs of which every process knows its own neighbours (MPI-5.0, sections 8.5.4 and
+// 8.5.5).
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -42,14 +43,14 @@ std::vector<int> Weights(const int* weights, int n) {
   return {weights, weights + n};
 }
 
-// One edge as it travels to its two ends.
+// This is one edge as it travels to its two ends.
 struct Edge {
   int source;
   int destination;
   int weight;
 };
 
-// Sends every edge to its source or its destination; gives those that came here, by sender.
+// Sends every edge to its source or its destination, and gives those that came here, by sender.
 int Deliver(Comm* comm, const std::vector<Edge>& edges, bool to_source, std::vector<Edge>* here) {
   const auto target = [to_source](const Edge& edge) {
     return to_source ? edge.source : edge.destination;

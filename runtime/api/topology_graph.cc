@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Graphs that every process knows whole (MPI-5.0, sections 8.5.3, 8.5.5 and 8.5.8).
+// These are graphs that every process knows whole (MPI-5.0, sections 8.5.3, 8.5.5 and 8.5.8).
 #include <utility>
 
 #include "runtime/api/topology.h"

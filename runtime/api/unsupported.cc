@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI functions that are not written yet. Each raises MPI_ERR_UNSUPPORTED_OPERATION on
+// These MPI functions are not written yet. Each raises MPI_ERR_UNSUPPORTED_OPERATION on
 // MPI_COMM_SELF with a text naming itself; delete the line when the function gets a body.
 // `runtime/api/status` counts these lines for the table in README.md.
 #include "runtime/api/api.h"
