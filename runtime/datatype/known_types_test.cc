@@ -23,7 +23,7 @@ TEST(Predefined, EveryConstantIsFoundAndGivesItsHandleBack) {
   EXPECT_EQ(FindDatatype(reinterpret_cast<MPI_Datatype>(std::uintptr_t{0x211})), nullptr);
 }
 
-// C structs as the compiler lays them out are what pair types describe.
+// Pair types describe C structs as the compiler lays them out.
 TEST(Predefined, PairsAreCStructs) {
   struct ShortInt {
     short value;

@@ -56,7 +56,7 @@ TEST(Layout, ListsPiecesOfOneSizeAndMixesTheRest) {
   Release(uneven);
 }
 
-// 2^40 copies of something irregular are never written out.
+// Very many copies of something irregular are never written out.
 TEST(Layout, GrowsWithTheArgumentsAndNotWithTheData) {
   constexpr std::int64_t kCopies = std::int64_t{1} << 40;
   Datatype* pair = FindDatatype(MPI_SHORT_INT);
@@ -128,7 +128,7 @@ void AddBytes(std::vector<std::int64_t>* offsets, std::int64_t first, std::int64
   for (std::int64_t i = 0; i < count; ++i) offsets->push_back(first + i);
 }
 
-// The loops for pieces of one size, strided, in columns, in grids and listed.
+// This runs the loops for pieces of one size: strided, in columns, in grids and listed.
 TEST(Pieces, OfEverySize) {
   Datatype* byte = FindDatatype(MPI_BYTE);
   for (std::int64_t bytes = 1; bytes <= 200; ++bytes) {
@@ -158,7 +158,7 @@ TEST(Pieces, OfEverySize) {
   }
 }
 
-// The loop for grids of wide pieces that no cache holds, packed from either end to the other.
+// This runs the loop for grids of wide pieces that no cache holds, from either end.
 TEST(Pieces, OfAGridInMemory) {
   constexpr std::int64_t kPlanes = 700;
   Datatype* byte = FindDatatype(MPI_BYTE);
@@ -183,7 +183,7 @@ TEST(Pieces, OfAGridInMemory) {
   }
 }
 
-// The loops for pieces of sizes that change, in every range of sizes.
+// This runs the loops for pieces of sizes that change, in every range of sizes.
 TEST(Pieces, OfChangingSizes) {
   Datatype* byte = FindDatatype(MPI_BYTE);
   for (const auto& [least, most] :

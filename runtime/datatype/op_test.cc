@@ -82,7 +82,7 @@ TEST(Op, Computes) {
   EXPECT_EQ(Reduced(MPI_PROD, MPI_C_DOUBLE_COMPLEX, C{{1, 2}}, C{{3, -4}}), (C{{11, 2}}));
 }
 
-// One at a time and all at once, with what is left over of vectors at the end.
+// Combines elements one at a time and all at once, with a rest behind the last whole vector.
 template <class T>
 void SameAloneAndTogether(MPI_Op op, MPI_Datatype type) {
   constexpr int kLongest = 71;
@@ -137,11 +137,11 @@ TEST(Op, HalfPrecisionRoundsRight) {
   for (std::uint16_t& bits : negative) bits |= 0x8000;
   negative[0] = 0;  // -0 + 0 is 0
   EXPECT_EQ(Reduced(MPI_SUM, MPI_REAL2, negative, zeros), negative);
-  // 2048 + 1, 2048 + 3, 65504 + 16 (to infinity), 65504 + 8, infinity - infinity.
+  // The sums are halfway cases, a sum that rounds to infinity, and infinity minus infinity.
   const V sums = Reduced(MPI_SUM, MPI_REAL2, V{0x6800, 0x6800, 0x7bff, 0x7bff, 0x7c00},
                          V{0x3c00, 0x4200, 0x4c00, 0x4800, 0xfc00});
   EXPECT_EQ(sums, (V{0x6800, 0x6802, 0x7c00, 0x7bff, 0xfe00}));
-  // The smallest number times a half: to the even one, zero; times 0.75: up.
+  // A half of the smallest number rounds to the even one, which is zero; three quarters round up.
   EXPECT_EQ(Reduced(MPI_PROD, MPI_REAL2, V{1, 1, 3}, V{0x3800, 0x3a00, 0x3800}), (V{0, 1, 2}));
 }
 

@@ -17,7 +17,7 @@
 namespace lamina::datatype {
 namespace {
 
-// What a type means, spelled out: the offset of every data byte in type map order.
+// A model spells out what a type means: the offset of every data byte in type map order.
 struct Model {
   std::vector<std::int64_t> bytes;
   std::int64_t lower = 0;
@@ -42,7 +42,7 @@ Model ModelOf(const Datatype& predefined) {
   return model;
 }
 
-// The model of elements of `children` placed at displacements, by the definitions of section 5.1.
+// Models elements of `children` placed at displacements, by the definitions of section 5.1.
 Model Combine(const std::vector<std::pair<const Model*, std::int64_t>>& children) {
   Model model;
   for (const auto& [child, displacement] : children) {
@@ -77,7 +77,7 @@ class Generator {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
   }
 
-  // A committed type.
+  // Makes a committed type.
   Sample Ready(int depth) {
     Sample sample = Any(depth);
     Commit(sample.type);
@@ -193,7 +193,7 @@ class Generator {
   std::vector<Datatype*> made_;
 };
 
-// The memory a buffer of `count` elements may touch, with `base` where the user's address points.
+// This is the memory that a buffer of `count` elements may touch; the user's address is `base`.
 struct Memory {
   std::vector<std::byte> bytes;
   std::int64_t base;

@@ -22,7 +22,7 @@ import collections
 import csv
 import re
 
-# C type of a handle -> the word in its conversion functions.
+# This maps the C type of a handle to the word in its conversion functions.
 HANDLES = {"MPI_" + word: "Type" if word == "Datatype" else word for word in
            "Comm Datatype Errhandler File Group Info Message Op Request Session Win".split()}
 KINDS = {"int": "", "MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Offset": "MPI_OFFSET_KIND",
@@ -34,7 +34,7 @@ RENAMED = {"indx": "index", "error": "err"}
 INOUT = {"position", "buflen", "pset_len", "comm_keyval", "type_keyval", "win_keyval", "keyval"}
 CONSUMES = re.compile(r"(_free|_commit|_disconnect|_close|_finalize|"
                       r"MPI_(Cancel|Wait|Test|Start)(all|any|some)?)$")
-# A string that C writes -> the characters it may write, without the null character.
+# This maps a string that C writes to the characters it may write, without the null character.
 ROOM = {"string": "MPI_MAX_ERROR_STRING", "version": "MPI_MAX_LIBRARY_VERSION_STRING",
         "name": "MPI_MAX_PROCESSOR_NAME", "key": "MPI_MAX_INFO_KEY",
         "port_name": "MPI_MAX_PORT_NAME", "datarep": "MPI_MAX_DATAREP_STRING",

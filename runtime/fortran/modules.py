@@ -8,18 +8,18 @@ import wrappers
 HEADER = "! SPDX-License-Identifier: BSD-3-Clause\n! Written by generate.py.\n"
 HERE = os.path.dirname(os.path.realpath(__file__))
 
-# Constants that are no numbers: (name, type, shape); their addresses mean something.
+# These constants are no numbers: (name, type, shape); their addresses mean something.
 ADDRESSES = [("MPI_BOTTOM", "INTEGER", ""), ("MPI_IN_PLACE", "INTEGER", ""),
              ("MPI_BUFFER_AUTOMATIC", "INTEGER", ""), ("MPI_UNWEIGHTED", "INTEGER", "(1)"),
              ("MPI_WEIGHTS_EMPTY", "INTEGER", "(1)"), ("MPI_ERRCODES_IGNORE", "INTEGER", "(1)"),
              ("MPI_ARGV_NULL", "CHARACTER*1", "(1)"), ("MPI_ARGVS_NULL", "CHARACTER*1", "(1,1)")]
 STATUSES = [("MPI_STATUS_IGNORE", "INTEGER", "(MPI_STATUS_SIZE)"),
             ("MPI_STATUSES_IGNORE", "INTEGER", "(MPI_STATUS_SIZE,1)")]
-# Numbers that only Fortran has.
+# Only Fortran has these numbers.
 NUMBERS = [("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3),
            ("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8), ("MPI_INTEGER_KIND", 4),
            ("MPI_OFFSET_KIND", 8)]
-# Predefined callbacks, by the type of the object they are about; "" is what MPI-1 had.
+# These are the predefined callbacks by the type of their object; "" is what MPI-1 had.
 COPY = ["%sNULL_COPY_FN", "%sDUP_FN"]
 DELETE = ["%sNULL_DELETE_FN"]
 

@@ -4,7 +4,7 @@
   external :: MPI_WIN_NULL_COPY_FN, MPI_WIN_DUP_FN, MPI_WIN_NULL_DELETE_FN
   external :: MPI_NULL_COPY_FN, MPI_DUP_FN, MPI_NULL_DELETE_FN, MPI_CONVERSION_FN_NULL
 
-  ! What only Fortran has.
+  ! Only Fortran has these.
   interface
     subroutine MPI_F_sync_reg(buf)
       !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf

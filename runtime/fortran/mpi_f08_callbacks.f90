@@ -129,7 +129,7 @@
   procedure(MPI_Datarep_conversion_function) :: MPI_CONVERSION_FN_NULL
   procedure(MPI_Datarep_conversion_function_c) :: MPI_CONVERSION_FN_NULL_C
 
-  ! What only Fortran has.
+  ! Only Fortran has these.
   interface MPI_F_sync_reg
     subroutine MPI_F_sync_reg_f08ts(buf) bind(C, name="mpi_f_sync_reg_f08ts_")
       type(*), dimension(..), asynchronous :: buf

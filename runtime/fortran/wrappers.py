@@ -11,7 +11,7 @@ import re
 import binding
 
 BY_HAND = {"callback", "state", "attribute"}
-# What a section that was copied needs beside the call itself.
+# A section that was copied needs this beside the call itself.
 REQUEST = "PMPI_Request_fromint(*request)"
 READY = {
     "MPI_Pready": ["PartitionsReady(%s, *partition, *partition);" % REQUEST],
