@@ -107,7 +107,8 @@ int PMPI_Error_class(int errorcode, int* errorclass) {
 }
 PROFILED(MPI_Error_class);
 
-// The text includes what went wrong the last time in this thread, if it was an error of this class.
+// The text includes what went wrong the last time in this thread, if that was an error of this
+// class and the class is predefined.
 int PMPI_Error_string(int errorcode, char* string, int* resultlen) {
   Entry entry(Call::MPI_Error_string);
   REQUIRE_POINTER(nullptr, string);

@@ -376,7 +376,8 @@ const char* ClassText(int error_class) {
 }
 
 const char* LastErrorText(int error_class) {
-  return error_class != MPI_SUCCESS && last_error.error_class == error_class ? last_error.text : "";
+  if (error_class == MPI_SUCCESS || PredefinedText(error_class) == nullptr) return "";
+  return last_error.error_class == error_class ? last_error.text : "";
 }
 
 int AddErrorClass(int* error_class) {

@@ -79,8 +79,9 @@ int ClassOf(Code code);
 // is unknown.
 const char* ClassText(int error_class);
 
-// Returns what the last Raise() in this thread said if it had this class, else "". A program that
-// handles errors itself thus gets the call and the argument from MPI_Error_string.
+// Returns what the last Raise() in this thread said if it had this predefined class, else "". A
+// program that handles errors itself thus gets the call and the argument from MPI_Error_string.
+// What the application has added has the application's text alone (sections 9.4 and 9.5).
 const char* LastErrorText(int error_class);
 
 // These keep the classes, codes and texts that the application adds (section 9.5); they are usable

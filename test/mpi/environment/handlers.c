@@ -101,6 +101,10 @@ static void Codes(void) {
   MPI_Add_error_string(code, "second"); /* replaces it */
   MPI_Error_string(code, text, &length);
   EXPECT(strcmp(text, "second") == 0 && length == 6);
+  /* Section 9.5: the text is the application's also after an error of that code. */
+  MPI_Comm_call_errhandler(MPI_COMM_WORLD, code);
+  MPI_Error_string(code, text, &length);
+  EXPECT(strcmp(text, "second") == 0 && length == 6);
   MPI_Add_error_class(&second);
   EXPECT(second != first && second != code && second != other);
   EXPECT(MPI_Add_error_string(MPI_ERR_TAG, "mine") != MPI_SUCCESS);
