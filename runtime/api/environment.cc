@@ -154,9 +154,10 @@ PROFILED(MPI_Add_error_string);
 int PMPI_Remove_error_class(int errorclass) {
   Entry entry(Call::MPI_Remove_error_class);
   const int error = core::RemoveErrorClass(errorclass);
-  REQUIRE(error == MPI_SUCCESS, nullptr, error,
-          "errorclass is %d, which the application has not added or which still has codes",
-          errorclass);
+  REQUIRE(
+      error == MPI_SUCCESS, nullptr, error,
+      "errorclass is %d, which the application has not added or which still has codes or a text",
+      errorclass);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Remove_error_class);

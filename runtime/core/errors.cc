@@ -408,11 +408,12 @@ int RemoveErrorClass(int error_class) {
   for (std::size_t index = 0; index < added->size(); ++index) {
     const Added& other = (*added)[index];
     const bool is_itself = kFirstAdded + static_cast<int>(index) == error_class;
-    if (!other.removed && !is_itself && other.error_class == error_class) return MPI_ERR_ARG;
+    if (!other.removed && !is_itself && other.error_class == error_class) return MPI_ERR_OTHER;
   }
   return Remove(error_class);
 }
 
+  if (!found->text.empty()) return MPI_ERR_OTHER;
 int RemoveErrorCode(int error_code) {
   const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_code);
@@ -425,6 +426,7 @@ int RemoveErrorString(int error_code) {
   Added* found = FindAdded(error_code);
   if (found == nullptr || found->text.empty()) return MPI_ERR_ARG;
   found->text.clear();
+  if (!found->text.empty()) return MPI_ERR_OTHER;
   return MPI_SUCCESS;
 }
 

@@ -125,9 +125,13 @@ TEST(AddedErrors, ClassesCodesAndTexts) {
   EXPECT_STREQ(ErrorText(error_code), "");
   EXPECT_EQ(AddErrorString(error_code, "too hot"), MPI_SUCCESS);
   EXPECT_STREQ(ErrorText(error_code), "too hot");
-  EXPECT_EQ(RemoveErrorClass(error_class), MPI_ERR_ARG);  // still has a code
+  EXPECT_EQ(AddErrorString(error_class, "weather"), MPI_SUCCESS);
+  EXPECT_EQ(RemoveErrorClass(error_class), MPI_ERR_OTHER);  // still has a code
+  EXPECT_EQ(RemoveErrorCode(error_code), MPI_ERR_OTHER);    // still has a text
   EXPECT_EQ(RemoveErrorString(error_code), MPI_SUCCESS);
   EXPECT_EQ(RemoveErrorCode(error_code), MPI_SUCCESS);
+  EXPECT_EQ(RemoveErrorClass(error_class), MPI_ERR_OTHER);  // still has a text
+  EXPECT_EQ(RemoveErrorString(error_class), MPI_SUCCESS);
   EXPECT_EQ(RemoveErrorClass(error_class), MPI_SUCCESS);
   EXPECT_EQ(LastUsedErrorCode(), MPI_ERR_LASTCODE);
   EXPECT_EQ(ClassOfErrorCode(error_code), -1);

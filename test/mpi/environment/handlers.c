@@ -115,6 +115,12 @@ static void Codes(void) {
   EXPECT(MPI_Remove_error_code(MPI_ERR_TAG) != MPI_SUCCESS);
   EXPECT(MPI_Remove_error_code(first) != MPI_SUCCESS); /* a class is no code of this kind */
   EXPECT(MPI_Remove_error_string(MPI_ERR_TAG) != MPI_SUCCESS);
+  /* Section 9.5: the string must be removed before the code or class that has it. */
+  MPI_Add_error_string(second, "mine");
+  EXPECT(ClassOf(MPI_Remove_error_class(second)) == MPI_ERR_OTHER);
+  EXPECT(MPI_Remove_error_string(second) == MPI_SUCCESS);
+  EXPECT(ClassOf(MPI_Remove_error_code(code)) == MPI_ERR_OTHER);
+  EXPECT(ClassOf(code) == first);
   EXPECT(MPI_Remove_error_string(code) == MPI_SUCCESS);
   MPI_Error_string(code, text, &length);
   EXPECT(length == 0);
