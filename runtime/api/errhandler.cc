@@ -80,6 +80,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler) {
   Retain(handler);
   Release(found->errhandler);
   found->errhandler = handler;
+  found->chose_errhandler = true;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_set_errhandler);

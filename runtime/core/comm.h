@@ -51,6 +51,7 @@ struct Comm : Object {
 
   MPI_Comm handle = MPI_COMM_NULL;
   Errhandler* errhandler = nullptr;
+  bool chose_errhandler = false;             // the application has set it
   collective::Table* collectives = nullptr;  // owned; collective::Free
   Attributes attributes;
   Hints hints;

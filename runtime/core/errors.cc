@@ -184,8 +184,16 @@ struct Owner {
   std::string name;
 };
 
+// Errors without an object belong to MPI_COMM_SELF (section 9.3). Before MPI-4.0 they belonged to
+// MPI_COMM_WORLD, so that is where they go if the application has chosen a handler for it alone.
+Comm* OwnerWithoutObject() {
+  const bool as_before = self_comm != nullptr && !self_comm->chose_errhandler && world != nullptr &&
+                         world->chose_errhandler;
+  return as_before ? world : self_comm;
+}
+
 Owner OwnerOf(Comm* comm) {
-  if (comm == nullptr) comm = self_comm;
+  if (comm == nullptr) comm = OwnerWithoutObject();
   if (comm != nullptr) return {comm->errhandler, &comm->handle, NameOf(comm)};
   static MPI_Comm none = MPI_COMM_NULL;
   return {
@@ -405,6 +413,7 @@ int RemoveErrorClass(int error_class) {
   const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_class);
   if (found == nullptr || found->error_class != error_class) return MPI_ERR_ARG;
+  if (!found->text.empty()) return MPI_ERR_OTHER;
   for (std::size_t index = 0; index < added->size(); ++index) {
     const Added& other = (*added)[index];
     const bool is_itself = kFirstAdded + static_cast<int>(index) == error_class;
@@ -413,11 +422,11 @@ int RemoveErrorClass(int error_class) {
   return Remove(error_class);
 }
 
-  if (!found->text.empty()) return MPI_ERR_OTHER;
 int RemoveErrorCode(int error_code) {
   const AddedGuard guard(added_lock);
   const Added* found = FindAdded(error_code);
   if (found == nullptr || found->error_class == error_code) return MPI_ERR_ARG;
+  if (!found->text.empty()) return MPI_ERR_OTHER;
   return Remove(error_code);
 }
 
@@ -426,7 +435,6 @@ int RemoveErrorString(int error_code) {
   Added* found = FindAdded(error_code);
   if (found == nullptr || found->text.empty()) return MPI_ERR_ARG;
   found->text.clear();
-  if (!found->text.empty()) return MPI_ERR_OTHER;
   return MPI_SUCCESS;
 }
 

@@ -53,9 +53,10 @@ Errhandler* InitialErrhandler();
 extern Errhandler* file_errhandler;
 
 // Reports an error on `comm`. If `comm` is null, MPI_COMM_SELF's handler is called, as section 9.3
-// says for errors without an object, or the initial one while there is no MPI_COMM_SELF. `call` is
-// the MPI function; the text says which argument and which value: Raise(comm, MPI_ERR_TAG,
-// "MPI_Send", "tag is %d, must be 0..%d", tag, ub). Returns `error_class` if the handler returns.
+// says for errors without an object, or MPI_COMM_WORLD's if the application has set that alone, or
+// the initial one while there is neither. `call` is the MPI function; the text says which argument
+// and which value: Raise(comm, MPI_ERR_TAG, "MPI_Send", "tag is %d, must be 0..%d", tag, ub).
+// Returns `error_class` if the handler returns.
 [[gnu::format(printf, 4, 5), gnu::cold]] int Raise(Comm* comm, int error_class, const char* call,
                                                    const char* format, ...);
 // Reports a Status from below, whose code gives the class.
