@@ -2,6 +2,8 @@
 #include "runtime/core/topology.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace lamina::core {
 namespace {
@@ -19,30 +21,57 @@ std::vector<int> DivisorsOf(int product) {
 }
 
 // True if base to the power of `exponent` is at least `limit`.
-bool Reaches(long long base, std::size_t exponent, int limit) {
+bool Reaches(long long base, std::size_t exponent, long long limit) {
   long long power = 1;
   for (std::size_t i = 0; i < exponent && power < limit; ++i) power *= base;
   return power >= limit;
 }
 
-// Fills factors[at...] with divisors of `product` that are at most `limit` and do not increase, so
-// that the largest is as small as it can be, then the next. Returns false if there are none.
-bool Factor(const std::vector<int>& divisors, std::vector<int>* factors, std::size_t at,
-            int product, int limit) {
-  const std::size_t left = factors->size() - at;
-  if (left == 1) {
-    (*factors)[at] = product;
-    return product <= limit;
+// Searches the factorings of a number, smallest factor first, for the least spread (the largest
+// factor less the smallest) and among those for the least sum. A factoring that cannot be better
+// than the best one so far is given up as soon as that shows, which leaves few: the smallest factor
+// fixes the window in which all others must lie.
+class Factoring {
+ public:
+  Factoring(int product, std::size_t factors)
+      : divisors_(DivisorsOf(product)), best_(factors, 1), now_(factors, 1) {
+    best_.back() = product;
+    Extend(0, product);
   }
-  for (const int factor : divisors) {
-    if (factor > limit) return false;
-    // The largest of `left` factors cannot be below the root.
-    if (product % factor != 0 || !Reaches(factor, left, product)) continue;
-    (*factors)[at] = factor;
-    if (Factor(divisors, factors, at + 1, product / factor, factor)) return true;
+  const std::vector<int>& best() const { return best_; }  // ascending
+
+ private:
+  static long long Spread(const std::vector<int>& factors) {
+    return static_cast<long long>(factors.back()) - factors.front();
   }
-  return false;
-}
+  static long long Sum(const std::vector<int>& factors) {
+    return std::accumulate(factors.begin(), factors.end(), 0LL);
+  }
+
+  // Finds factors for the places from `at` on, none below the one before, whose product is `rest`.
+  void Extend(std::size_t at, int rest) {
+    const std::size_t left = now_.size() - at;
+    if (left == 1) {
+      now_[at] = rest;
+      if (std::pair(Spread(now_), Sum(now_)) < std::pair(Spread(best_), Sum(best_))) best_ = now_;
+      return;
+    }
+    const int least = at == 0 ? 1 : now_[at - 1];
+    // The largest factor first: it is nearest to the root, so that a good factoring comes soon.
+    auto divisor = std::upper_bound(divisors_.begin(), divisors_.end(), rest);
+    while (divisor != divisors_.begin() && *--divisor >= least) {
+      // No factor after this one is smaller, so this one is at most the root.
+      if (rest % *divisor != 0 || Reaches(*divisor, left, rest + 1LL)) continue;
+      now_[at] = *divisor;
+      // The largest factor is at least the root of what is left.
+      if (!Reaches(now_[0] + Spread(best_), left, rest)) return;
+      Extend(at + 1, rest / *divisor);
+    }
+  }
+
+  const std::vector<int> divisors_;
+  std::vector<int> best_, now_;
+};
 
 int Wrapped(int coordinate, int size) {
   const int rest = coordinate % size;
@@ -111,8 +140,9 @@ std::size_t DestinationsOf(const Topology& topology, Rank rank) {
 }
 
 std::vector<int> BalancedFactors(int product, int factors) {
-  std::vector<int> result(static_cast<std::size_t>(factors), 1);
-  if (factors > 0) Factor(DivisorsOf(product), &result, 0, product, product);
+  if (factors == 0) return {};
+  std::vector<int> result = Factoring(product, static_cast<std::size_t>(factors)).best();
+  std::reverse(result.begin(), result.end());
   return result;
 }
 

@@ -51,7 +51,7 @@ std::size_t SourcesOf(const Topology& topology, Rank rank);
 std::size_t DestinationsOf(const Topology& topology, Rank rank);
 
 // Returns `factors` numbers that do not increase, whose product is `product`, as close together as
-// they can be: the largest is as small as it can be, then the next.
+// they can be: the largest less the smallest is least, and then their sum.
 std::vector<int> BalancedFactors(int product, int factors);
 
 }  // namespace lamina::core

@@ -54,13 +54,18 @@ TEST(BalancedFactors, MultiplyToTheProductAndDoNotIncrease) {
     }
 }
 
-TEST(BalancedFactors, HaveTheSmallestLargestFactor) {
+TEST(BalancedFactors, HaveTheLeastSpreadThenTheLeastSum) {
   for (int product = 1; product <= 300; ++product) {
-    int best = product;
+    std::pair<int, int> best{product, 3 * product};
     for (int a = 1; a <= product; ++a)
-      for (int b = 1; b <= product / a; ++b)
-        if (product % (a * b) == 0) best = std::min(best, std::max({a, b, product / (a * b)}));
-    ASSERT_EQ(BalancedFactors(product, 3)[0], best) << product;
+      for (int b = 1; b <= product / a; ++b) {
+        const int c = product / a / b;
+        if (a * b * c == product)
+          best = std::min(best, {std::max({a, b, c}) - std::min({a, b, c}), a + b + c});
+      }
+    const std::vector<int> factors = BalancedFactors(product, 3);
+    ASSERT_EQ(factors[0] - factors[2], best.first) << product;
+    ASSERT_EQ(factors[0] + factors[1] + factors[2], best.second) << product;
   }
   EXPECT_EQ(BalancedFactors(72, 2), (std::vector<int>{9, 8}));
   EXPECT_EQ(BalancedFactors(7, 2), (std::vector<int>{7, 1}));

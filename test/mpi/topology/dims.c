@@ -2,9 +2,9 @@
  * Goal:   MPI_Dims_create fills the free dimensions with numbers in non-increasing order whose
  *         product is right and that are as close to each other as can be, at once for any number;
  *         what cannot be done is an error (MPI-5.0, section 8.5.2).
- * Method: the examples of the standard; all numbers to 2000 in 1 to 4 dimensions against a search
- *         of all divisors for a smaller largest dimension; large primes and products; wrong
- *         arguments.
+ * Method: the examples of the standard; many numbers to 2000 in 1 to 4 dimensions against a search
+ *         of all factorings for the least spread (largest less smallest) and then the least sum;
+ *         large primes and products; wrong arguments.
  */
 #include "test/mpi/check.h"
 
@@ -14,25 +14,35 @@ static void Example(int n, int a, int b, int c, int x, int y, int z) {
   EXPECT(dims[0] == x && dims[1] == y && dims[2] == z);
 }
 
-/* Is there a product of `left` factors, none above `limit`, that makes n? */
-static int Possible(int n, int left, int limit) {
+/* The least spread of `left` more factors of n, none below `least`, and of those the least sum. */
+static int best_spread, best_sum;
+static void Search(int n, int left, int smallest, int least, int sum) {
   int i;
-  if (left == 1) return n <= limit;
-  for (i = 1; i <= limit && i <= n; ++i)
-    if (n % i == 0 && Possible(n / i, left - 1, limit)) return 1;
-  return 0;
+  if (left == 1) {
+    const int spread = n - (smallest > 0 ? smallest : n);
+    if (n < least || spread > best_spread) return;
+    if (spread < best_spread || sum + n < best_sum) best_sum = sum + n;
+    best_spread = spread;
+    return;
+  }
+  for (i = least; i <= n / i; ++i)
+    if (n % i == 0) Search(n / i, left - 1, smallest > 0 ? smallest : i, i, sum + i);
 }
 
 static void Balanced(int n, int ndims) {
-  int dims[31] = {0}, i;
+  int dims[31] = {0}, i, sum = 0;
   long long product = 1;
   MPI_Dims_create(n, ndims, dims);
   for (i = 0; i < ndims; ++i) {
     product *= dims[i];
+    sum += dims[i];
     EXPECT(dims[i] >= 1 && (i == 0 || dims[i] <= dims[i - 1]));
   }
   EXPECT(product == n);
-  if (n <= 2000 && ndims > 1 && dims[0] > 1) EXPECT(!Possible(n, ndims, dims[0] - 1));
+  if (n > 2000) return;
+  best_spread = best_sum = n + ndims;
+  Search(n, ndims, 0, 1, 0);
+  EXPECT(dims[0] - dims[ndims - 1] == best_spread && sum == best_sum);
 }
 
 static void Errors(void) {
@@ -58,6 +68,7 @@ int main(int argc, char** argv) {
   Example(6, 0, 3, 0, 2, 3, 1);
   Example(24, 0, 0, 0, 4, 3, 2);
   Example(30, 0, 5, 0, 3, 5, 2);
+  Example(7488, 0, 0, 0, 26, 18, 16); /* and not 24, 24, 13 */
   Example(8, 2, 2, 2, 2, 2, 2);
   for (n = 1; n <= 2000; n += n < 200 ? 1 : 7)
     for (ndims = 1; ndims <= 4; ++ndims) Balanced(n, ndims);
