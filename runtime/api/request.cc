@@ -266,6 +266,13 @@ bool RetireAny(const Entry& entry, const Set& set, int* index, MPI_Status* statu
   return true;
 }
 
+// Gives the empty status whole, with its MPI_ERROR (section 3.7.3). Calls that complete requests
+// leave that field alone unless one has failed (section 3.2.5); calls that only look are free to.
+void GiveEmptyStatus(MPI_Status* status) {
+  core::EmptyStatus(status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+}
+
 }  // namespace
 }  // namespace lamina::api
 
@@ -422,7 +429,7 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   const Request* request = api::FindRequest(handle);
   if (!api::IsActive(request)) {
     *flag = 1;
-    core::EmptyStatus(status);
+    api::GiveEmptyStatus(status);
     return MPI_SUCCESS;
   }
   if (!request->complete) api::PollOnce();
@@ -470,7 +477,6 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* in
   *index = MPI_UNDEFINED;
   *flag = api::AnyComplete(&set) ? 1 : 0;
   if (*flag == 0) return MPI_SUCCESS;
-  core::EmptyStatus(status);
   for (int i = 0; i < count; ++i) {
     const Request* request = api::FindRequest(requests[i]);
     if (!api::IsActive(request) || !request->complete) continue;
@@ -478,6 +484,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* in
     const int error = api::Report(*request, status);
     return error == MPI_SUCCESS ? error : api::RaiseOne(entry, request->comm, *request, error);
   }
+  api::GiveEmptyStatus(status);
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Request_get_status_any);

@@ -167,9 +167,15 @@ static void Looks(void) {
   for (int i = 0; i < 4; ++i) requests[i] = MPI_REQUEST_NULL;
   EXPECT(MPI_Request_get_status_all(4, requests, &flag, statuses) == MPI_SUCCESS && flag);
   EXPECT(IsEmpty(&statuses[0]) && IsEmpty(&statuses[3]));
+  /* The empty status has MPI_ERROR too (section 3.7.3). */
   flag = 0;
+  Mark(&status, 1);
   MPI_Request_get_status_any(4, requests, &index, &flag, &status);
-  EXPECT(flag && index == MPI_UNDEFINED && IsEmpty(&status));
+  EXPECT(flag && index == MPI_UNDEFINED && IsEmpty(&status) && status.MPI_ERROR == MPI_SUCCESS);
+  flag = 0;
+  Mark(&status, 1);
+  MPI_Request_get_status(requests[0], &flag, &status);
+  EXPECT(flag && IsEmpty(&status) && status.MPI_ERROR == MPI_SUCCESS);
   MPI_Request_get_status_some(4, requests, &done, indices, statuses);
   EXPECT(done == MPI_UNDEFINED);
   MPI_Request_get_status_some(0, NULL, &done, NULL, MPI_STATUSES_IGNORE);
