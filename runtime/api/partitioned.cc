@@ -17,7 +17,7 @@ int Make(Call call, Side side, const void* buffer, int partitions, MPI_Count cou
       FindMessageArguments(entry, buffer, count, datatype, peer, tag, comm, side);
   if (found.error != MPI_SUCCESS) return found.error;
   if (Checking()) {
-    REQUIRE(partitions > 0, found.comm, MPI_ERR_ARG, "partitions is %d, must be at least 1",
+    REQUIRE(partitions >= 0, found.comm, MPI_ERR_ARG, "partitions is %d, must not be negative",
             partitions);
     REQUIRE(peer != MPI_ANY_SOURCE, found.comm, MPI_ERR_RANK,
             "source is MPI_ANY_SOURCE, must be one rank");

@@ -18,14 +18,13 @@ static void Initialisation(void) {
 #define RECEIVE(buffer, partitions, count, type, peer, tag, communicator)            \
   ClassOf(MPI_Precv_init_c(buffer, partitions, count, type, peer, tag, communicator, \
                            MPI_INFO_NULL, &request))
-  EXPECT(SEND(out, 0, 1, MPI_INT, rank, 0, comm) == MPI_ERR_ARG);
   EXPECT(SEND(out, -1, 1, MPI_INT, rank, 0, comm) == MPI_ERR_ARG);
   EXPECT(SEND(out, 1, -1, MPI_INT, rank, 0, comm) == MPI_ERR_COUNT);
   EXPECT(SEND(out, 1, 1, MPI_DATATYPE_NULL, rank, 0, comm) == MPI_ERR_TYPE);
   EXPECT(SEND(out, 1, 1, MPI_INT, 1000, 0, comm) == MPI_ERR_RANK);
   EXPECT(SEND(out, 1, 1, MPI_INT, rank, -1, comm) == MPI_ERR_TAG);
   EXPECT(SEND(out, 1, 1, MPI_INT, rank, 0, MPI_COMM_NULL) == MPI_ERR_COMM);
-  EXPECT(RECEIVE(in, 0, 1, MPI_INT, rank, 0, comm) == MPI_ERR_ARG);
+  EXPECT(RECEIVE(in, -1, 1, MPI_INT, rank, 0, comm) == MPI_ERR_ARG);
   EXPECT(RECEIVE(in, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, comm) == MPI_ERR_RANK);
   EXPECT(RECEIVE(in, 1, 1, MPI_INT, rank, MPI_ANY_TAG, comm) == MPI_ERR_TAG);
   EXPECT(RECEIVE(in, 1, -1, MPI_INT, rank, 0, comm) == MPI_ERR_COUNT);
