@@ -50,11 +50,10 @@ namespace core = lamina::core;
 
 namespace {
 
-// Returns the level asked for. No level, or one that does not exist, means the highest.
+// Returns the level asked for, the highest if none was asked for, or -1 if there is no such level.
 int ThreadLevelIn(const Info* hints) {
   const std::string* asked = hints != nullptr ? hints->Find("thread_level") : nullptr;
-  const int level = asked != nullptr ? core::ThreadLevelNamed(*asked) : MPI_THREAD_MULTIPLE;
-  return level >= 0 ? level : static_cast<int>(MPI_THREAD_MULTIPLE);
+  return asked != nullptr ? core::ThreadLevelNamed(*asked) : static_cast<int>(MPI_THREAD_MULTIPLE);
 }
 
 Info* Honoured(const Info* hints, int level) {
@@ -86,6 +85,10 @@ int CheckInit(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session, Wa
   if (session == nullptr)
     return core::RaiseThrough(handler, MPI_ERR_ARG, entry.name(), "session is a null pointer");
   wanted->level = ThreadLevelIn(hints);
+  if (wanted->level < 0)
+    return core::RaiseThrough(handler, MPI_ERR_INFO_VALUE, entry.name(),
+                              "thread_level is \"%s\", which is not a thread level",
+                              hints->Find("thread_level")->c_str());
   wanted->hints = Honoured(hints, wanted->level);
   wanted->handler = handler;
   Retain(handler);

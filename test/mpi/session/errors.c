@@ -25,6 +25,12 @@ int main(void) {
   int value = 0, length = 10;
   char name[10];
 
+  /* Section 11.3.1: a value of a reserved key must be one that the standard has. */
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "thread_level", "MPI_THREAD_PLENTY");
+  EXPECT(ClassOf(MPI_Session_init(info, MPI_ERRORS_RETURN, &copy)) == MPI_ERR_INFO_VALUE);
+  MPI_Info_free(&info);
+
   MPI_Session_get_errhandler(session, &got);
   EXPECT(got == MPI_ERRORS_RETURN);
   MPI_Errhandler_free(&got);
