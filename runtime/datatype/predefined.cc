@@ -32,7 +32,7 @@ constexpr Row kRows[] = {
     {0x20e, "MPI_UNSIGNED_LONG", Basic::kUnsignedLong},
     {0x20f, "MPI_UNSIGNED_LONG_LONG", Basic::kUint64},
     {0x210, "MPI_FLOAT", Basic::kFloat},
-    {0x212, "MPI_C_FLOAT_COMPLEX", Basic::kFloatComplex},
+    {0x212, "MPI_C_COMPLEX", Basic::kFloatComplex},
     {0x213, "MPI_CXX_FLOAT_COMPLEX", Basic::kFloatComplex},
     {0x214, "MPI_DOUBLE", Basic::kDouble},
     {0x216, "MPI_C_DOUBLE_COMPLEX", Basic::kDoubleComplex},

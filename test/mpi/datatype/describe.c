@@ -63,6 +63,11 @@ static void Names(void) {
 
   WORKS(MPI_Type_get_name(MPI_DOUBLE, name, &length));
   EXPECT(strcmp(name, "MPI_DOUBLE") == 0 && length == 10);
+  /* Table 3.2: of two names of one type the name is the one that the other is a synonym of. */
+  WORKS(MPI_Type_get_name(MPI_C_FLOAT_COMPLEX, name, &length));
+  EXPECT(strcmp(name, "MPI_C_COMPLEX") == 0 && length == 13);
+  WORKS(MPI_Type_get_name(MPI_LONG_LONG, name, &length));
+  EXPECT(strcmp(name, "MPI_LONG_LONG_INT") == 0);
   MPI_Type_contiguous(2, MPI_INT, &type);
   WORKS(MPI_Type_get_name(type, name, &length));
   EXPECT(name[0] == '\0' && length == 0);
