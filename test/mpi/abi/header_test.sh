@@ -104,6 +104,19 @@ compile() {  # COMPILER STANDARD FILE
 for compiler in gcc clang; do
   for standard in c90 c99 c11 c17 c2x; do compile $compiler $standard "$directory/use.c"; done
 done
+# A C++ program that warns of casts as C writes them may use every constant.
+{
+  echo '#include <mpi.h>'
+  echo 'void UseAll() {'
+  tail -n +2 "$constants" | awk -F'\t' '$2 != "alias" { printf "  static_cast<void>(%s);\n", $1 }'
+  echo '}'
+} >"$directory/all.cc"
+for standard in c++98 c++11 c++17 c++20; do
+  g++ -std=$standard -Wall -Wextra -Wold-style-cast -Wzero-as-null-pointer-constant -Wuseless-cast \
+    -Werror -I"$include" -fsyntax-only "$directory/all.cc" && continue
+  echo "g++ -std=$standard warns of constants of mpi.h"
+  status=1
+done
 for compiler in g++ clang++; do
   for standard in c++98 c++03 c++11 c++14 c++17 c++20 c++2b; do compile $compiler $standard "$directory/use.cc"; done
 done
