@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 
 namespace lamina::agreement {
 namespace {
@@ -20,7 +20,7 @@ struct Outcome {
 // The leaders propose contexts that are all different, and the smaller one is taken.
 Outcome Negotiate(const Bridge& bridge, std::span<const std::byte> mine,
                   std::vector<std::byte>* theirs) {
-  const std::uint64_t own = Index(p2p::TheEngine().NewContext());
+  const std::uint64_t own = Index(p2p::NewContext());
   std::vector<std::byte> proposal(sizeof own + mine.size());
   std::memcpy(proposal.data(), &own, sizeof own);
   if (!mine.empty()) std::memcpy(proposal.data() + sizeof own, mine.data(), mine.size());
@@ -30,7 +30,7 @@ Outcome Negotiate(const Bridge& bridge, std::span<const std::byte> mine,
     return {static_cast<std::uint64_t>(error != MPI_SUCCESS ? error : MPI_ERR_INTERN), 0, 0, 0};
   std::memcpy(&other, theirs->data(), sizeof other);
   theirs->erase(theirs->begin(), theirs->begin() + sizeof other);
-  return {MPI_SUCCESS, std::min(own, other), Index(p2p::TheEngine().NewContext()), own < other};
+  return {MPI_SUCCESS, std::min(own, other), Index(p2p::NewContext()), own < other};
 }
 
 }  // namespace

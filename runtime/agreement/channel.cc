@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "runtime/datatype/datatype.h"
-#include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::agreement {
@@ -82,9 +81,7 @@ bool MayBeThere(void* argument) {
   if (!search.key.empty())
     for (const Stray& stray : Strays())
       if (IsFor(stray, search.from, search.key)) return true;
-  return p2p::TheEngine()
-             .SpaceOf(search.from.context)
-             .FindUnexpected(search.from.peer, search.from.tag) != nullptr;
+  return p2p::IsThere(search.from);
 }
 
 int ReceiveRaw(const p2p::Envelope& from, p2p::Message* message, const MPI_Status& status,
@@ -141,7 +138,7 @@ int Channel::Receive(Rank from, std::vector<std::byte>* bytes) const {
       return MPI_SUCCESS;
     }
     Strays().push_back({from, tag_, std::move(*bytes)});
-    p2p::TheEngine().Disturb();  // another thread may wait for it
+    p2p::Disturb();  // another thread may wait for it
     bytes->clear();
   }
 }
@@ -197,7 +194,7 @@ int Spread(const Channel& channel, const Members& members, int root,
 int AgreeContext(const Channel& channel, const Members& members, ContextId* context) {
   std::vector<std::byte> told(sizeof *context);
   if (members.self == 0) {
-    const ContextId made = p2p::TheEngine().NewContext();
+    const ContextId made = p2p::NewContext();
     std::memcpy(told.data(), &made, sizeof made);
   }
   const int error = Spread(channel, members, 0, &told);

@@ -9,7 +9,6 @@
 #include "collectives/select/table.h"
 #include "runtime/core/activity.h"
 #include "runtime/datatype/datatype.h"
-#include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::agreement {
@@ -33,8 +32,8 @@ class Duplication final : public core::Activity {
 
   void Begin() {
     if (local_->rank == 0) {
-      words_[0] = Index(p2p::TheEngine().NewContext());
-      words_[1] = Index(p2p::TheEngine().NewContext());
+      words_[0] = Index(p2p::NewContext());
+      words_[1] = Index(p2p::NewContext());
       if (parent_->is_inter()) Cross();
     } else {
       Hear();

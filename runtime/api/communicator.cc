@@ -14,7 +14,6 @@
 #include "runtime/api/arguments.h"
 #include "runtime/api/hints.h"
 #include "runtime/core/topology.h"
-#include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
 using lamina::Call;

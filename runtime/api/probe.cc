@@ -2,7 +2,7 @@
 // These are probe and matched probe (MPI-5.0, section 3.8).
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 
 namespace lamina::api {
 namespace {
@@ -75,7 +75,7 @@ int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm co
         (until == Until::kOnce ? p2p::Probe : p2p::WaitProbe)(from, take == Take::kYes, status);
     there = first != nullptr;
     taken = p2p::HandleOf(first);
-    if (!there) p2p::TheEngine().TestedInVain();
+    if (!there) p2p::TestedInVain();
   }
   if (until == Until::kOnce) *flag = there ? 1 : 0;
   if (take == Take::kYes && there) *message = taken;

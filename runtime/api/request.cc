@@ -4,7 +4,7 @@
 
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 
 namespace lamina::api {
 namespace {
@@ -121,7 +121,7 @@ bool MustComplete(const Request& request) {
 
 // Looks at the network once, for a test that would otherwise fail.
 void PollOnce() {
-  if (!p2p::Progress()) p2p::TheEngine().TestedInVain();
+  if (!p2p::Progress()) p2p::TestedInVain();
 }
 
 struct Set {

@@ -4,7 +4,7 @@
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
 #include "runtime/p2p/buffered.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/short_send.h"
 
 namespace lamina::api {
 namespace {
@@ -26,7 +26,7 @@ constexpr bool IsPlain(Mode mode) { return mode == Mode::kStandard || mode == Mo
     return found.error;
   if (dest == MPI_PROC_NULL) return MPI_SUCCESS;
   const p2p::Envelope to{found.comm, found.comm->context, dest, tag};
-  if (IsPlain(mode) && p2p::TheEngine().TrySendNow(to, found.buffer)) [[likely]]
+  if (IsPlain(mode) && p2p::TrySendNow(to, found.buffer)) [[likely]]
     return MPI_SUCCESS;
   const int error = mode == Mode::kBuffered ? p2p::SendBuffered(to, found.buffer)
                                             : p2p::Send(to, found.buffer, mode);
@@ -115,7 +115,7 @@ enum class When { kNow, kLater };
     return found.error;
   const p2p::Envelope envelope{found.comm, found.comm->context, peer, tag};
   if (side == Side::kSend && when == When::kNow && IsPlain(mode) && peer != MPI_PROC_NULL &&
-      p2p::TheEngine().TrySendNow(envelope, found.buffer)) [[likely]] {
+      p2p::TrySendNow(envelope, found.buffer)) [[likely]] {
     *handle = core::ToHandle<MPI_Request>(&core::sent_request);
     return MPI_SUCCESS;
   }

@@ -4,7 +4,7 @@
 
 #include "runtime/api/tool.h"
 #include "runtime/core/comm.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 
 namespace api = lamina::api;
 namespace core = lamina::core;
@@ -17,12 +17,11 @@ using trace::PerformanceVariable;
 std::uint64_t lamina::api::ReadGauge(trace::Gauge gauge, std::uint64_t context) {
   if (gauge == trace::Gauge::kState) return static_cast<std::uint64_t>(core::life);
   if (core::process == nullptr || core::process->engine == nullptr) return 0;
-  const p2p::Engine& engine = *core::process->engine;
   switch (gauge) {
     case trace::Gauge::kCommPosted:
-      return engine.posted(ContextId{context});
+      return p2p::QueuedIn(ContextId{context}).posted;
     case trace::Gauge::kCommUnexpected:
-      return engine.unexpected(ContextId{context});
+      return p2p::QueuedIn(ContextId{context}).unexpected;
     case trace::Gauge::kPeers:
       return core::process->identity.job_ranks;
     case trace::Gauge::kState:

@@ -21,8 +21,9 @@
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
 #include "runtime/p2p/buffered.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/p2p/params.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
@@ -84,7 +85,7 @@ Status AddTransports(const Params& params, bool apart, transport::Context contex
       continue;
     }
     shared_memory = shared_memory || name == "shm";
-    engine->AddCarrier({name, *std::move(made), network, name == "self"});
+    p2p::AddCarrier(engine, {name, *std::move(made), network, name == "self"});
   }
   return {};
 }
@@ -163,9 +164,9 @@ Status BringUp(core::Process* process) {
 
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   const std::uint32_t job_hash = Hash(identity.job);
-  auto engine = std::make_unique<p2p::Engine>(
+  p2p::OwnedEngine engine = p2p::MakeEngine(
       engine_params, waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks),
-      process->self, identity.job_ranks, job_hash, process->bootstrap.get());
+      {process->self, identity.job_ranks, job_hash}, process->bootstrap.get());
   transport::Context context;
   context.settings = &process->settings;
   context.environment = &process->environment;
@@ -174,7 +175,7 @@ Status BringUp(core::Process* process) {
   context.node = identity.node;
   context.local_ranks = local_ranks;
   context.job_ranks = identity.job_ranks;
-  context.inbox = engine.get();
+  context.inbox = p2p::InboxOf(engine.get());
   if (Status status = AddTransports(params, identity.apart, context, engine.get()); !status.ok())
     return status;
   std::vector<component::Refusal> refused;
@@ -187,8 +188,9 @@ Status BringUp(core::Process* process) {
       Log(Level::kWarn, "collective", "%s is not used: %s", refusal.path.c_str(),
           refusal.reason.c_str());
   if (identity.job_ranks > 1) {
-    engine->SetAgreed(collective::Installed()->outside(), CollectiveSettings(process->settings));
-    if (Status status = engine->PublishCard(); !status.ok()) return status;
+    p2p::SetAgreed(engine.get(), collective::Installed()->outside(),
+                   CollectiveSettings(process->settings));
+    if (Status status = p2p::PublishCard(engine.get()); !status.ok()) return status;
   }
 
   process->engine = engine.release();
@@ -210,11 +212,11 @@ Status Leave(core::Process* process) {
 
 void BringDown() {
   core::Process* process = core::process;
-  if (had_session) process->engine->Farewell();
+  if (had_session) p2p::Farewell(process->engine);
   static_cast<void>(core::Release(core::everybody));
   core::everybody = nullptr;
   collective::Uninstall();
-  delete process->engine;
+  p2p::DeleteEngine()(process->engine);
   core::DrainRequestPool();
   core::DrainCommPool();
   if (Status status = Leave(process); !status.ok())
@@ -236,7 +238,7 @@ Status WakeUp() {
     if (Status status = resting->bootstrap->Return(); !status.ok()) return status;
     has_left = false;
     if (resting->identity.job_ranks > 1)
-      if (Status status = resting->engine->PublishCard(); !status.ok()) return status;
+      if (Status status = p2p::PublishCard(resting->engine); !status.ok()) return status;
   }
   core::process = resting;
   resting = nullptr;
@@ -276,9 +278,9 @@ Status RemoveUser() {
   p2p::FlushBuffered();
   Status left;
   if (had_session) {
-    core::process->engine->Drain();
+    p2p::Drain(core::process->engine);
   } else {
-    core::process->engine->Farewell();
+    p2p::Farewell(core::process->engine);
     left = Leave(core::process);
   }
   core::process->thread_level = MPI_THREAD_SINGLE;

@@ -9,7 +9,7 @@
 #include "runtime/assembly/params.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/core/errors.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/params.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {

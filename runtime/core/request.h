@@ -67,9 +67,9 @@ struct alignas(64) Request : Object {
 
   // This is the progress of a long message in runtime/p2p.
   std::int64_t moved = 0;            // bytes sent or received so far
+  std::int64_t wanted = 0;           // bytes that the receiver has asked to be pushed
   std::uint64_t remote_request = 0;  // the peer's token for it
   std::byte* staging = nullptr;      // packed copy of a non-contiguous buffer, from the heap
-  transport::Region region{};
   struct OwnedCompletion : transport::Completion {
     Request* owner = nullptr;
   };

@@ -7,6 +7,7 @@
 #include "runtime/core/group.h"
 #include "runtime/core/session.h"
 #include "runtime/p2p/engine.h"
+#include "runtime/p2p/short_send.h"
 
 namespace lamina::p2p {
 namespace {
@@ -86,7 +87,7 @@ void SendBuffer::Reclaim() {
 int SendBuffer::Send(const Envelope& to, const Buffer& data) {
   const std::int64_t bytes = data.bytes();
   if (!automatic_ && bytes > bytes_) return MPI_ERR_BUFFER;
-  if (TheEngine().TrySendNow(to, data)) return MPI_SUCCESS;
+  if (TrySendNow(to, data)) return MPI_SUCCESS;
   std::list<Parcel>::iterator place;
   std::byte* room = Reserve(bytes, &place);
   if (room == nullptr) {
@@ -153,7 +154,7 @@ core::Request* StartFlush(SendBuffer* buffer, core::Comm* comm) {
   return request;
 }
 
-SendBuffer** ProcessBuffer() { return &TheEngine().send_buffer; }
+SendBuffer** ProcessBuffer() { return &TheEngine().send_buffer(); }
 
 void FlushBuffered() {
   // A freed communicator takes its buffer along with its last message: the list is walked anew.
@@ -170,7 +171,7 @@ int SendBuffered(const Envelope& to, const Buffer& data) {
   SendBuffer* buffer = to.comm->send_buffer;
   const core::Session* session = to.comm->group->session;
   if (buffer == nullptr && session != nullptr) buffer = session->send_buffer;
-  if (buffer == nullptr) buffer = TheEngine().send_buffer;
+  if (buffer == nullptr) buffer = TheEngine().send_buffer();
   // Without one MPI behaves as if a buffer of no bytes were attached.
   return buffer != nullptr ? buffer->Send(to, data) : MPI_ERR_BUFFER;
 }

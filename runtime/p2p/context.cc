@@ -23,16 +23,18 @@ constexpr int kTag = 0x7ffffff0;  // above those of collectives
 
 }  // namespace
 
-ContextId Engine::NewContext() {
-  const std::uint64_t count = kFirstCount + contexts_made_++;
+ContextId Contexts::Next() {
+  const std::uint64_t count = kFirstCount + made_++;
   CHECK(count < (std::uint64_t{1} << 30) && Index(self_) < (1u << 24));
   return ContextId{(static_cast<std::uint64_t>(Index(self_)) << kPeerShift) |
                    (count << kCountShift)};
 }
 
+ContextId NewContext() { return TheEngine().contexts().Next(); }
+
 int AgreeContext(Comm* comm, ContextId* context) {
   std::uint64_t word = 0;
-  if (comm->rank == 0) word = Index(TheEngine().NewContext());
+  if (comm->rank == 0) word = Index(NewContext());
   const Buffer data{&word, 1, datatype::FindDatatype(MPI_UINT64_T)};
   int mask = 1;
   while (mask < comm->size && (comm->rank & mask) == 0) mask <<= 1;

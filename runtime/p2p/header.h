@@ -54,6 +54,15 @@ constexpr Rank SourceOf(const transport::Header& header) {
 constexpr int TagOf(const transport::Header& header) {
   return static_cast<int>(static_cast<std::uint32_t>(header.words[1]));
 }
+// Where a message comes from, by what matching and the status want to know.
+struct Origin {
+  PeerId from;
+  Rank source;  // in the communicator
+  int tag;
+};
+constexpr Origin OriginOf(PeerId from, const transport::Header& header) {
+  return {from, SourceOf(header), TagOf(header)};
+}
 constexpr std::uint64_t TokenOf(const transport::Header& header) { return header.words[1]; }
 
 // Payload of kReadyToSend.

@@ -12,9 +12,13 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
+#include "runtime/base/ids.h"
 #include "runtime/core/comm.h"
 #include "runtime/core/request.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/waiting/waiting.h"
 
 namespace lamina::p2p {
 
@@ -58,11 +62,23 @@ Message* FindMessage(MPI_Message handle);
 MPI_Message HandleOf(Message* message);
 Comm* CommOf(const Message& message);
 
+// True if a message that a receive from `from` would get has arrived. Does not progress.
+bool IsThere(const Envelope& from);
+
+// A context that nobody in the job has had.
+ContextId NewContext();
 // A context that no member of `comm` uses, for a new communicator; collective over `comm`. Returns
 // an MPI error class; on failure `context` is untouched.
 int AgreeContext(Comm* comm, ContextId* context);
 // Forgets a freed communicator's matching spaces and what is left in them.
 void DropContext(ContextId context);
+
+// How much waits in a context, for tools.
+struct Queued {
+  std::uint64_t posted;
+  std::uint64_t unexpected;
+};
+Queued QueuedIn(ContextId context);
 
 // One round of progress over all transports, collectives included. True if anything happened.
 bool Progress();
@@ -75,5 +91,12 @@ void WaitUntil(bool (*done)(void*), void* argument);
 void Disturb();
 // Until `request->complete`.
 void Wait(Request* request);
+// For a program that tests in a loop: a test found nothing. Lets in a thread that wants the library
+// lock, and now and then gives up a CPU that a peer may need.
+void TestedInVain();
+// Wakes `peer` if it sleeps in WaitUntil, so that it asks its condition again.
+void Nudge(PeerId peer);
+// How this process waits.
+const waiting::WaitPolicy& Policy();
 
 }  // namespace lamina::p2p

@@ -35,7 +35,7 @@ class PartitionedSend final : public core::Activity {
  public:
   explicit PartitionedSend(const Partitioned& arguments)
       : arguments_(arguments),
-        channel_(TheEngine().NewContext()),
+        channel_(NewContext()),
         ready_(static_cast<std::size_t>(arguments.partitions)) {
     if (arguments.peer.peer == MPI_PROC_NULL) return;
     messages_ = std::vector<Request>(static_cast<std::size_t>(arguments.partitions));
@@ -112,7 +112,7 @@ class PartitionedReceive final : public core::Activity {
   }
   ~PartitionedReceive() override {
     if (setup_request_ == nullptr) return;
-    if (known_) TheEngine().DropSpace(ContextId{setup().channel});
+    if (known_) TheEngine().delivery().spaces().Drop(ContextId{setup().channel});
     setup_request_->watcher = nullptr;
     if (setup_request_->complete)
       core::FreeRequest(setup_request_);
@@ -284,7 +284,7 @@ void MarkReady(Request* request, int partition) {
 bool HasArrived(Request* request, int partition) {
   PartitionedReceive* receive = As<PartitionedReceive>(*request);
   if (receive->HasArrived(partition)) return true;
-  if (!Progress()) TheEngine().TestedInVain();
+  if (!Progress()) TestedInVain();
   return receive->HasArrived(partition);
 }
 

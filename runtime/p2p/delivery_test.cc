@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   each protocol of README.md, from either end: which frames go out, where the data ends up,
+//         what the request says; frames that make no sense are refused.
+// Method: the parts of the engine that move messages, over a fake transport. The test plays the
+// peer
+//         and hands in its frames.
+#include "runtime/p2p/delivery.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/core/comm.h"
+#include "runtime/p2p/dispatch.h"
+#include "runtime/p2p/fake_transport.h"
+#include "runtime/p2p/rendezvous.h"
+
+namespace lamina::p2p {
+namespace {
+
+using core::Request;
+
+constexpr PeerId kSelf{0}, kPeer{1};
+constexpr ContextId kContext{8};
+constexpr int kTag = 5;
+constexpr std::uint64_t kPeersToken = 77;
+
+class DeafInbox final : public transport::Inbox {
+ public:
+  PeerId Identify(transport::ProcessName) override { return kNoPeer; }
+  void Arrived(PeerId, const transport::Header&, std::span<const std::byte>) override {}
+  void Offered(PeerId, const transport::Header&, std::size_t, transport::Parcel*) override {}
+  void Lost(PeerId, Status) override {}
+};
+
+template <class T>
+std::span<const std::byte> BytesOf(const T& object) {
+  return {reinterpret_cast<const std::byte*>(&object), sizeof object};
+}
+
+class DeliveryTest : public testing::Test {
+ protected:
+  DeliveryTest() {
+    carriers.Add({"fake", std::make_unique<FakeTransport>(&road), false, false});
+    comm.peers = peers;
+    comm.rank = 0;
+    comm.references = 1;
+  }
+  static datatype::Buffer Bytes(std::string* text) {
+    return {text->data(), static_cast<std::int64_t>(text->size()),
+            datatype::FindDatatype(MPI_BYTE)};
+  }
+  void Fill(Request* request, Request::Type type, std::string* text) {
+    request->type = type;
+    request->comm = &comm;
+    request->context = kContext;
+    request->peer = 1;
+    request->match_tag = kTag;
+    request->buffer = Bytes(text);
+  }
+  void Receive(Request* request, std::string* into) {
+    Fill(request, Request::Type::kReceive, into);
+    delivery.Start(request);
+  }
+  void Send(Request* request, std::string* from, Request::Mode mode) {
+    Fill(request, Request::Type::kSend, from);
+    request->mode = mode;
+    dispatch.Start(request);
+  }
+  static transport::Header FromPeer(FrameKind kind) { return PackMatch(kind, kContext, 1, kTag); }
+  void ArriveEager(const std::string& text) {
+    delivery.Eager(kPeer, FromPeer(FrameKind::kEager), std::as_bytes(std::span(text)));
+  }
+  bool ArriveOffer(const std::string& text, bool in_one_piece) {
+    const Offer offer{text.size(), kPeersToken,
+                      in_one_piece ? reinterpret_cast<std::uint64_t>(text.data()) : 0};
+    return delivery.Offered(kPeer, FromPeer(FrameKind::kReadyToSend), BytesOf(offer));
+  }
+  // What was sent last.
+  const FakeRoad::Sent& Last() const { return road.sent.back(); }
+  FrameKind LastKind() const { return KindOf(Last().header); }
+
+  FakeRoad road;
+  Carriers carriers;
+  Cards cards{kSelf, carriers, nullptr};
+  DeafInbox inbox;
+  Lanes lanes{2, carriers, cards, inbox};
+  TokenTable tokens;
+  Scratch scratch;
+  Dispatch dispatch{lanes, tokens, scratch};
+  Rendezvous rendezvous{lanes, tokens, scratch, kSelf, /*may_push=*/false};
+  Delivery delivery{lanes, rendezvous};
+  const PeerId peers[2] = {kSelf, kPeer};
+  core::Comm comm;
+};
+
+TEST_F(DeliveryTest, AShortMessageGoesIntoThePostedReceive) {
+  Request request;
+  std::string into(8, '.');
+  Receive(&request, &into);
+  ArriveEager("hello");
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(into, "hello...");
+  EXPECT_EQ(request.bytes, 5);
+  EXPECT_EQ(request.source, 1);
+  EXPECT_EQ(request.tag, kTag);
+  EXPECT_EQ(request.error, MPI_SUCCESS);
+}
+
+TEST_F(DeliveryTest, AMessageThatIsTooLongIsCut) {
+  Request request;
+  std::string into(3, '.');
+  Receive(&request, &into);
+  ArriveEager("hello");
+  EXPECT_EQ(into, "hel");
+  EXPECT_EQ(request.error, MPI_ERR_TRUNCATE);
+}
+
+TEST_F(DeliveryTest, UnexpectedMessagesAreKeptInOrder) {
+  ArriveEager("first");
+  ArriveEager("second");
+  std::string into(6, '.');
+  Request first, second;
+  Receive(&first, &into);
+  EXPECT_EQ(into, "first.");
+  Receive(&second, &into);
+  EXPECT_EQ(into, "second");
+  EXPECT_EQ(delivery.spaces().Of(kContext).unexpected(), 0u);
+}
+
+TEST_F(DeliveryTest, ASynchronousMessageIsAcknowledgedWhenItIsMatched) {
+  const std::string text = std::string(BytesOf(kPeersToken).size(), '\0') + "hello";
+  std::string frame = text;
+  std::memcpy(frame.data(), &kPeersToken, sizeof kPeersToken);
+  const auto arrive = [&] {
+    return delivery.EagerSync(kPeer, FromPeer(FrameKind::kEagerSync),
+                              std::as_bytes(std::span(frame)));
+  };
+  ASSERT_TRUE(arrive());
+  EXPECT_TRUE(road.sent.empty()) << "it has not been matched yet";
+  Request request, other;
+  std::string into(5, '.');
+  Receive(&request, &into);
+  EXPECT_EQ(into, "hello");
+  ASSERT_EQ(road.sent.size(), 1u);
+  EXPECT_EQ(LastKind(), FrameKind::kDone);
+  EXPECT_EQ(TokenOf(Last().header), kPeersToken);
+  Receive(&other, &into);
+  ASSERT_TRUE(arrive());
+  EXPECT_EQ(road.sent.size(), 2u);
+}
+
+TEST_F(DeliveryTest, AnOfferIsFetchedWhereMemoryCanBeRead) {
+  road.get_bytes_max = 100;
+  const std::string text(250, 'x');
+  Request request;
+  std::string into(250, '.');
+  Receive(&request, &into);
+  ASSERT_TRUE(ArriveOffer(text, true));
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(into, text);
+  EXPECT_EQ(road.got, (std::vector<std::uint64_t>{0, 100, 200}));
+  EXPECT_EQ(LastKind(), FrameKind::kDone);
+}
+
+TEST_F(DeliveryTest, AnOfferThatCannotBeFetchedIsGrantedAndPushed) {
+  road.get_bytes_max = 100;
+  const std::string text = std::string(100, 'a') + std::string(100, 'b');
+  ASSERT_TRUE(ArriveOffer(text, false));
+  Request request;
+  std::string into(150, '.');
+  Receive(&request, &into);
+  EXPECT_EQ(LastKind(), FrameKind::kClearToSend);
+  EXPECT_EQ(TokenOf(Last().header), kPeersToken);
+  Grant grant;
+  ASSERT_EQ(Last().payload.size(), sizeof grant);
+  std::memcpy(&grant, Last().payload.data(), sizeof grant);
+  EXPECT_EQ(grant.bytes, 150u);
+  const auto bytes = std::as_bytes(std::span(text));
+  EXPECT_TRUE(
+      rendezvous.Data(kPeer, PackToken(FrameKind::kData, grant.token, 0), bytes.first(100)));
+  EXPECT_FALSE(request.complete);
+  EXPECT_FALSE(
+      rendezvous.Data(kPeer, PackToken(FrameKind::kData, grant.token, 100), bytes.first(51)))
+      << "more than was asked for";
+  EXPECT_FALSE(
+      rendezvous.Data(kSelf, PackToken(FrameKind::kData, grant.token, 100), bytes.first(50)))
+      << "from somebody else";
+  EXPECT_TRUE(rendezvous.Data(kPeer, PackToken(FrameKind::kData, grant.token, 100),
+                              bytes.subspan(100, 50)));
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(request.error, MPI_ERR_TRUNCATE);
+  EXPECT_EQ(into, text.substr(0, 150));
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
+TEST_F(DeliveryTest, AMessageThatWasNotMatchedIsGivenBack) {
+  const std::string text(250, 'x');
+  ASSERT_TRUE(ArriveOffer(text, true));
+  delivery.Withdraw(kPeer, PackToken(FrameKind::kWithdraw, kPeersToken + 1));
+  EXPECT_TRUE(road.sent.empty()) << "there is no such message";
+  delivery.Withdraw(kPeer, PackToken(FrameKind::kWithdraw, kPeersToken));
+  EXPECT_EQ(LastKind(), FrameKind::kWithdrawn);
+  EXPECT_EQ(delivery.spaces().Of(kContext).unexpected(), 0u);
+}
+
+TEST_F(DeliveryTest, AReceiveIsCancelledUntilItHasMatched) {
+  Request request;
+  std::string into(8, '.');
+  Receive(&request, &into);
+  EXPECT_TRUE(delivery.Cancel(&request));
+  EXPECT_TRUE(request.cancelled);
+  ArriveEager("hello");
+  EXPECT_EQ(into, "........");
+}
+
+TEST_F(DeliveryTest, FramesThatMakeNoSenseAreRefused) {
+  const std::uint32_t half = 0;
+  EXPECT_FALSE(delivery.EagerSync(kPeer, FromPeer(FrameKind::kEagerSync), BytesOf(half)));
+  EXPECT_FALSE(delivery.Offered(kPeer, FromPeer(FrameKind::kReadyToSend), BytesOf(half)));
+  EXPECT_FALSE(rendezvous.Data(kPeer, PackToken(FrameKind::kData, 9), {}));
+  EXPECT_FALSE(dispatch.Granted(PackToken(FrameKind::kClearToSend, 9), BytesOf(Grant{1, 1})));
+  EXPECT_FALSE(dispatch.Ended(PackToken(FrameKind::kDone, 9), false));
+}
+
+TEST_F(DeliveryTest, ASendThatFindsNoRoomWaitsAndIsNotOvertaken) {
+  road.room = 0;
+  std::string first = "first", second = "second";
+  Request one, two;
+  Send(&one, &first, Request::Mode::kStandard);
+  road.room = 100;
+  Send(&two, &second, Request::Mode::kStandard);
+  EXPECT_FALSE(one.complete || two.complete);
+  EXPECT_TRUE(lanes.Flush(dispatch));
+  EXPECT_TRUE(one.complete && two.complete);
+  EXPECT_EQ(road.sent[0].payload.size(), first.size());
+  EXPECT_EQ(road.sent[1].payload.size(), second.size());
+}
+
+TEST_F(DeliveryTest, ASynchronousSendEndsWithItsAcknowledgement) {
+  std::string text = "hello";
+  Request request;
+  Send(&request, &text, Request::Mode::kSynchronous);
+  EXPECT_EQ(LastKind(), FrameKind::kEagerSync);
+  EXPECT_FALSE(request.complete);
+  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kDone, request.remote_request), false));
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
+TEST_F(DeliveryTest, ALongSendPushesWhatIsGrantedAsThereIsRoom) {
+  std::string text(700, 'x');
+  Request request;
+  Send(&request, &text, Request::Mode::kStandard);
+  ASSERT_EQ(LastKind(), FrameKind::kReadyToSend);
+  road.room = 1;
+  const Grant grant{99, 600};
+  ASSERT_TRUE(
+      dispatch.Granted(PackToken(FrameKind::kClearToSend, request.remote_request), BytesOf(grant)));
+  EXPECT_TRUE(dispatch.pushing());
+  EXPECT_EQ(request.moved, 256);
+  EXPECT_FALSE(dispatch.PushAll());
+  road.room = 100;
+  EXPECT_TRUE(dispatch.PushAll());
+  EXPECT_FALSE(dispatch.pushing());
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(TokenOf(Last().header), 99u);
+  EXPECT_EQ(OffsetOf(Last().header), 512u);
+  EXPECT_EQ(Last().payload.size(), 600u - 512u);
+}
+
+TEST_F(DeliveryTest, ASendIsCancelledIfItHasNotLeftElseAskedBack) {
+  std::string text(700, 'x');
+  Request sent, waiting;
+  Send(&sent, &text, Request::Mode::kStandard);
+  EXPECT_FALSE(dispatch.Cancel(&sent));
+  EXPECT_EQ(LastKind(), FrameKind::kWithdraw);
+  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kWithdrawn, sent.remote_request), true));
+  EXPECT_TRUE(sent.complete && sent.cancelled);
+  road.room = 0;
+  Send(&waiting, &text, Request::Mode::kStandard);
+  EXPECT_TRUE(dispatch.Cancel(&waiting));
+  EXPECT_TRUE(waiting.complete && waiting.cancelled);
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
+}  // namespace
+}  // namespace lamina::p2p

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/p2p/dispatch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/log.h"
+#include "runtime/datatype/datatype.h"
+#include "runtime/trace/trace.h"
+
+namespace lamina::p2p {
+
+using core::Request;
+
+void Dispatch::Start(Request* request) {
+  request->complete = false;
+  request->active = true;
+  request->cancelled = false;
+  request->moved = 0;
+  request->remote_request = 0;
+  request->next = nullptr;
+  Lane& lane = lanes_.To(request->comm->peers[request->peer]);
+  if (lane.lost) return FailSend(lane, request);
+  if (lane.waiting_head != nullptr) return lanes_.Queue(lane, request);
+  const Code code = TrySend(lane, request);
+  if (code == Code::kAgain) return lanes_.Queue(lane, request);
+  if (code != Code::kOk) FailSend(lane, request);
+}
+
+namespace {
+
+void CountEager(std::int64_t bytes) {
+  trace::Count(trace::Counter::kEagerSent);
+  trace::Count(trace::Counter::kEagerSentBytes, static_cast<std::uint64_t>(bytes));
+}
+
+transport::Header HeaderOf(FrameKind kind, const Request& request) {
+  return PackMatch(kind, request.context, request.comm->rank, request.match_tag);
+}
+
+}  // namespace
+
+Code Dispatch::TrySend(Lane& lane, Request* request) {
+  const std::int64_t bytes = request->buffer.bytes();
+  const bool synchronous = request->mode == Request::Mode::kSynchronous;
+  const std::int64_t eager_bytes_max =
+      static_cast<std::int64_t>(lane.caps.eager_bytes_max) - (synchronous ? 8 : 0);
+  if (bytes > eager_bytes_max) return SendLong(lane, request);
+  if (synchronous) return SendPacked(lane, request, FrameKind::kEagerSync);
+  if (!request->buffer.contiguous()) return SendPacked(lane, request, FrameKind::kEager);
+  const transport::Frame frame{HeaderOf(FrameKind::kEager, *request),
+                               {request->buffer.data(), static_cast<std::size_t>(bytes)}};
+  const Code code = lane.endpoint->SendShort(frame);
+  if (code == Code::kOk) {
+    CountEager(bytes);
+    core::Finish(request, MPI_SUCCESS);
+  }
+  return code;
+}
+
+// Sends an eager message through scratch. A synchronous one has its token in front.
+Code Dispatch::SendPacked(Lane& lane, Request* request, FrameKind kind) {
+  const std::size_t prefix = kind == FrameKind::kEagerSync ? sizeof(std::uint64_t) : 0;
+  const std::size_t bytes = static_cast<std::size_t>(request->buffer.bytes());
+  std::byte* const packed = scratch_.Take(prefix + bytes);
+  if (prefix != 0) {
+    if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+    std::memcpy(packed, &request->remote_request, prefix);
+  }
+  if (bytes > 0) datatype::Pack(request->buffer, 0, {packed + prefix, bytes});
+  const Code code = lane.endpoint->SendShort({HeaderOf(kind, *request), {packed, prefix + bytes}});
+  if (code == Code::kOk) CountEager(static_cast<std::int64_t>(bytes));
+  if (code == Code::kOk && kind == FrameKind::kEager) core::Finish(request, MPI_SUCCESS);
+  return code;
+}
+
+Code Dispatch::SendLong(Lane& lane, Request* request) {
+  const auto bytes = static_cast<std::uint64_t>(request->buffer.bytes());
+  const bool lent = bytes <= lane.caps.zero_copy_bytes_max && request->buffer.contiguous();
+  const Code code = lent ? SendParcel(lane, request) : SendOffer(lane, request);
+  if (code != Code::kOk) return code;
+  trace::Count(trace::Counter::kRendezvousSent);
+  trace::Count(trace::Counter::kRendezvousSentBytes, bytes);
+  trace::MessageEvent(trace::EventType::kRendezvousStarted,
+                      {request->peer, request->match_tag, static_cast<std::int64_t>(bytes),
+                       static_cast<std::int64_t>(Index(request->context))});
+  return code;
+}
+
+// The transport borrows the buffer until the receiver has fetched it.
+Code Dispatch::SendParcel(Lane& lane, Request* request) {
+  request->completion.owner = request;
+  request->completion.done = [](transport::Completion* self, Code code) {
+    core::Finish(static_cast<Request::OwnedCompletion*>(self)->owner,
+                 code == Code::kOk ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
+  };
+  const std::span<const std::byte> payload(request->buffer.data(),
+                                           static_cast<std::size_t>(request->buffer.bytes()));
+  const Code code = lane.endpoint->SendZeroCopy({HeaderOf(FrameKind::kParcel, *request), payload},
+                                                &request->completion);
+  if (code != Code::kOk) return code;
+  trace::Count(trace::Counter::kZeroCopySent);
+  trace::Count(trace::Counter::kZeroCopySentBytes, payload.size());
+  return code;
+}
+
+// `remote_request` holds our own token until the receiver tells us its own. Both name this
+// transfer.
+Code Dispatch::SendOffer(Lane& lane, Request* request) {
+  if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+  const Offer offer{.bytes = static_cast<std::uint64_t>(request->buffer.bytes()),
+                    .token = request->remote_request,
+                    .address = request->buffer.contiguous()
+                                   ? reinterpret_cast<std::uint64_t>(request->buffer.data())
+                                   : 0};
+  return lane.endpoint->SendShort({HeaderOf(FrameKind::kReadyToSend, *request),
+                                   {reinterpret_cast<const std::byte*>(&offer), sizeof offer}});
+}
+
+void Dispatch::ForgetToken(Request* request) {
+  if (request->remote_request != 0) tokens_.Remove(request->remote_request);
+  request->remote_request = 0;
+}
+
+void Dispatch::FailSend(Lane& lane, Request* request) {
+  Log(Level::kError, "p2p", "cannot send to peer %u: %s", Index(lane.peer),
+      lane.lost_why.empty() ? "the connection is gone" : lane.lost_why.c_str());
+  ForgetToken(request);
+  core::Finish(request, MPI_ERR_PROC_ABORTED);
+}
+
+bool Dispatch::Cancel(Request* request) {
+  Lane& lane = lanes_.To(request->comm->peers[request->peer]);
+  if (lanes_.Withdraw(lane, request)) {
+    ForgetToken(request);
+    request->cancelled = true;
+    core::Finish(request, MPI_SUCCESS);
+    return true;
+  }
+  // Once the receiver has granted the data, the token is the receiver's, and it is too late.
+  if (request->remote_request != 0 && tokens_.Find(request->remote_request) == request)
+    lanes_.SendAnswer(lane, PackToken(FrameKind::kWithdraw, request->remote_request));
+  return false;
+}
+
+bool Dispatch::Granted(const transport::Header& header, std::span<const std::byte> payload) {
+  Request* request = tokens_.Find(TokenOf(header));
+  if (request == nullptr || request->type != Request::Type::kSend ||
+      payload.size() != sizeof(Grant))
+    return false;
+  Grant grant;
+  std::memcpy(&grant, payload.data(), sizeof grant);
+  tokens_.Remove(request->remote_request);
+  request->remote_request = grant.token;
+  request->wanted = static_cast<std::int64_t>(
+      std::min<std::uint64_t>(grant.bytes, static_cast<std::uint64_t>(request->buffer.bytes())));
+  if (!Push(request)) pushing_.push_back(request);
+  return true;
+}
+
+bool Dispatch::Ended(const transport::Header& header, bool withdrawn) {
+  Request* request = tokens_.Find(TokenOf(header));
+  if (request == nullptr || request->type != Request::Type::kSend) return false;
+  ForgetToken(request);
+  request->cancelled = withdrawn;
+  core::Finish(request, MPI_SUCCESS);
+  return true;
+}
+
+bool Dispatch::PushAll() {
+  bool moved = false;
+  for (std::size_t i = 0; i < pushing_.size();) {
+    Request* request = pushing_[i];
+    const std::int64_t before = request->moved;
+    if (Push(request)) {
+      pushing_[i] = pushing_.back();
+      pushing_.pop_back();
+      moved = true;
+    } else {
+      moved = moved || request->moved != before;
+      ++i;
+    }
+  }
+  return moved;
+}
+
+// Pushes pieces while there is room. True: the last one has gone, or none will ever go.
+bool Dispatch::Push(Request* request) {
+  Lane& lane = lanes_.To(request->comm->peers[request->peer]);
+  if (lane.lost) {
+    core::Finish(request, MPI_ERR_PROC_ABORTED);
+    return true;
+  }
+  const std::int64_t piece_max = lane.caps.short_bytes_max;
+  while (request->moved < request->wanted) {
+    const auto piece =
+        static_cast<std::size_t>(std::min(piece_max, request->wanted - request->moved));
+    std::span<const std::byte> payload;
+    if (request->buffer.contiguous()) {
+      payload = {request->buffer.data() + request->moved, piece};
+    } else {
+      std::byte* const packed = scratch_.Take(piece);
+      datatype::Pack(request->buffer, request->moved, {packed, piece});
+      payload = {packed, piece};
+    }
+    const transport::Header header = PackToken(FrameKind::kData, request->remote_request,
+                                               static_cast<std::uint64_t>(request->moved));
+    const Code code = lane.endpoint->SendShort({header, payload});
+    if (code == Code::kAgain) return false;
+    if (code != Code::kOk) {
+      core::Finish(request, MPI_ERR_PROC_ABORTED);
+      return true;
+    }
+    request->moved += static_cast<std::int64_t>(piece);
+  }
+  core::Finish(request, MPI_SUCCESS);
+  return true;
+}
+
+}  // namespace lamina::p2p

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a message leaves.
+//
+//   short enough, contiguous         SendShort at once: one copy, no request (short_send.h)
+//   short enough, not contiguous     packed into scratch, then the same
+//   synchronous                      the same with the request's token in front; done when matched
+//   longer, the transport lends it   a parcel, which the receiver accepts
+//   longer                           an Offer: the receiver fetches the data, or grants a push
+//
+// What finds no room waits in the lane, in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/base/status.h"
+#include "runtime/core/request.h"
+#include "runtime/p2p/header.h"
+#include "runtime/p2p/lanes.h"
+#include "runtime/p2p/scratch.h"
+#include "runtime/p2p/token.h"
+
+namespace lamina::p2p {
+
+class Dispatch final : public Lanes::Sender {
+ public:
+  Dispatch(Lanes& lanes, TokenTable& tokens, Scratch& scratch)
+      : lanes_(lanes), tokens_(tokens), scratch_(scratch) {}
+
+  // Starts a send that PrepareSend() has filled in.
+  [[gnu::noinline]] void Start(core::Request* request);
+  // True: the send had not left and completes as cancelled. False: it has left. If it waits for
+  // its match, the receiver is asked to give it back, and it completes either way.
+  bool Cancel(core::Request* request);
+
+  // The receiver asks for the data of an offer. False: the frame makes no sense.
+  bool Granted(const transport::Header& header, std::span<const std::byte> payload);
+  // The receiver has the message, or has given it back unmatched. False: it makes no sense.
+  bool Ended(const transport::Header& header, bool withdrawn);
+
+  // True if granted data is still to be pushed.
+  bool pushing() const { return !pushing_.empty(); }
+  // Pushes as far as there is room. True: something was pushed or has ended.
+  bool PushAll();
+
+  // Lanes::Sender. kOk: the request is on its way, and complete unless it waits for an answer.
+  Code TrySend(Lane& lane, core::Request* request) override;
+  void FailSend(Lane& lane, core::Request* request) override;
+
+ private:
+  Code SendPacked(Lane& lane, core::Request* request, FrameKind kind);
+  Code SendLong(Lane& lane, core::Request* request);
+  Code SendParcel(Lane& lane, core::Request* request);
+  Code SendOffer(Lane& lane, core::Request* request);
+  bool Push(core::Request* request);
+  void ForgetToken(core::Request* request);
+
+  Lanes& lanes_;
+  TokenTable& tokens_;
+  Scratch& scratch_;
+  std::vector<core::Request*> pushing_;
+};
+
+}  // namespace lamina::p2p

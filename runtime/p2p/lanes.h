@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The lanes to all peers: made when first used, and the queues in front of them.
+//
+// A message may never overtake another to the same peer. So once something waits in a lane, what
+// follows waits behind it, until Flush() has sent it all.
+//
+// Ownership:  owns lanes and endpoints; requests that wait belong to the caller.
+// Allocation: one lane for each peer that is spoken to; answers that find no room.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/core/request.h"
+#include "runtime/p2p/cards.h"
+#include "runtime/p2p/carriers.h"
+#include "runtime/p2p/header.h"
+#include "runtime/p2p/lane.h"
+#include "transports/transport.h"
+
+namespace lamina::p2p {
+
+class Lanes {
+ public:
+  // Knows how a message that waits in a lane is sent.
+  class Sender {
+   public:
+    // kAgain: there is still no room, so the request stays first in its lane.
+    virtual Code TrySend(Lane& lane, core::Request* request) = 0;
+    // The request is out of the lane and cannot be sent any more.
+    virtual void FailSend(Lane& lane, core::Request* request) = 0;
+
+   protected:
+    ~Sender() = default;
+  };
+
+  // `peers`: how many processes there are. `inbox` is told of a peer that cannot be reached.
+  Lanes(std::uint32_t peers, const Carriers& carriers, Cards& cards, transport::Inbox& inbox);
+  ~Lanes();
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+  // True if there is such a peer, whether it has been spoken to or not.
+  bool Has(PeerId peer) const { return Index(peer) < peers_; }
+  // The lane to a peer that exists. It is connected on first use; one that cannot be connected is
+  // lost and says why.
+  Lane& To(PeerId peer) {
+    Lane* lane = lanes_[Index(peer)];
+    return lane != nullptr ? *lane : Connect(peer);
+  }
+  // The same if the peer has been spoken to, otherwise null.
+  const Lane* Find(PeerId peer) const { return lanes_[Index(peer)]; }
+
+  // Puts a request at the end of the lane's queue.
+  void Queue(Lane& lane, core::Request* request);
+  // Takes a request out of the queue. False: it does not wait there.
+  bool Withdraw(Lane& lane, core::Request* request);
+  // Sends an answer, or keeps it until there is room. An answer to a lost peer is dropped.
+  void SendAnswer(Lane& lane, const transport::Header& header, const Grant* grant = nullptr);
+  // Wakes `peer` if it sleeps in WaitUntil, so that it asks its condition again. The nudge is
+  // dropped if the peer has unread answers, because such a peer does not sleep.
+  void Nudge(PeerId peer);
+
+  // True if something waits in any lane.
+  bool waiting() const { return !waiting_lanes_.empty(); }
+  // Sends what waits as far as there is room. True: something was sent or failed.
+  bool Flush(Sender& sender);
+
+  // Marks the lane as lost. False: it was lost before, or nobody has spoken to that peer.
+  bool Lose(PeerId peer, Status why);
+
+  // Says goodbye to every network peer that has not been told yet.
+  void SayGoodbye();
+  // True if every network peer has been told goodbye, and has told us.
+  bool Parted() const;
+  // Destroys all lanes and their endpoints.
+  void Close();
+
+ private:
+  Lane& Connect(PeerId peer);
+  Status ConnectThrough(Lane& lane, const bootstrap::Card& card);
+  void List(Lane& lane);
+  bool FlushLane(Lane& lane, Sender& sender);
+
+  Lane** lanes_;  // by PeerId
+  const std::uint32_t peers_;
+  const Carriers& carriers_;
+  Cards& cards_;
+  transport::Inbox& inbox_;
+  std::vector<std::unique_ptr<Lane>> storage_;
+  std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
+};
+
+}  // namespace lamina::p2p

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The constants of p2p that nobody has to change. How they were chosen is in test/bench/results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lamina::p2p {
+
+// Unexpected messages (message_pool.h).
+
+// Every unexpected message has at least this much room for data, so that most can be used again.
+inline constexpr std::size_t kMessageRoomBytesMin = 64;
+// A freed message is kept for reuse unless so many are kept already or it has more room than this.
+inline constexpr std::uint32_t kPooledMessagesMax = 256;
+inline constexpr std::uint32_t kPooledRoomBytesMax = 4096;
+
+// Long messages (rendezvous.h).
+
+// Only so many peers may be asked to push, because a ring that is pushed through grows.
+inline constexpr std::uint32_t kLanesWithWaysMax = 8;
+// What is fetched by way of scratch comes in pieces that stay in the second-level cache.
+inline constexpr std::uint64_t kUnpackedPieceBytes = 256 * 1024;
+
+// Waiting (watch.h).
+
+// What waits for room can only go when the peer makes room, which rings no bell. So nobody sleeps
+// longer than this meanwhile.
+inline constexpr std::uint32_t kBlockedSleepMs = 1;
+// A thread lets others run after so many polls that found nothing.
+inline constexpr std::uint32_t kPollsAmongOthers = 10;
+// A thread beside the one that keeps watch yields so often before it sleeps, because a switch costs
+// less than a sleep and a wake.
+inline constexpr std::uint32_t kYieldsBesideWatch = 10;
+// After so many waits of one thread in a row the others are taken to have gone.
+inline constexpr std::uint32_t kWaitsAlone = 1000;
+// A program that tests in a loop on a shared CPU gives the CPU up once in so many tests.
+inline constexpr std::uint32_t kVainTestsPerYield = 16;
+
+}  // namespace lamina::p2p

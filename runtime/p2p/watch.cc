@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/p2p/watch.h"
+
+#include <atomic>
+#include <utility>
+
+#include "runtime/core/process.h"
+#include "runtime/p2p/sleeping.h"
+#include "runtime/p2p/tuning.h"
+#include "runtime/trace/trace.h"
+
+namespace lamina::p2p {
+namespace {
+
+// Lets other threads into the library while this one gives the CPU up.
+class Unlocked {
+ public:
+  Unlocked() {
+    if (core::process->before_unlock != nullptr) core::process->before_unlock();
+    depth_ = core::process->lock.ReleaseAll();
+  }
+  ~Unlocked() { core::process->lock.RegainAll(depth_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  int depth_;
+};
+
+template <class Yield>
+void GiveWay(const Yield& yield) {
+  trace::Count(trace::Counter::kYields);
+  const Unlocked unlocked;
+  yield();
+}
+
+}  // namespace
+
+// A thread that sleeps. It lies on that thread's stack.
+struct Watch::Sleeper {
+  bool (*done)(void*);
+  void* argument;
+  bool is_done = false;  // `done` has answered true and is not asked again
+  std::atomic<std::uint32_t> word{0};
+  Sleeper* previous = nullptr;
+  Sleeper* next = nullptr;
+};
+
+// A thread that polls may keep from the CPU the one that has something to send. So it is noticed
+// whether threads take turns here.
+void Watch::NoteThread() {
+  const pthread_t before = std::exchange(last_waiter_, pthread_self());
+  if (before != last_waiter_ && before != pthread_t{})
+    others_wait_ = kWaitsAlone;
+  else if (others_wait_ != 0)
+    --others_wait_;
+}
+
+void Watch::WaitUntil(bool (*done)(void*), void* argument) {
+  ++watchers_;
+  NoteThread();
+  waiting::Waiter waiter(policy_);
+  std::uint32_t idle_polls = 0;
+  bool is_done = false;
+  while (!is_done && !done(argument)) {
+    if (duty_.Progress()) {
+      waiter.Busy();
+      idle_polls = 0;
+      if (core::process->lock.Wanted()) GiveWay(waiting::Yield);
+      continue;
+    }
+    ++idle_polls;
+    const waiting::Waiter::Advice advice = waiter.Idle();
+    const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
+    if (advice == waiting::Waiter::Advice::kSleep || beside)
+      is_done = Sleep(done, argument);
+    else if (core::process->lock.Wanted() || (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
+      GiveWay(waiting::Yield);
+    else if (advice == waiting::Waiter::Advice::kYield)
+      GiveWay([&] { waiter.Yield(); });
+    else
+      waiting::Pause();
+  }
+  if (--watchers_ == 0 && sleepers_ != nullptr) WakeHeir();
+}
+
+void Watch::TestedInVain() {
+  const bool shares_cpu = policy_.spin_polls == 0 || waiting::Waiter::SharesCpu();
+  if (core::process->lock.Wanted()) [[unlikely]]
+    GiveWay(waiting::Yield);
+  else if (shares_cpu && ++vain_tests_ % kVainTestsPerYield == 0)
+    waiting::Waiter(policy_).Yield();
+}
+
+// True: the condition held when another thread asked. False: the caller has to look again.
+bool Watch::Sleep(bool (*done)(void*), void* argument) {
+  const bool keeps_watch = watchers_ == 1;
+  Sleeper self{.done = done, .argument = argument};
+  self.next = sleepers_;
+  if (sleepers_ != nullptr) sleepers_->previous = &self;
+  sleepers_ = &self;
+  core::process->before_unlock = before_unlock_;
+  const std::uint32_t sleep_ms = duty_.SleepMsMax();
+  if (keeps_watch && !duty_.Ringing().empty()) {
+    if (const waiting::Nap nap(duty_.Ringing()); nap.armed()) {
+      on_bells_ = &self;
+      const Sleeping sleeping;
+      const Unlocked unlocked;
+      nap.Sleep(sleep_ms);
+    }
+    on_bells_ = nullptr;
+  } else {
+    --watchers_;
+    {
+      const Sleeping sleeping;
+      const Unlocked unlocked;
+      waiting::SleepOn(self.word, 0, sleep_ms);
+    }
+    ++watchers_;
+  }
+  (self.previous != nullptr ? self.previous->next : sleepers_) = self.next;
+  if (self.next != nullptr) self.next->previous = self.previous;
+  if (sleepers_ == nullptr) core::process->before_unlock = nullptr;
+  return self.is_done;
+}
+
+void Watch::Wake(Sleeper* sleeper) {
+  if (sleeper == on_bells_) {
+    duty_.Ringing().front()->Wake();
+    return;
+  }
+  sleeper->word.store(1, std::memory_order_relaxed);
+  waiting::WakeFrom(sleeper->word);
+}
+
+void Watch::WakeThoseDone() {
+  if (duty_.IsDue()) duty_.Progress();
+  if (!disturbed_) return;
+  disturbed_ = false;
+  for (Sleeper* sleeper = sleepers_; sleeper != nullptr; sleeper = sleeper->next) {
+    if (sleeper->is_done || !sleeper->done(sleeper->argument)) continue;
+    sleeper->is_done = true;
+    Wake(sleeper);
+  }
+}
+
+// Somebody has to keep watch.
+void Watch::WakeHeir() {
+  for (Sleeper* sleeper = sleepers_; sleeper != nullptr; sleeper = sleeper->next)
+    if (!sleeper->is_done) return Wake(sleeper);
+}
+
+}  // namespace lamina::p2p
