@@ -12,7 +12,7 @@
 namespace lamina::p2p {
 namespace {
 
-// All buffers attached anywhere in this process.
+// The first of all buffers that are attached anywhere in this process.
 constinit SendBuffer* first_buffer = nullptr;
 
 }  // namespace
@@ -37,7 +37,7 @@ std::uint64_t SendBuffer::oldest() const {
   return oldest;
 }
 
-// Room for one message, first fit among those still on their way, which lie in order of address.
+// Finds room for one message: the first gap between those still on their way that is large enough.
 std::byte* SendBuffer::Reserve(std::int64_t bytes, std::list<Parcel>::iterator* place) {
   if (automatic_) {
     *place = parcels_.end();
@@ -75,7 +75,7 @@ void SendBuffer::Reclaim() {
   const auto end = std::partition(flushes_.begin(), flushes_.end(), waits);
   const std::vector<PendingFlush> ended(end, flushes_.end());
   flushes_.erase(end, flushes_.end());
-  // The last one that refers to a communicator deletes its buffer, which may be this one.
+  // The last request that refers to a communicator deletes its buffer, which may be this one.
   for (const PendingFlush& flush : ended) core::Finish(flush.request, MPI_SUCCESS);
   while (left != nullptr) {
     Request* next = left->next;
@@ -157,7 +157,8 @@ core::Request* StartFlush(SendBuffer* buffer, core::Comm* comm) {
 SendBuffer** ProcessBuffer() { return &TheEngine().send_buffer(); }
 
 void FlushBuffered() {
-  // A freed communicator takes its buffer along with its last message: the list is walked anew.
+  // The list is walked anew each time, because a freed communicator takes its buffer along when its
+  // last message has left.
   WaitUntil(
       [](void*) {
         for (SendBuffer* buffer = first_buffer; buffer != nullptr; buffer = buffer->next())
@@ -172,7 +173,7 @@ int SendBuffered(const Envelope& to, const Buffer& data) {
   const core::Session* session = to.comm->group->session;
   if (buffer == nullptr && session != nullptr) buffer = session->send_buffer;
   if (buffer == nullptr) buffer = TheEngine().send_buffer();
-  // Without one MPI behaves as if a buffer of no bytes were attached.
+  // Without a buffer MPI behaves as if one of no bytes were attached.
   return buffer != nullptr ? buffer->Send(to, data) : MPI_ERR_BUFFER;
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Buffered sends (MPI-5.0, section 3.6): the message is copied and the send is over.
 //
-// A SendBuffer is what an application attached to a communicator, a session or the process. A
-// message that fits into the transport goes there at once; only what finds no room, or is long, is
-// copied into the buffer, and leaves from there as peers make room.
+// A SendBuffer is what an application has attached to a communicator, a session or the process. A
+// message for which the transport has room goes there at once. Only what finds no room, or is long,
+// is copied into the buffer, and leaves from there as peers make room.
 //
-// Ownership: one pointer, in the communicator, the session or the engine (the process's own); the
-//            functions below make and delete what it points to.
+// Ownership: the communicator, the session or the engine holds one pointer. The functions below
+// make
+//            and delete what it points to.
 // Threads:   the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
@@ -21,23 +22,25 @@
 
 namespace lamina::p2p {
 
-// Attaches `bytes` at `address` to the owner of `place`. MPI_BUFFER_AUTOMATIC as address: memory is
-// taken from the heap as needed. MPI_SUCCESS, or MPI_ERR_BUFFER if one is attached already.
+// Attaches `bytes` bytes at `address` to the owner of `place`. If the address is
+// MPI_BUFFER_AUTOMATIC, memory is taken from the heap as needed. MPI_ERR_BUFFER: a buffer is
+// attached already.
 int AttachBuffer(SendBuffer** place, void* address, std::int64_t bytes);
-// Waits until every message in it has left. Nothing attached counts as a buffer of no bytes.
+// Waits until every message in the buffer has left, and detaches it. If nothing is attached, it
+// answers as for a buffer of no bytes.
 void DetachBuffer(SendBuffer** place, void** address, std::int64_t* bytes);
-// Waits until what is in it now has left. Null: nothing is attached.
+// Waits until what is in the buffer now has left. `buffer` may be null.
 void FlushBuffer(SendBuffer* buffer);
-// The same as a request, active; `comm` for its errors, may be null.
+// The same as an active request. Errors are raised on `comm`, which may be null.
 core::Request* StartFlush(SendBuffer* buffer, core::Comm* comm);
 
-// Where the process's own buffer hangs.
+// The place of the process's own buffer.
 SendBuffer** ProcessBuffer();
-// Waits until all buffered messages of this process have left; before finalisation.
+// Waits until all buffered messages of this process have left. Precedes finalisation.
 void FlushBuffered();
 
-// A buffered send: through the communicator's buffer, else its session's, else the process's.
-// MPI_SUCCESS, or MPI_ERR_BUFFER: it has not enough room.
+// Sends through the communicator's buffer; if it has none, through its session's; if that has none,
+// through the process's. MPI_ERR_BUFFER: there is not enough room.
 int SendBuffered(const Envelope& to, const Buffer& data);
 
 class SendBuffer final : public core::Activity {
@@ -55,12 +58,12 @@ class SendBuffer final : public core::Activity {
   std::int64_t bytes() const { return bytes_; }
   SendBuffer* next() const { return next_; }
 
-  // Serial number of the oldest message still in it, and of the next one to come.
+  // Serial numbers of the oldest message that is still here, and of the next one to come.
   std::uint64_t oldest() const;
   std::uint64_t next_serial() const { return next_serial_; }
 
  private:
-  // A message on its way; the request completes when its bytes are free again.
+  // A message on its way. Its bytes are free again when its request completes.
   struct Parcel {
     std::byte* data;
     std::int64_t bytes;
@@ -81,7 +84,7 @@ class SendBuffer final : public core::Activity {
   std::list<Parcel> parcels_;  // by address, unless automatic
   std::vector<PendingFlush> flushes_;
   std::uint64_t next_serial_ = 0;
-  // Links of the list of all buffers of this process.
+  // All buffers of this process are linked.
   SendBuffer* previous_ = nullptr;
   SendBuffer* next_ = nullptr;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contexts for new communicators.
+// How the members of a communicator get the context of a new one.
 //
-// Rank 0 of the parent makes a number that nobody else can make, its own peer number and a count,
-// and tells the others along a binomial tree. So threads of one process that make communicators at
-// the same time (MPI-5.0, section 11.6) cannot agree on the same number twice, which a maximum over
-// everybody's next free number allows.
+// Rank 0 of the parent makes a number that nobody else can make, and tells the others along a
+// binomial tree. Agreeing on the maximum of everybody's next free number would be wrong: threads of
+// one process that make communicators at the same time (MPI-5.0, section 11.6) could get the same
+// number twice.
 //
-// Cost: ceil(log2 P) messages of 8 bytes in a row.
+// Cost: ceil(log2 P) messages in a row.
 #include "runtime/base/check.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
@@ -14,18 +14,20 @@
 namespace lamina::p2p {
 namespace {
 
-// word: peer (24 bits) | count (30 bits) | plane (2 bits). Planes: core::Comm. Peer 0 starts above
-// world, self and everybody.
+// A context consists of a peer, a count and, in the lowest bits, a plane (core::Comm). Counts start
+// above the contexts of world, self and everybody.
 constexpr int kCountShift = 2;
-constexpr int kPeerShift = 32;
+constexpr int kCountBits = 30;
+constexpr int kPeerShift = kCountShift + kCountBits;
+constexpr int kPeerBits = 24;
 constexpr std::uint32_t kFirstCount = 3;
-constexpr int kTag = 0x7ffffff0;  // above those of collectives
+constexpr int kTag = 0x7ffffff0;  // above the tags of collectives
 
 }  // namespace
 
 ContextId Contexts::Next() {
   const std::uint64_t count = kFirstCount + made_++;
-  CHECK(count < (std::uint64_t{1} << 30) && Index(self_) < (1u << 24));
+  CHECK(count < (std::uint64_t{1} << kCountBits) && Index(self_) < (1u << kPeerBits));
   return ContextId{(static_cast<std::uint64_t>(Index(self_)) << kPeerShift) |
                    (count << kCountShift)};
 }

@@ -15,10 +15,10 @@ struct Exchange {
   Buffer out;
   Envelope from;
   Buffer in;
-  std::unique_ptr<std::byte[]> packed;  // where `out` lies if it is a copy made for this exchange
+  std::unique_ptr<std::byte[]> packed;  // holds `out` if that is a copy made for this exchange
 };
 
-// Starts both halves, the receive first. The request is active; its status is the receive's.
+// Starts both halves, the receive first. The request is active and has the status of the receive.
 core::Request* StartExchange(Exchange exchange);
 
 }  // namespace lamina::p2p

@@ -27,14 +27,14 @@ class Generalized final : public core::Activity {
       status = &own;
       core::EmptyStatus(status);
     }
-    // A query may not touch the error; the caller decides on it.
+    // A query may not touch the error, about which the caller decides.
     const int error_before = status->MPI_ERROR;
     const int error = functions_.query(functions_.extra_state, status);
     status->MPI_ERROR = error_before;
     return error;
   }
 
-  // Where both functions run, the word of free_fn is the last.
+  // Where query_fn and free_fn both run, the error of free_fn counts.
   int Free(int) override {
     freed_ = true;
     return functions_.free == nullptr ? MPI_SUCCESS : functions_.free(functions_.extra_state);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Generalized requests: operations of the application's own (MPI-5.0, section 13.2).
 //
-// query_fn gives the status to whoever completes the request or looks at it, free_fn ends its life:
-// in the call that completed it, or, if it was freed, in MPI_Request_free or MPI_Grequest_complete,
-// whichever comes last.
+// query_fn fills in the status for a call that completes the request or looks at it. free_fn ends
+// the request's life in the call that completed it. If the request was freed, free_fn runs in
+// MPI_Request_free or MPI_Grequest_complete, whichever comes last.
 #pragma once
 
 #include <mpi.h>
@@ -20,7 +20,8 @@ struct GeneralizedFunctions {
 };
 
 core::Request* StartGeneralized(const GeneralizedFunctions& functions);
-// The operation is over. False: the request is no generalized one, or complete already.
+// Says that the operation is over. False: the request is no generalized one, or is complete
+// already.
 bool CompleteGeneralized(core::Request* request);
 
 }  // namespace lamina::p2p

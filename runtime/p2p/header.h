@@ -11,20 +11,20 @@ namespace lamina::p2p {
 
 enum class FrameKind : std::uint8_t {
   kEager = 1,        // the message itself
-  kEagerSync = 2,    // the same, and the sender wants to hear of the match
-  kReadyToSend = 3,  // a rendezvous begins: Offer in the payload
-  kClearToSend = 4,  // push it: Grant in the payload
-  kData = 5,         // a piece of a pushed message
-  kDone = 6,         // the receiver has fetched it all, or matched an kEagerSync
-  kGoodbye = 7,      // this process will send nothing more
-  kNudge = 8,        // nothing; ends a sleep
-  kParcel = 9,       // the message itself, by SendZeroCopy: it lies with its sender until accepted
-  kWithdraw = 10,    // the sender wants a kEagerSync or kReadyToSend back, if it is not matched
-  kWithdrawn = 11,   // nobody had, and nobody will
+  kEagerSync = 2,    // the same, and the sender wants to be told when it is matched
+  kReadyToSend = 3,  // the sender offers a long message: an Offer in the payload
+  kClearToSend = 4,  // the receiver asks for it to be pushed: a Grant in the payload
+  kData = 5,         // a piece of a message that is pushed
+  kDone = 6,         // the receiver has fetched everything, or has matched a kEagerSync
+  kGoodbye = 7,      // the sender will send nothing more
+  kNudge = 8,        // carries nothing; it ends a sleep
+  kParcel = 9,       // the message itself, by SendZeroCopy: it stays with its sender until accepted
+  kWithdraw = 10,    // the sender wants an unmatched kEagerSync or kReadyToSend back
+  kWithdrawn = 11,   // it was unmatched, and is given back
 };
 
-// word 0: kind in the top 8 bits; below, the context, or a byte offset (kData).
-// word 1: source rank and tag of a message to match, or the token of a request.
+// Word 0 holds the kind above this bit, and below it the context or, for kData, a byte offset.
+// Word 1 holds the source rank and the tag of a message to match, or the token of a request.
 inline constexpr int kKindShift = 56;
 inline constexpr std::uint64_t kLowMask = (std::uint64_t{1} << kKindShift) - 1;
 
@@ -54,7 +54,9 @@ constexpr Rank SourceOf(const transport::Header& header) {
 constexpr int TagOf(const transport::Header& header) {
   return static_cast<int>(static_cast<std::uint32_t>(header.words[1]));
 }
-// Where a message comes from, by what matching and the status want to know.
+constexpr std::uint64_t TokenOf(const transport::Header& header) { return header.words[1]; }
+
+// Where a message comes from, as far as matching and the status want to know.
 struct Origin {
   PeerId from;
   Rank source;  // in the communicator
@@ -63,19 +65,17 @@ struct Origin {
 constexpr Origin OriginOf(PeerId from, const transport::Header& header) {
   return {from, SourceOf(header), TagOf(header)};
 }
-constexpr std::uint64_t TokenOf(const transport::Header& header) { return header.words[1]; }
 
 // Payload of kReadyToSend.
 struct Offer {
-  std::uint64_t bytes;  // of the whole message
-  std::uint64_t token;  // the sender's request
-  std::uint64_t
-      address;  // where it lies in the sender's memory; 0: not in one piece, must be pushed
+  std::uint64_t bytes;    // of the whole message
+  std::uint64_t token;    // of the sender's request
+  std::uint64_t address;  // in the sender's memory; 0: it is scattered and must be pushed
 };
-// Payload of kClearToSend; the header carries the sender's token.
+// Payload of kClearToSend. The header carries the sender's token.
 struct Grant {
-  std::uint64_t token;  // the receiver's request
-  std::uint64_t bytes;  // how many are wanted: less than offered if the receive buffer is smaller
+  std::uint64_t token;  // of the receiver's request
+  std::uint64_t bytes;  // how many are wanted, fewer than offered if the buffer is smaller
 };
 
 }  // namespace lamina::p2p

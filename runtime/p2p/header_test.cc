@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   the header's fields come back as they went in, and its bytes stay what README.md says,
 //         because processes of different builds exchange it.
-// Method: round trips at the extremes, golden bytes.
+// Method: round trips of extreme values, and golden bytes.
 #include "runtime/p2p/header.h"
 
 #include <gtest/gtest.h>

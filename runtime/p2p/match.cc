@@ -47,7 +47,7 @@ Request* MatchSpace::TakeAmongWildcards(Rank source, int tag) {
 void MatchSpace::GrowPosted() {
   std::vector<PostedBin> old(posted_bins_.size() * 2);
   old.swap(posted_bins_);
-  // Old bins are walked one after another, so entries of one key keep their order.
+  // All entries of one key are in one bin, so they keep their order.
   for (const PostedBin& from : old) {
     for (Request* request = from.head; request != nullptr;) {
       Request* next = request->next;
@@ -104,7 +104,7 @@ void MatchSpace::RemoveUnexpected(Message* message) {
   trace::Lower(trace::Level::kUnexpectedBytes, message->room);
 }
 
-// From now on by this key as well.
+// Lists all unexpected messages by this key as well, from now on.
 void MatchSpace::BeginListing(std::uint32_t key_index) {
   std::vector<Message*> all = Unexpected();
   std::sort(all.begin(), all.end(),
@@ -135,7 +135,7 @@ void MatchSpace::GrowUnexpected() {
   for (std::uint32_t key_index = 0; key_index < 4; ++key_index) {
     std::vector<UnexpectedBin> old(unexpected_bins_[key_index].size() * 2);
     old.swap(unexpected_bins_[key_index]);
-    // As with those posted: entries of one key keep their order.
+    // All entries of one key are in one bin, so they keep their order.
     for (const UnexpectedBin& from : old) {
       for (Message* message = from.head; message != nullptr;) {
         Message* next = message->links[key_index].next;

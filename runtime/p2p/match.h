@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Matching within one context: posted receives against arriving messages (MPI-5.0, section 3.5).
 //
-// A message (source, tag) is taken by the earliest posted receive that fits it, a receive takes the
-// earliest arrived message that fits it. Both are found in O(1):
-//   - a posted receive stands in one list, that of its key, wildcards included;
-//     an arrival looks at the heads of the (up to) four keys it fits and takes the earliest;
-//     while only one is posted, as where receives block, it stands by itself;
-//   - an unexpected message stands in the list of its key (s,t), and from the first receive on that
-//     names the wildcard also in those of (s,*), (*,t) or (*,*); a receive looks at the head of its
-//     own key's list. Most programs need one list, and each is two lines of memory more.
+// A message (source, tag) is taken by the earliest posted receive that fits it, and a receive takes
+// the earliest arrived message that fits it. Both are found in O(1):
+//   - A posted receive stands in one list, that of its key, wildcards included. An arrival looks at
+//     the heads of the keys it fits, four at most, and takes the earliest. As long as only one
+//     receive is posted, as where receives block, it stands by itself.
+//   - An unexpected message stands in the list of its key (s,t). From the first receive on that
+//     names a wildcard it also stands in the lists of (s,*), (*,t) or (*,*). A receive looks at the
+//     head of its own key's list. Most programs never need more than the first list.
 //
-// Ownership:  requests and messages belong to the engine; this only links them.
-// Allocation: bins grow with what is queued; none when nothing new is queued.
+// Ownership:  requests and messages belong to the caller and are only linked here.
+// Allocation: the bins grow with what is queued.
 #pragma once
 
 #include <mpi.h>
@@ -28,32 +28,32 @@
 
 namespace lamina::p2p {
 
-// A message that arrived before its receive was posted, or was taken out by a matched probe. What
-// an exact match touches comes first; the payload follows the struct.
+// A message that arrived before its receive was posted, or that a matched probe has taken out. The
+// fields that an exact match touches come first. The payload follows the struct.
 struct Message : core::Object {
   static constexpr core::Kind kKind = core::Kind::kMessage;
   Message() : Object(kKind) {}
 
   Rank source = 0;
   int tag = 0;
-  std::uint64_t bytes = 0;   // of the message
+  std::uint64_t bytes = 0;   // length of the message
   std::uint64_t serial = 0;  // order of arrival
   PeerId from = kNoPeer;
-  std::uint32_t room = 0;  // bytes there are for a payload
+  std::uint32_t room = 0;  // bytes behind the struct
   FrameKind frame = FrameKind::kEager;
   struct Link {
     Message* next = nullptr;
     Message* previous = nullptr;
   };
   std::array<Link, 4> links;  // by KeyIndex
-  std::uint64_t token = 0;    // the sender's, for kEagerSync and kReadyToSend
+  std::uint64_t token = 0;    // kEagerSync and kReadyToSend: the sender's token
   union {
-    std::uint64_t address = 0;  // in the sender, for kReadyToSend
-    transport::Parcel* parcel;  // for kParcel
+    std::uint64_t address = 0;  // kReadyToSend: where the data lies in the sender's memory
+    transport::Parcel* parcel;  // kParcel
   };
-  core::Comm* comm = nullptr;  // set when a matched probe took it
+  core::Comm* comm = nullptr;  // set when a matched probe takes the message
 
-  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }  // of eager kinds
+  std::byte* payload() { return reinterpret_cast<std::byte*>(this + 1); }  // eager kinds only
 };
 
 class MatchSpace {
@@ -74,7 +74,7 @@ class MatchSpace {
   }
   // Takes a posted receive out again. It must be posted.
   void Withdraw(core::Request* request);
-  // The receive that gets a message (source, tag), taken out; null: none.
+  // Takes out the receive that gets a message (source, tag). Null: none is posted.
   [[gnu::always_inline]] core::Request* TakePosted(Rank source, int tag) {
     if (sole_ != nullptr) return Fits(*sole_, source, tag) ? TakeSole() : nullptr;
     if (posted_by_key_[0] != posted_) [[unlikely]]
@@ -88,7 +88,8 @@ class MatchSpace {
   }
 
   void AddUnexpected(Message* message);
-  // The earliest message a receive for (source, tag) fits; null: none. Stays queued.
+  // The earliest message that a receive for (source, tag) gets. It stays queued. Null: none is
+  // here.
   Message* FindUnexpected(Rank source, int tag);
   void RemoveUnexpected(Message* message);
 
@@ -110,13 +111,13 @@ class MatchSpace {
   static constexpr std::size_t kFirstBins = 8;
   static constexpr std::uint32_t kLoadMax = 1;  // entries per bin before the bins double
 
-  // Which of source and tag are given: 0 (s,t), 1 (*,t), 2 (s,*), 3 (*,*).
+  // Says which of source and tag are wildcards. In order: (s,t), (*,t), (s,*), (*,*).
   static std::uint32_t KeyIndex(Rank source, int tag) {
     return (source == MPI_ANY_SOURCE ? 1u : 0u) | (tag == MPI_ANY_TAG ? 2u : 0u);
   }
-  // Which of `bins` (a power of two) a key is in: the highest bits of a product, which depend on
-  // all of both numbers and spread numbers that follow one another evenly. Source: Knuth, The Art
-  // of Computer Programming 3, section 6.4.
+  // The bin that a key belongs to. The number of bins is a power of two. The highest bits of a
+  // product depend on all bits of source and tag, and spread consecutive numbers evenly. Source:
+  // Knuth, The Art of Computer Programming 3, section 6.4.
   template <class Bins>
   static auto& BinOf(Bins& bins, Rank source, int tag) {
     const std::uint64_t key =
@@ -134,7 +135,7 @@ class MatchSpace {
     return std::exchange(sole_, nullptr);
   }
   PostedBin& PostedBinOf(Rank source, int tag) { return BinOf(posted_bins_, source, tag); }
-  // The first of a list with that very key.
+  // The first request of a list that has exactly this key.
   static core::Request* FirstWith(core::Request* request, Rank source, int tag) {
     while (request != nullptr && (request->peer != source || request->match_tag != tag))
       request = request->next;
@@ -166,14 +167,14 @@ class MatchSpace {
   void LinkUnexpected(Message* message, std::uint32_t key_index);
   void UnlinkUnexpected(Message* message, std::uint32_t key_index);
 
-  core::Request* sole_ = nullptr;  // the only one posted; then it stands in no bin
+  core::Request* sole_ = nullptr;  // the only receive posted, which then stands in no bin
   std::vector<PostedBin> posted_bins_;
-  // By KeyIndex; no bins: nobody has asked by that key yet, and it is not listed.
+  // These are by KeyIndex. A key that no receive has named yet has no bins.
   std::array<std::vector<UnexpectedBin>, 4> unexpected_bins_;
   std::uint32_t posted_ = 0;
   std::uint32_t unexpected_ = 0;
-  std::uint32_t posted_by_key_[4] = {};  // KeyIndex; to skip keys nobody waits for
-  std::uint64_t next_serial_ = 0;        // of requests, and of messages
+  std::uint32_t posted_by_key_[4] = {};  // by KeyIndex; a key that nobody waits for is skipped
+  std::uint64_t next_serial_ = 0;        // requests and messages are numbered alike
 };
 
 }  // namespace lamina::p2p

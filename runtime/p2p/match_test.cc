@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   a message goes to the earliest posted receive that fits, a receive takes the earliest
+// Goal:   a message goes to the earliest posted receive that fits, and a receive takes the earliest
 //         message that fits, wildcards included (MPI-5.0, section 3.5).
-// Method: random posts, arrivals and withdrawals against two naive lists, many seeds.
+// Method: random posts, arrivals and withdrawals are played against two naive lists, with many
+// seeds.
 #include "runtime/p2p/match.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 using core::Request;
 
-// What matching means, said as plainly as possible.
+// Says what matching means, as plainly as possible.
 class NaiveLists {
  public:
   static bool FitsTag(int wanted, int tag) { return wanted == MPI_ANY_TAG || wanted == tag; }

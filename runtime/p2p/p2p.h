@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Point-to-point: decides how a message goes (short, eager, rendezvous) and matches it on arrival.
 //
-// This is what api/ and collectives/ call. A message is (context, source rank, tag) plus data;
-// ranks are those of the communicator. Protocols and the header's layout are in README.md of this
-// folder.
+// This is what the other rooms call. A message is (context, source rank, tag) plus data, and ranks
+// are those of the communicator. README.md of this folder describes the protocols and the frames.
 //
 // Threads:    the caller holds the library lock (core::Guard) at MPI_THREAD_MULTIPLE.
-// Allocation: none per message once pools are warm, except a staging copy of long non-contiguous
-//             data and of unexpected payloads.
+// Allocation: none per message once pools are warm, except for copies of unexpected payloads and of
+//             long data that is not contiguous.
 #pragma once
 
 #include <mpi.h>
@@ -35,29 +34,29 @@ struct Envelope {
   int tag;            // or MPI_ANY_TAG for receives
 };
 
-// Blocking. Returns an MPI error class. Nothing is allocated for contiguous short messages.
+// Both block and return an MPI error class. Nothing is allocated for contiguous short messages.
 int Send(const Envelope& to, const Buffer& data, Request::Mode mode);
 int Receive(const Envelope& from, const Buffer& into, MPI_Status* status);
 
-// Non-blocking: `request` is prepared (NewRequest + Prepare*) and started; it completes in
-// Progress.
+// An operation that does not block: its request is made by NewRequest, prepared, and started. It
+// completes in Progress.
 void PrepareSend(Request* request, const Envelope& to, const Buffer& data, Request::Mode mode);
 void PrepareReceive(Request* request, const Envelope& from, const Buffer& into);
 void Start(Request* request);
 
-// Withdraws a receive that has matched nothing yet, or a send that has not left. True: it completes
-// as cancelled. A send that waits for its match is asked back, and completes either way.
+// Withdraws a receive that has matched nothing yet, or a send that has not left. True: the request
+// completes as cancelled. A send that waits for its match is asked back, and completes either way.
 bool Cancel(Request* request);
 
-// The message a receive would get, null if there is none; progresses once. Fills `status` if there
-// is. `take`: out of matching, for StartMatchedReceive; else it may only be compared with null.
-// WaitProbe waits for one.
+// The message that a receive would get, or null if there is none. Fills `status` if there is one.
+// With `take` the message is out of matching and belongs to StartMatchedReceive; without, the
+// answer may only be compared with null. Probe progresses once; WaitProbe waits for a message.
 struct Message;
 Message* Probe(const Envelope& from, bool take, MPI_Status* status);
 Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status);
-// Receives a message taken out before; consumes it.
+// Receives a message that was taken out before. It is gone afterwards.
 void StartMatchedReceive(Request* request, Message* message, const Buffer& into);
-// MPI_MESSAGE_NO_PROC excluded; null if `handle` is none.
+// Null if `handle` is no message. MPI_MESSAGE_NO_PROC must not be asked for.
 Message* FindMessage(MPI_Message handle);
 MPI_Message HandleOf(Message* message);
 Comm* CommOf(const Message& message);
@@ -67,8 +66,8 @@ bool IsThere(const Envelope& from);
 
 // A context that nobody in the job has had.
 ContextId NewContext();
-// A context that no member of `comm` uses, for a new communicator; collective over `comm`. Returns
-// an MPI error class; on failure `context` is untouched.
+// Agrees on a context for a new communicator, which no member of `comm` uses. Collective over
+// `comm`. Returns an MPI error class; on failure `context` is untouched.
 int AgreeContext(Comm* comm, ContextId* context);
 // Forgets a freed communicator's matching spaces and what is left in them.
 void DropContext(ContextId context);
@@ -83,16 +82,16 @@ Queued QueuedIn(ContextId context);
 // One round of progress over all transports, collectives included. True if anything happened.
 bool Progress();
 
-// Progresses until `done(argument)`; spins, yields, then sleeps (runtime/waiting). Releases the
-// library lock while it sleeps; another thread may then ask `done`, which must be quick, must not
-// progress, and is not asked again once it has answered true.
+// Progresses until `done(argument)`. It polls, yields, and then sleeps (runtime/waiting), and gives
+// up the library lock while it sleeps. Another thread may ask `done` meanwhile: it must be quick,
+// must not progress, and is not asked again once it has answered true.
 void WaitUntil(bool (*done)(void*), void* argument);
-// Something was completed outside Progress that another thread may sleep for.
+// Says that something was completed outside Progress that another thread may sleep for.
 void Disturb();
-// Until `request->complete`.
+// Waits until `request` is complete.
 void Wait(Request* request);
-// For a program that tests in a loop: a test found nothing. Lets in a thread that wants the library
-// lock, and now and then gives up a CPU that a peer may need.
+// Says that a test found nothing, which a program may do in a loop. Lets in a thread that wants the
+// library lock, and now and then gives up a CPU that a peer may need.
 void TestedInVain();
 // Wakes `peer` if it sleeps in WaitUntil, so that it asks its condition again.
 void Nudge(PeerId peer);

@@ -10,14 +10,15 @@
 namespace lamina::p2p {
 namespace {
 
-// What the sender says of its side; the only message outside the channel.
+// What the sender says about its side, in the only message outside the channel.
 struct Setup {
   std::uint64_t channel;
   std::uint64_t partition_bytes;
   std::uint64_t partitions;
 };
 
-// Carried by a request that may outlive the transfer it speaks of: who frees that waits for nobody.
+// Holds a Setup for a request that may outlive its transfer, because freeing a transfer waits for
+// nobody.
 struct Letter final : core::Activity {
   explicit Letter(const Setup& what) : setup(what) {}
   Setup setup;
@@ -62,7 +63,7 @@ class PartitionedSend final : public core::Activity {
   void Advance() override {
     if (messages_.empty() || owner_ == nullptr || owner_->complete || ready_count_ < partitions())
       return;
-    // Those before `next_` are complete.
+    // All messages before `next_` are complete.
     while (next_ < messages_.size() && messages_[next_].complete) ++next_;
     if (next_ < messages_.size()) return;
     int error = MPI_SUCCESS;
@@ -117,7 +118,7 @@ class PartitionedReceive final : public core::Activity {
     if (setup_request_->complete)
       core::FreeRequest(setup_request_);
     else
-      setup_request_->orphan = true;  // it still has to take the letter that is meant for it
+      setup_request_->orphan = true;  // it still has to take the setup that is meant for it
   }
 
   int Start(Request* owner) override {
@@ -142,7 +143,7 @@ class PartitionedReceive final : public core::Activity {
       return core::Finish(owner_, setup_request_->error);
     if (!known_) return;
     if (!posted_) Post();
-    // Those before `next_` are complete and in place.
+    // All messages before `next_` are complete and in place.
     for (; next_ < messages_.size() && messages_[next_].complete; ++next_) Settle(next_);
     if (next_ < messages_.size()) return;
     int error = MPI_SUCCESS;
@@ -176,19 +177,19 @@ class PartitionedReceive final : public core::Activity {
 
  private:
   const Setup& setup() const { return letter_->setup; }
-  // The sender's side is known from now on.
+  // Reads the setup. The sender's side is known from now on.
   void Learn() {
     known_ = true;
     message_bytes_ = static_cast<std::int64_t>(setup().partition_bytes);
     messages_ = std::vector<Request>(setup().partitions);
     const std::int64_t size = arguments_.type->size;
     if (arguments_.type->contiguous || size == 0 || message_bytes_ % size == 0) return;
-    // Messages end within elements of a type with holes: they are received beside the buffer.
+    // Messages end within elements of a type with holes, so they are received beside the buffer.
     staging_.resize(static_cast<std::size_t>(message_bytes_) * messages_.size());
     settled_.resize(messages_.size());
   }
 
-  // Where message `i` belongs, cut to what the receive buffer has room for.
+  // Where message `i` belongs. It is cut to what the receive buffer has room for.
   Buffer PlaceOf(std::size_t i) {
     const std::int64_t from = static_cast<std::int64_t>(i) * message_bytes_;
     const std::int64_t bytes = std::clamp<std::int64_t>(total_bytes_ - from, 0, message_bytes_);
@@ -214,7 +215,7 @@ class PartitionedReceive final : public core::Activity {
     }
   }
 
-  // Brings a message received beside the buffer into it.
+  // Moves a message that was received beside the buffer into it.
   void Settle(std::size_t i) {
     if (staging_.empty() || settled_[i]) return;
     settled_[i] = true;
@@ -226,10 +227,10 @@ class PartitionedReceive final : public core::Activity {
 
   const Partitioned arguments_;
   const std::int64_t total_bytes_;
-  Letter* letter_ = nullptr;          // of this request
+  Letter* letter_ = nullptr;          // owned by `setup_request_`
   Request* setup_request_ = nullptr;  // null if there is no peer
-  bool known_ = false;                // `setup_` has arrived
-  bool posted_ = false;               // this round's receives
+  bool known_ = false;                // the setup has arrived
+  bool posted_ = false;               // this round's receives are posted
   Request* owner_ = nullptr;
   std::vector<Request> messages_;  // by the sender's partition
   std::int64_t message_bytes_ = 0;

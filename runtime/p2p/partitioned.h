@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Partitioned communication (MPI-5.0, chapter 4).
 //
-// The sender numbers a channel of its own, a matching context nobody else uses, and tells the
-// receiver in one message that is matched in the order of initialisation. From then on a partition
-// of the sender is a message in that channel, tagged with its number: it leaves when it is ready
-// and is received into its place. The receiver's partitions need not be the sender's: one has
-// arrived when all messages that overlap it have.
+// The sender takes a channel, which is a matching context that nobody else uses, and tells the
+// receiver about it in one message that is matched in the order of initialisation. From then on
+// each partition of the sender is a message in that channel, tagged with its number: it leaves when
+// it is ready and is received into its place. The receiver's partitions may have other sizes than
+// the sender's. One has arrived when all messages that overlap it have.
 //
 //   Psend_init ── Setup {channel, partitions, bytes} ──> Precv_init
 //   Start, Pready(p) ── message p in the channel ──────> posted by Start; Parrived
@@ -17,8 +17,8 @@
 
 namespace lamina::p2p {
 
-// One side's arguments. `peer` has the context Comm::PartitionedContext(); its rank may be
-// MPI_PROC_NULL.
+// The arguments of one side. The context of `peer` is Comm::PartitionedContext(), and its rank may
+// be MPI_PROC_NULL.
 struct Partitioned {
   Envelope peer;
   void* address;
@@ -27,18 +27,19 @@ struct Partitioned {
   const datatype::Datatype* type;
 };
 
-// A persistent request, not started.
+// Both make a persistent request that is not started.
 core::Request* MakePartitionedSend(const Partitioned& arguments);
 core::Request* MakePartitionedReceive(const Partitioned& arguments);
 
-// How many partitions a partitioned send has; -1: the request is none.
+// How many partitions the request has. -1: it is no partitioned send, or no partitioned receive.
 int SendPartitions(const core::Request& request);
 int ReceivePartitions(const core::Request& request);
 
-// Partition `partition` (in range) of an active send may leave. False: it has been marked before.
+// True if partition `partition` of an active send has been marked ready. The partition must exist.
 bool IsReady(const core::Request& request, int partition);
+// Marks the partition ready, once, so that it may leave.
 void MarkReady(core::Request* request, int partition);
-// Has `partition` (in range) of an active receive arrived? Progresses once.
+// True if partition `partition` of an active receive has arrived. Progresses once if not.
 bool HasArrived(core::Request* request, int partition);
 
 }  // namespace lamina::p2p

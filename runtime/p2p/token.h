@@ -2,7 +2,9 @@
 // Numbers under which a peer may speak of one of our requests.
 //
 // A token is a slot and a generation, so a frame with a wrong or stale token finds nothing instead
-// of somebody else's request. Allocation: grows to the largest number of rendezvous in flight.
+// of somebody else's request.
+//
+// Allocation: the table grows to the largest number of requests that waited at the same time.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,24 @@ inline constexpr std::uint32_t kLanesWithWaysMax = 8;
 // What is fetched by way of scratch comes in pieces that stay in the second-level cache.
 inline constexpr std::uint64_t kUnpackedPieceBytes = 256 * 1024;
 
+// Fetching or pushing (ways.h).
+
+// So many messages are fetched before the first push is tried.
+inline constexpr std::uint32_t kFetchedFirst = 8;
+// So many messages in a row go the way that is not preferred, once in kTrialEveryMin messages. As
+// long as that changes nothing, the distance doubles up to kTrialEveryMax.
+inline constexpr std::uint32_t kTrials = 3;
+inline constexpr std::uint32_t kTrialEveryMin = 256;
+inline constexpr std::uint32_t kTrialEveryMax = 4096;
+// Pushing is preferred if it would still be faster with this part of its time added.
+inline constexpr std::uint64_t kPushAdvantage = 3;
+// A push that takes so many times as long as usual ends the preference.
+inline constexpr std::uint64_t kLateFactor = 8;
+// Pushes side by side are timed together, but not more of them than this.
+inline constexpr std::uint64_t kRunMessagesMax = 64;
+// With every message the best time known grows by this part of itself, so that it is forgotten.
+inline constexpr std::uint64_t kForgetting = 16;
+
 // Waiting (watch.h).
 
 // What waits for room can only go when the peer makes room, which rings no bell. So nobody sleeps

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   the faster way is found, kept, and given up when it is no longer the faster one; trials
+// Goal:   the faster way is found, kept, and given up when it is no longer the faster one, and
+// trials
 //         are few.
-// Method: a play: each way takes the time that the test says.
+// Method: messages are played, and each way takes the time that the test says.
 #include "runtime/p2p/ways.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@ namespace {
 
 std::uint64_t now_ns = 1;
 
-// One message at a time.
+// Plays one message.
 void Note(Ways* ways, Way way, std::uint64_t bytes, std::uint64_t ns) {
   const std::uint64_t began_ns = now_ns;
   if (way == Way::kPush) ways->Granted(began_ns);
@@ -22,7 +23,7 @@ void Note(Ways* ways, Way way, std::uint64_t bytes, std::uint64_t ns) {
     ways->Fetched(bytes, began_ns, now_ns);
 }
 
-// How many of `messages` were pushed.
+// Plays `messages` messages one after another, and returns how many were pushed.
 int Pushed(Ways* ways, std::uint64_t bytes, int messages, std::uint64_t fetch_ns,
            std::uint64_t push_ns) {
   int pushed = 0;
@@ -34,7 +35,7 @@ int Pushed(Ways* ways, std::uint64_t bytes, int messages, std::uint64_t fetch_ns
   return pushed;
 }
 
-// The same in windows: those to be pushed come together after all others have been fetched.
+// Does the same in windows: messages that are pushed come together after all others were fetched.
 int PushedInWindows(Ways* ways, std::uint64_t bytes, int windows, int messages,
                     std::uint64_t fetch_ns, std::uint64_t push_ns) {
   int all_pushed = 0;
@@ -86,7 +87,7 @@ TEST(Ways, ASlowFirstTrialIsNotTheLastWord) {
   for (int i = 0; i < 20; ++i) {
     const Way way = ways.Choose(1 << 20);
     static int tried = 0;
-    const bool first = way == Way::kPush && tried++ == 0;  // the ring's pages are new
+    const bool first = way == Way::kPush && tried++ == 0;  // the pages of the ring are new
     Note(&ways, way, 1 << 20, way == Way::kFetch ? 50'000 : first ? 300'000 : 30'000);
   }
   EXPECT_EQ(ways.Choose(1 << 20), Way::kPush);
@@ -143,7 +144,7 @@ TEST(Ways, AWayThatGetsSlowerIsLeft) {
 TEST(Ways, WhatIsNotKnownYetIsNotPreferred) {
   Ways ways;
   Pushed(&ways, 64 << 10, 8, 5'000, 0);
-  int pushed = 0;  // a window of messages, of which none has come yet
+  int pushed = 0;  // none of the window has arrived yet
   for (int i = 0; i < 64; ++i) pushed += ways.Choose(64 << 10) == Way::kPush ? 1 : 0;
   EXPECT_EQ(pushed, 3);
 }
