@@ -11,7 +11,6 @@ void Delivery::Start(Request* request) {
   request->complete = false;
   request->active = true;
   request->cancelled = false;
-  request->moved = 0;
   request->bytes = 0;
   request->from = kNoPeer;
   MatchSpace& space = spaces_.Of(request->context);
@@ -22,7 +21,7 @@ void Delivery::Start(Request* request) {
       return Receive(request, message);
     }
   }
-  if (request->peer >= 0) {
+  if (lanes_.any_lost() && request->peer >= 0) [[unlikely]] {
     const Lane* lane = lanes_.Find(request->comm->peers[request->peer]);
     if (lane != nullptr && lane->lost) {
       request->source = request->peer;

@@ -83,6 +83,20 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
   }
 }
 
+namespace {
+
+bool IsComplete(void* request) { return static_cast<Request*>(request)->complete; }
+
+}  // namespace
+
+void Engine::WaitFor(Request* request) {
+  if (!request->complete) WaitUntil(IsComplete, request);
+}
+
+void Engine::WaitForNext(Request* request) {
+  if (!request->complete) WaitUntil(IsComplete, request, 1);
+}
+
 // Neither a frame to this process itself nor an activity rings a bell.
 bool Engine::IsDue() const { return core::first_notified != nullptr || carriers_.HoldsOwnFrames(); }
 

@@ -9,17 +9,12 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/p2p/cards.h"
-#include "runtime/p2p/carriers.h"
 #include "runtime/p2p/context.h"
 #include "runtime/p2p/delivery.h"
 #include "runtime/p2p/dispatch.h"
 #include "runtime/p2p/lanes.h"
 #include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
-#include "runtime/p2p/rendezvous.h"
-#include "runtime/p2p/scratch.h"
-#include "runtime/p2p/token.h"
 #include "runtime/p2p/watch.h"
 #include "transports/transport.h"
 
@@ -44,12 +39,16 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void Nudge(PeerId peer) { lanes_.Nudge(peer); }
   SendBuffer*& send_buffer() { return send_buffer_; }  // the process's own; see buffered.h
 
-  // At most so many events per transport.
+  // Handles at most so many events of each transport.
   bool Progress(std::uint32_t events_max);
   void WaitUntil(bool (*done)(void*), void* argument) {
     WaitUntil(done, argument, params_.poll_events_max);
   }
   void WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max);
+  // Waits until `request` is complete.
+  void WaitFor(Request* request);
+  // The same, one frame at a time: what comes behind it would only have to be put aside.
+  void WaitForNext(Request* request);
   // See lifetime.h.
   void Farewell();
   void Drain();
@@ -70,7 +69,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
 
  private:
   bool Blocked() const { return lanes_.waiting() || dispatch_.pushing(); }
-  // Out of line, as is all that a short message does not need, so that its walk has small frames.
+  // Both are out of line, so that the walk of a short message has a small frame.
   [[gnu::noinline]] bool SendWhatWaits();
   [[gnu::noinline]] void Sort(PeerId from, const transport::Header& header,
                               std::span<const std::byte> payload);

@@ -35,6 +35,7 @@ void Lanes::Close() {
   waiting_lanes_.clear();
   for (const auto& lane : storage_) lanes_[Index(lane->peer)] = nullptr;
   storage_.clear();
+  lost_ = 0;
 }
 
 Lane& Lanes::Connect(PeerId peer) {
@@ -166,6 +167,7 @@ bool Lanes::Lose(PeerId peer, Status why) {
   if (!Has(peer)) return false;
   Lane* lane = lanes_[Index(peer)];
   if (lane == nullptr || std::exchange(lane->lost, true)) return false;
+  ++lost_;
   lane->fast_bytes_max = -1;
   lane->lost_why = why.message();
   RecordEvent("p2p: peer %u lost: %s", Index(peer), lane->lost_why.c_str());

@@ -54,6 +54,8 @@ class Lanes {
   }
   // The same if the peer has been spoken to, otherwise null.
   const Lane* Find(PeerId peer) const { return lanes_[Index(peer)]; }
+  // True if any lane is lost. So nobody has to look at single lanes in a healthy job.
+  bool any_lost() const { return lost_ != 0; }
 
   // Puts a request at the end of the lane's queue.
   void Queue(Lane& lane, core::Request* request);
@@ -93,6 +95,7 @@ class Lanes {
   transport::Inbox& inbox_;
   std::vector<std::unique_ptr<Lane>> storage_;
   std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
+  std::uint32_t lost_ = 0;            // how many lanes are lost
 };
 
 }  // namespace lamina::p2p

@@ -159,7 +159,9 @@ TEST_F(LanesTest, APeerIsLostOnce) {
   EXPECT_FALSE(lanes.Lose(kPeer, Error(Code::kPeerLost, "unknown"))) << "no lane yet";
   EXPECT_FALSE(lanes.Lose(PeerId{4}, Error(Code::kPeerLost, "no such peer")));
   Lane& lane = lanes.To(kPeer);
+  EXPECT_FALSE(lanes.any_lost());
   EXPECT_TRUE(lanes.Lose(kPeer, Error(Code::kPeerLost, "first")));
+  EXPECT_TRUE(lanes.any_lost());
   EXPECT_FALSE(lanes.Lose(kPeer, Error(Code::kPeerLost, "second")));
   EXPECT_EQ(lane.lost_why, "first");
   EXPECT_EQ(lane.fast_bytes_max, -1);

@@ -9,17 +9,6 @@ namespace lamina::p2p {
 
 Lanes& TheLanes() { return TheEngine().lanes(); }
 
-namespace {
-
-bool IsComplete(void* request) { return static_cast<Request*>(request)->complete; }
-
-// Takes one frame at a time: what comes behind the message waited for would only be put aside.
-void WaitForNext(Engine& engine, Request* request) {
-  if (!request->complete) engine.WaitUntil(IsComplete, request, 1);
-}
-
-}  // namespace
-
 int Send(const Envelope& to, const Buffer& data, Request::Mode mode) {
   if (mode != Request::Mode::kSynchronous && TrySendNow(to, data)) [[likely]]
     return MPI_SUCCESS;
@@ -35,7 +24,7 @@ int Receive(const Envelope& from, const Buffer& into, MPI_Status* status) {
   Request* request = core::NewRequest(from.comm);
   PrepareReceive(request, from, into);
   engine.delivery().Start(request);
-  WaitForNext(engine, request);
+  engine.WaitForNext(request);
   core::FillStatus(*request, status);
   const int error = request->error;
   core::FreeRequest(request);
@@ -83,9 +72,7 @@ bool Progress() { return TheEngine().Progress(); }
 
 void WaitUntil(bool (*done)(void*), void* argument) { TheEngine().WaitUntil(done, argument); }
 
-void Wait(Request* request) {
-  if (!request->complete) WaitUntil(IsComplete, request);
-}
+void Wait(Request* request) { TheEngine().WaitFor(request); }
 
 void Disturb() { TheEngine().watch().Disturb(); }
 void TestedInVain() { TheEngine().watch().TestedInVain(); }
