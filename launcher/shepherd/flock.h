@@ -24,9 +24,6 @@
 
 namespace lamina::launcher {
 
-// Is it one of the signals that end a job?
-bool EndsProcesses(int signal);
-
 class Flock {
  public:
   struct Outlets {

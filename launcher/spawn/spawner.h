@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -111,6 +112,12 @@ struct HostState {
   std::uint64_t silent_ms = 0;                 // up: since it was last heard of
   std::optional<std::uint64_t> round_trip_us;  // of the last ping; none: not answered yet
 };
+
+// Does `signal` end a process, and with all of its ranks the job?
+inline bool EndsProcesses(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
+         signal == SIGQUIT;
+}
 
 class Job {
  public:

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 
+#include "launcher/supervise/tuning.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::size_t kNamesShown = 2;
 
 const char* NameOf(HostState::Kind kind) {
   switch (kind) {

@@ -18,7 +18,9 @@
 
 #include "launcher/control/door.h"
 #include "launcher/pmix/server.h"
-#include "launcher/supervise/params.h"
+#include "launcher/supervise/limits.h"
+#include "launcher/supervise/progress_line.h"
+#include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
 #include "launcher/supervise/signals.h"
 #include "launcher/supervise/streams.h"
@@ -42,21 +44,21 @@ class Supervisor {
   bool interrupted() const { return interrupts_ > 0; }
 
  private:
-  struct Timer;
-
   Status Prepare();
-  Status MakeRings();
   Status StartRanks(Spawner* spawner);
+  // Adds what this process has made for the rank: streams, ring, roster, PMIx variables.
+  void Equip(RankStart* start) const;
   void StartServerIfNeeded();
-  std::vector<std::vector<std::string>> EnvironmentsOfApps() const;
   void OnSignal(int signal);
   void OnJob();
+  void OnEnd(const RankEvent& event);
   void React(const Reaction& reaction);
-  // To what a rank did. With -v also its last events are shown.
+  // The same to what one rank did. With -v its last events are shown too.
   void React(std::uint32_t rank, const Reaction& reaction);
-  std::vector<std::string> LastEventsOf(std::uint32_t rank) const;
   void SayLastEvents(std::uint32_t rank) const;
   void SayCrowd(std::uint32_t rank, const std::string& cpus);
+  void SayHint();
+  void OnTimeout();
   void EndJob();
   void SignalAll(int signal);
   void AllEnded();
@@ -64,14 +66,12 @@ class Supervisor {
   bool Done() const;
   void Suspend();
   std::string Answer(std::string_view question);
-  void ShowProgress();
-  void WipeProgress();
+  const RankTrace* TraceOf(std::uint32_t rank) const;
   LastSeen LastOf(std::uint32_t rank) const;
   std::vector<std::pair<std::uint32_t, LastSeen>> Running() const;
 
   const Plan& plan_;
   const RunContext& context_;
-  SuperviseParams params_;
   SpawnerCaps caps_;
   pmix::Params pmix_params_;
   event_base* loop_;
@@ -79,22 +79,16 @@ class Supervisor {
   std::unique_ptr<Signals> signals_;
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Streams> streams_;
-  std::vector<int> rings_;  // by rank
+  Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::Door> door_;
   event* job_ready_ = nullptr;
-  std::vector<std::unique_ptr<Timer>> timers_;
-  Timer* grace_ = nullptr;
-  Timer* hint_ = nullptr;
-  Timer* limit_ = nullptr;
-  Timer* drain_ = nullptr;
-  Timer* progress_ = nullptr;
-  bool progress_shown_ = false;
+  std::unique_ptr<Limits> limits_;
+  std::unique_ptr<ProgressLine> progress_;
   std::uint64_t started_ms_ = 0;
   std::vector<bool> running_;  // by rank
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;
-  std::uint64_t told_to_end_ms_ = 0;  // when ranks were last passed a signal that should end them
   bool ending_ = false;
   bool ended_ = false;
   std::uint64_t open_files_max_ = 0;

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   every rank gets the variables of the job and of its app, none of an outer launcher, and
+//         is told whether ranks share CPUs unless the user has said it.
+// Method: plans made by hand.
+#include "launcher/supervise/rank_environment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace lamina::launcher {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Plan PlanOf(const std::vector<WaitMode>& ranks, const Words& environment = {}) {
+  Plan plan;
+  plan.hosts.emplace_back().name = "node1";
+  plan.environment = environment;
+  plan.apps.resize(2);
+  plan.apps[0].argv = {"./ocean", "input"};
+  plan.apps[1].argv = {"./ice"};
+  plan.apps[1].wdir = "/scratch";
+  for (const WaitMode mode : ranks) {
+    RankPlan rank;
+    rank.rank = static_cast<std::uint32_t>(plan.ranks.size());
+    rank.app = rank.rank % 2;
+    rank.wait_mode = mode;
+    rank.cpuset = std::to_string(rank.rank);
+    plan.ranks.push_back(rank);
+  }
+  return plan;
+}
+
+Words Sorted(std::span<const std::string> words) {
+  Words sorted(words.begin(), words.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+TEST(RankEnvironmentTest, FollowsThePlan) {
+  const Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive});
+  const RankEnvironments environments(plan);
+  const std::vector<RankStart> starts = environments.Starts();
+  ASSERT_EQ(starts.size(), 2u);
+  EXPECT_EQ(starts[1].rank, 1u);
+  EXPECT_EQ(starts[1].host, "node1");
+  EXPECT_EQ(Sorted(starts[0].argv), (Words{"./ocean", "input"}));
+  EXPECT_EQ(starts[1].argv.front(), "./ice");
+  EXPECT_EQ(starts[1].wdir, "/scratch");
+  EXPECT_EQ(starts[1].cpuset, "1");
+  EXPECT_EQ(starts[1].event_fd, -1);
+}
+
+TEST(RankEnvironmentTest, AnAppsVariablesReplaceThoseOfTheJob) {
+  Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive}, {"A=job", "B=job"});
+  plan.apps[1].environment = {"A=ice"};
+  const RankEnvironments environments(plan);
+  EXPECT_EQ(Sorted(environments.Starts()[0].environment), (Words{"A=job", "B=job"}));
+  EXPECT_EQ(Sorted(environments.Starts()[1].environment), (Words{"A=ice", "B=job"}));
+}
+
+TEST(RankEnvironmentTest, NothingOfAnOuterLauncherIsPassedOn) {
+  const Plan plan =
+      PlanOf({WaitMode::kExclusive}, {"PMIX_RANK=7", "PMIX_MCA_ptl=tcp", "LAMINA_EVENT_FD=5",
+                                      "LAMINA_ROSTER=12:3", "LAMINA_P2P_WAIT_MODE=auto"});
+  const RankEnvironments environments(plan);
+  EXPECT_EQ(Sorted(environments.Starts()[0].environment), (Words{"PMIX_MCA_ptl=tcp"}));
+}
+
+TEST(RankEnvironmentTest, OneRankThatSharesMakesTheJobOneThatShares) {
+  const Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kOversubscribed});
+  const RankEnvironments environments(plan);
+  EXPECT_EQ(environments.Starts()[0].own_environment,
+            (Words{"LAMINA_P2P_WAIT_MODE=exclusive", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
+  EXPECT_EQ(environments.Starts()[1].own_environment,
+            (Words{"LAMINA_P2P_WAIT_MODE=oversubscribed", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
+}
+
+TEST(RankEnvironmentTest, TheUsersWordCounts) {
+  Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive});
+  plan.apps[1].environment = {"LAMINA_P2P_WAIT_MODE=oversubscribed",
+                              "LAMINA_COLLECTIVE_SELECT_CROWD=3"};
+  const RankEnvironments environments(plan);
+  EXPECT_EQ(environments.Starts()[0].own_environment,
+            (Words{"LAMINA_P2P_WAIT_MODE=exclusive", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
+  EXPECT_EQ(environments.Starts()[1].own_environment, Words());
+}
+
+}  // namespace
+}  // namespace lamina::launcher

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The constants of this folder that are no parameters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lamina::launcher {
+
+// Pipes that are silent for this long after the last rank has ended are held by somebody out of our
+// reach, and are given up.
+inline constexpr std::uint64_t kDrainMs = 1000;
+
+// A person at a terminal is told which hosts are waited for once the start takes this long.
+inline constexpr std::uint64_t kSlowStartMs = 1000;
+
+// The line that tells it is written again this often.
+inline constexpr std::uint64_t kProgressMs = 250;
+
+// With -v, this many of the last events of a rank that failed are shown.
+inline constexpr std::size_t kEventsShown = 10;
+
+// A line about many hosts gives this many names.
+inline constexpr std::size_t kNamesShown = 2;
+
+}  // namespace lamina::launcher
