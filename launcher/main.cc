@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One program under three names: mpiexec, mpirun and lamina. This is the only place of the launcher
-// that names concrete spawners.
+// that names concrete spawners, and the tools that lamina has besides mpiexec.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -16,6 +16,7 @@
 
 #include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
+#include "launcher/cli/subcommands.h"
 #include "launcher/shepherd/shepherd.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "launcher/spawn/bproc/bproc.h"
@@ -26,6 +27,7 @@
 #include "launcher/spawn/slurm/slurm.h"
 #include "launcher/spawn/ssh/ssh.h"
 #include "launcher/survey/node_word.h"
+#include "launcher/survey/survey.h"
 #include "launcher/tune/tune.h"
 #include "runtime/base/check.h"
 
@@ -42,6 +44,15 @@ launcher::SpawnerRegistry ShippedSpawners() {
     CHECK(spawners.Add(describe()).ok());
   return spawners;
 }
+
+int Tune(std::span<const std::string> arguments, const launcher::CommandContext& context) {
+  const launcher::Installation installation = launcher::ThisInstallation();
+  return launcher::Tune(arguments, launcher::UsageOf("tune"), installation.program,
+                        launcher::ParameterFiles(installation, context.environment));
+}
+
+constexpr launcher::Command kTools[] = {
+    {"ps", launcher::Ps}, {"check", launcher::Check}, {"clean", launcher::Clean}, {"tune", Tune}};
 
 // libpmix, in this program and in the ranks, dies of a user who has neither HOME nor an entry in
 // the user database, as in containers that run under any number.
@@ -79,6 +90,6 @@ int main(int argc, char** argv) {
   if (!arguments.empty() && arguments.front() == launcher::kTuneWord)
     return launcher::RunTuneRank(launcher::ThisInstallation().library);
   const std::string_view name = argc > 0 ? FileName(argv[0]) : "mpiexec";
-  return name == "lamina" ? Written("lamina", launcher::Lamina(arguments, context))
+  return name == "lamina" ? Written("lamina", launcher::Lamina(arguments, context, kTools))
                           : Written("mpiexec", launcher::Mpiexec(arguments, context));
 }

@@ -2,47 +2,21 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
-#include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/subcommands.h"
-#include "launcher/survey/survey.h"
-#include "launcher/tune/tune.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
 namespace lamina::launcher {
 namespace {
 
-using Command = int (*)(std::span<const std::string> arguments, const CommandContext& context);
-
-int HelpCommand(std::span<const std::string> arguments, const CommandContext& context);
-
 int VersionCommand(std::span<const std::string>, const CommandContext&) {
   printf("Lamina %s\n", kVersion);
   return 0;
-}
-
-int TuneCommand(std::span<const std::string> arguments, const CommandContext& context) {
-  const Installation installation = ThisInstallation();
-  return Tune(arguments, UsageOf("tune"), installation.program,
-              ParameterFiles(installation, context.environment));
-}
-
-Command CommandOf(std::string_view name) {
-  constexpr std::pair<std::string_view, Command> kCommands[] = {
-      {"run", Mpiexec},      {"ps", Ps},
-      {"check", Check},      {"clean", Clean},
-      {"info", Info},        {"tune", TuneCommand},
-      {"help", HelpCommand}, {"version", VersionCommand},
-  };
-  for (const auto& [known, command] : kCommands)
-    if (name == known) return command;
-  return nullptr;
 }
 
 std::string Usage() {
@@ -68,9 +42,19 @@ int HelpCommand(std::span<const std::string> arguments, const CommandContext&) {
   return 0;
 }
 
+constexpr Command kOwn[] = {
+    {"run", Mpiexec}, {"info", Info}, {"help", HelpCommand}, {"version", VersionCommand}};
+
+const Command* Find(std::span<const Command> commands, std::string_view name) {
+  for (const Command& command : commands)
+    if (command.name == name) return &command;
+  return nullptr;
+}
+
 }  // namespace
 
-int Lamina(std::span<const std::string> arguments, const CommandContext& context) {
+int Lamina(std::span<const std::string> arguments, const CommandContext& context,
+           std::span<const Command> others) {
   if (arguments.empty()) {
     fputs(Usage().c_str(), stderr);
     return 2;
@@ -78,7 +62,9 @@ int Lamina(std::span<const std::string> arguments, const CommandContext& context
   std::string name = arguments.front();
   if (name == "--version" || name == "-V") name = "version";
   if (name == "--help" || name == "-h") name = "help";
-  if (const Command command = CommandOf(name)) return command(arguments.subspan(1), context);
+  for (const auto commands : {std::span<const Command>(kOwn), others})
+    if (const Command* command = Find(commands, name))
+      return command->run(arguments.subspan(1), context);
   std::vector<std::string> names;
   for (const Subcommand& command : Subcommands()) names.emplace_back(command.name);
   const std::string near = Nearest(name, names);

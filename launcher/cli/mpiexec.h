@@ -26,7 +26,15 @@ struct CommandContext {
 // mpiexec, mpirun, `lamina run`: returns the exit status for the shell.
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context);
 
-// lamina: its first word is the subcommand.
-int Lamina(std::span<const std::string> arguments, const CommandContext& context);
+// A subcommand of lamina: returns the exit status. Its texts are in subcommands.cc.
+struct Command {
+  std::string_view name;
+  int (*run)(std::span<const std::string> arguments, const CommandContext& context);
+};
+
+// lamina: its first word is the subcommand. `others`: the commands that this folder does not have
+// itself.
+int Lamina(std::span<const std::string> arguments, const CommandContext& context,
+           std::span<const Command> others);
 
 }  // namespace lamina::launcher

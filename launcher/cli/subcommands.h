@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The words of `lamina`: its subcommands and what they say of themselves. Usage texts, manual page
-// and completion are made from this table; what they do is found by name in lamina.cc.
+// and completion are made from this table; what they do is found by name, here in lamina.cc or in
+// the table of launcher/main.cc.
 #pragma once
 
 #include <span>
