@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::control {
@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "lamina.";
 constexpr std::string_view kListening = "00010000";  // __SO_ACCEPTCON
-
-std::int64_t NowMs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-}
 
 class Socket {
  public:
@@ -97,11 +91,11 @@ Result<std::string> Ask(const Launcher& launcher, std::string_view question, int
   if (send(socket.fd(), line.data(), line.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(line.size()))
     return SystemError(Code::kPeerLost, errno, "cannot ask mpiexec %d", launcher.process);
-  const std::int64_t until = NowMs() + timeout_ms;
+  const std::uint64_t until_ms = MonotonicMs() + static_cast<std::uint64_t>(timeout_ms);
   std::string answer;
   for (;;) {
     pollfd ready{socket.fd(), POLLIN, 0};
-    const std::int64_t left = until - NowMs();
+    const auto left = static_cast<std::int64_t>(until_ms - MonotonicMs());
     if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0)
       return Error(Code::kTimeout, "mpiexec %d did not answer within %g s", launcher.process,
                    timeout_ms / 1000.0);

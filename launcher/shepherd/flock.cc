@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
@@ -41,11 +42,6 @@ std::string CannotStart(const Node& node, std::string_view why) {
 }
 
 }  // namespace
-
-bool EndsProcesses(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
-         signal == SIGQUIT;
-}
 
 Flock::Flock(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
              Heartbeat* heartbeat, Outlets outlets)
@@ -101,7 +97,7 @@ void Flock::StartWaiting() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {  // a failure may add some
     Node* node = nodes_[i].get();
     if (failed_ || sweeping_ || starting >= rules_.window) return;
-    if (node->state != Node::State::kWaiting || node->due_ms > Heartbeat::NowMs()) continue;
+    if (node->state != Node::State::kWaiting || node->due_ms > MonotonicMs()) continue;
     StartNode(node);
     if (node->state == Node::State::kStarting) ++starting;
   }
@@ -109,7 +105,7 @@ void Flock::StartWaiting() {
 
 void Flock::Expect(Node* node) {
   node->state = Node::State::kStarting;
-  node->due_ms = Heartbeat::NowMs() + rules_.start_ms;
+  node->due_ms = MonotonicMs() + rules_.start_ms;
   heartbeat_->Hurry(rules_.start_ms + 1);
   node->failing_ms = 0;
   node->failure.clear();
@@ -167,7 +163,7 @@ Status Flock::Greeted(Node* node, const wire::Hello& hello) {
   if (Status status = CheckVersion(hello); !status.ok()) return status;
   if (node->agent != nullptr) node->agent->ForgetWords();  // start-up files of a shell
   node->state = Node::State::kHerding;
-  node->heard_ms = Heartbeat::NowMs();
+  node->heard_ms = MonotonicMs();
   node->stream->Send(wire::Kind::kOrders, outlets_.orders(*node));
   for (const auto& [kind, payload] : std::exchange(node->held, {}))
     node->stream->Send(kind, payload);
@@ -204,7 +200,7 @@ void Flock::Carry(Node* node) {
 
 void Flock::OnStream(Node* node) {
   const Result<bool> open = node->stream->Receive();
-  node->heard_ms = Heartbeat::NowMs();
+  node->heard_ms = MonotonicMs();
   for (;;) {
     Result<std::optional<wire::Frame>> frame = node->stream->Next();
     if (!frame.ok()) return Fail(node, LostWords(*node) + std::string(frame.status().message()));
@@ -217,7 +213,7 @@ void Flock::OnStream(Node* node) {
   // The agent's own words tell more, and come any moment.
   poller_->Watch(node->stream->in(), 0);
   if (node->failing_ms == 0) {
-    node->failing_ms = Heartbeat::NowMs() + kReasonMs;
+    node->failing_ms = MonotonicMs() + kReasonMs;
     heartbeat_->Hurry(kReasonMs + 1);
   }
   Settle(node);
@@ -255,7 +251,7 @@ void Flock::OnAgentEnd(Node* node) {
   poller_->Watch(node->agent->end_fd(), 0);
   if (node->state == Node::State::kDone) return;
   // Its last words and last frames may still be in the pipes.
-  if (node->failing_ms == 0) node->failing_ms = Heartbeat::NowMs() + kReasonMs;
+  if (node->failing_ms == 0) node->failing_ms = MonotonicMs() + kReasonMs;
   heartbeat_->Hurry(kReasonMs + 1);
   if (node->stream != nullptr) OnStream(node);
 }
@@ -283,7 +279,7 @@ void Flock::Settle(Node* node) {
     node->agent->Listen();
     status = node->agent->Status();
     words = node->agent->Words();
-    if (!status.has_value() && Heartbeat::NowMs() < node->failing_ms) {
+    if (!status.has_value() && MonotonicMs() < node->failing_ms) {
       if (node->agent->end_fd() < 0) heartbeat_->Hurry(kLookMs);
       return;
     }
@@ -314,7 +310,7 @@ bool Flock::Retry(Node* node) {
       return heard.find(sign) != heard.npos;
     });
   };
-  const bool at_once = Heartbeat::NowMs() + rules_.start_ms < node->due_ms + kAtOnceMs;
+  const bool at_once = MonotonicMs() + rules_.start_ms < node->due_ms + kAtOnceMs;
   if (!status.has_value() || node->attempts >= rules_.attempts ||
       !(heard_any(rules_.passing_signs) || (at_once && heard_any(rules_.quick_signs))))
     return false;
@@ -324,7 +320,7 @@ bool Flock::Retry(Node* node) {
   // Spread, so that those turned away together do not come back together.
   const std::uint64_t pause =
       std::min(kFirstRetryMs << std::min(node->attempts - 1, 10u), kRetryMsMax);
-  node->due_ms = Heartbeat::NowMs() + pause + node->host * 37 % pause;
+  node->due_ms = MonotonicMs() + pause + node->host * 37 % pause;
   heartbeat_->Hurry(pause);
   return true;
 }
@@ -364,7 +360,7 @@ bool Flock::ready() const {
 }
 
 void Flock::Tick() {
-  const std::uint64_t now_ms = Heartbeat::NowMs();
+  const std::uint64_t now_ms = MonotonicMs();
   for (std::size_t i = 0; i < nodes_.size(); ++i) TickNode(nodes_[i].get(), now_ms);
   StartWaiting();
 }

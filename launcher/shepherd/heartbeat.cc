@@ -9,14 +9,9 @@
 #include <ctime>
 #include <utility>
 
-namespace lamina::launcher {
+#include "runtime/base/clock.h"
 
-std::uint64_t Heartbeat::NowMs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
-}
+namespace lamina::launcher {
 
 Heartbeat::~Heartbeat() {
   if (timer_ < 0) return;
@@ -36,19 +31,19 @@ Status Heartbeat::Open(Poller* poller, std::function<void()> on_tick) {
 void Heartbeat::Begin(std::uint64_t silence_ms) {
   silence_ms_ = silence_ms;
   beat_ms_ = silence_ms == 0 ? 2500 : std::clamp<std::uint64_t>(silence_ms / 4, 10, 60'000);
-  heard_ms_ = ticked_ms_ = NowMs();
+  heard_ms_ = ticked_ms_ = MonotonicMs();
   SetTimer(beat_ms_);
 }
 
 void Heartbeat::Hurry(std::uint64_t ms) {
-  if (NowMs() + ms < next_ms_) SetTimer(std::max<std::uint64_t>(ms, 1));
+  if (MonotonicMs() + ms < next_ms_) SetTimer(std::max<std::uint64_t>(ms, 1));
 }
 
 void Heartbeat::SetTimer(std::uint64_t first_ms) {
   const auto time = [](std::uint64_t ms) {
     return timespec{static_cast<time_t>(ms / 1000), static_cast<long>(ms % 1000 * 1'000'000)};
   };
-  next_ms_ = NowMs() + first_ms;
+  next_ms_ = MonotonicMs() + first_ms;
   const itimerspec times{time(beat_ms_), time(first_ms)};
   timerfd_settime(timer_, 0, &times, nullptr);
 }
@@ -56,7 +51,7 @@ void Heartbeat::SetTimer(std::uint64_t first_ms) {
 void Heartbeat::Tick() {
   std::uint64_t count;
   if (read(timer_, &count, sizeof count) < 0) return;
-  const std::uint64_t now = NowMs();
+  const std::uint64_t now = MonotonicMs();
   slept_ = now - ticked_ms_ > 2 * beat_ms_;
   if (slept_) heard_ms_ = now;
   ticked_ms_ = now;

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "launcher/shepherd/poller.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
@@ -29,10 +30,8 @@ class Heartbeat {
   void Hurry(std::uint64_t ms);
   // Within a tick: it came much too late, so we cannot have heard anything.
   bool slept() const { return slept_; }
-  void Heard() { heard_ms_ = NowMs(); }
-  bool TooSilent() const { return silence_ms_ != 0 && NowMs() - heard_ms_ > silence_ms_; }
-
-  static std::uint64_t NowMs();
+  void Heard() { heard_ms_ = MonotonicMs(); }
+  bool TooSilent() const { return silence_ms_ != 0 && MonotonicMs() - heard_ms_ > silence_ms_; }
 
  private:
   void Tick();

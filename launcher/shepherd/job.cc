@@ -5,21 +5,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ctime>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-std::uint64_t NowUs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1000;
-}
 
 HostState::Kind KindOf(Node::State state) {
   switch (state) {
@@ -111,7 +104,7 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
         const auto found = pings_.find(ping.host);
         if (found != pings_.end() && by_host_[ping.host] == node)
-          found->second.round_trip_us = NowUs() - found->second.sent_us;
+          found->second.round_trip_us = MonotonicUs() - found->second.sent_us;
       });
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
@@ -258,7 +251,7 @@ void ShepherdedJob::PingAll() {
   pings_.clear();
   for (const auto& [host, ranks] : ranks_) {
     if (by_host_[host]->state != Node::State::kHerding) continue;
-    pings_[host].sent_us = NowUs();
+    pings_[host].sent_us = MonotonicUs();
     flock_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
   }
   flock_->CarryAll();
@@ -266,7 +259,7 @@ void ShepherdedJob::PingAll() {
 
 // The state of a host that another's shepherd has started is that of its branch.
 std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
-  const std::uint64_t now_ms = Heartbeat::NowMs();
+  const std::uint64_t now_ms = MonotonicMs();
   if (ping) PingAll();
   std::vector<HostState> states;
   for (std::uint32_t host = 0; host < by_host_.size(); ++host) {
@@ -282,7 +275,7 @@ std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
 
 void ShepherdedJob::OnTick() {
   flock_->Tick();
-  const std::uint64_t now_ms = Heartbeat::NowMs();
+  const std::uint64_t now_ms = MonotonicMs();
   CheckWaits(now_ms);
   for (auto guest = guests_.begin(); guest != guests_.end();) {
     if (guest->second.until_ms > now_ms) {

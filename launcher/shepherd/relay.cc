@@ -149,7 +149,7 @@ void Relay::NoteEnd(wire::Ended ended) {
   const bool well = ended.kind == static_cast<std::uint8_t>(RankEvent::Kind::kExited) &&
                     ended.code == 0 && !running_.empty();
   if (ends_.empty()) {
-    ends_due_ms_ = Heartbeat::NowMs() + kGatherMs;
+    ends_due_ms_ = MonotonicMs() + kGatherMs;
     heartbeat_->Hurry(kGatherMs);
   }
   ends_.push_back(std::move(ended));
@@ -247,7 +247,7 @@ void Relay::EndIfDone() {
 
 void Relay::Tick(wire::Beat* beat) {
   flock_.Tick();
-  if (!ends_.empty() && Heartbeat::NowMs() >= ends_due_ms_)
+  if (!ends_.empty() && MonotonicMs() >= ends_due_ms_)
     TellEnds();
   else if (!ends_.empty())
     heartbeat_->Hurry(kGatherMs);

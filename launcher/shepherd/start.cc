@@ -16,6 +16,7 @@
 #include "launcher/shepherd/job.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "runtime/base/check.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
@@ -222,7 +223,7 @@ void ShepherdedJob::OnGuest() {
     Guest& guest = guests_[fd];
     guest.stream = std::make_unique<wire::Stream>(
         fd, fd, wire::SessionKey(wire::KeyOf(secret_), *nonce), wire::Direction::kToShepherd);
-    guest.until_ms = Heartbeat::NowMs() + kGuestMs;
+    guest.until_ms = MonotonicMs() + kGuestMs;
     guest.stream->Open(*nonce);
     poller_->Add(fd, Poller::kRead, [this, fd] { OnGuestSpeaks(fd); });
     if (Status status = guest.stream->Flush(); !status.ok()) OnGuestSpeaks(fd);

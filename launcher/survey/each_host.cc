@@ -11,26 +11,21 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <deque>
 #include <list>
 #include <utility>
 
 #include "launcher/survey/node_word.h"
+#include "launcher/survey/report.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
 constexpr std::size_t kBytesMax = 1 << 20;
-constexpr std::int64_t kLeaveMs = 5000;  // for a job that was told to end by its own timeout
+constexpr std::uint64_t kLeaveMs = 5000;  // for a job that was told to end by its own timeout
 constexpr const char* kThisProgram = "/proc/self/exe";  // of the shepherd, over there
-
-std::int64_t NowUs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
-}
 
 // `plan` with one rank on `host`, which does the errand.
 Plan ErrandPlan(const Plan& plan, std::uint32_t host, const std::vector<std::string>& words,
@@ -57,10 +52,10 @@ Plan ErrandPlan(const Plan& plan, std::uint32_t host, const std::vector<std::str
 // One host being asked: a child of ours that runs the job.
 class Asking {
  public:
-  Asking(const Plan& errand, std::uint32_t host, const RunContext& context, std::int64_t until_us)
-      : until_us_(until_us) {
+  Asking(const Plan& errand, std::uint32_t host, const RunContext& context, std::uint64_t until_ms)
+      : until_ms_(until_ms) {
     answer_.host = host;
-    answer_.asked_us = NowUs(CLOCK_REALTIME);
+    answer_.asked_us = WallClockUs();
     int out[2] = {-1, -1}, err[2] = {-1, -1};
     const bool piped = pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0;
     child_ = piped ? fork() : -1;
@@ -102,9 +97,9 @@ class Asking {
     }
   }
   // Both streams have ended, so the job has; or it is made to.
-  bool Done(std::int64_t now_us) {
+  bool Done(std::uint64_t now_ms) {
     const bool ended = fds_[0] < 0 && fds_[1] < 0;
-    const bool late = now_us > until_us_;
+    const bool late = now_ms > until_ms_;
     if (!ended && !late) return false;
     if (child_ > 0) {
       if (!ended) kill(child_, SIGKILL);
@@ -113,14 +108,14 @@ class Asking {
       answer_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
     if (!ended) answer_.err += "it did not end in time and was killed\n";
-    answer_.answered_us = NowUs(CLOCK_REALTIME);
+    answer_.answered_us = WallClockUs();
     return true;
   }
   HostAnswer Take() { return std::move(answer_); }
 
  private:
   HostAnswer answer_;
-  std::int64_t until_us_;
+  std::uint64_t until_ms_;
   pid_t child_ = -1;
   int fds_[2] = {-1, -1};
 };
@@ -137,10 +132,9 @@ void AskEachHost(const Plan& plan, const std::vector<std::string>& words, const 
     while (!waiting.empty() && asking.size() < limits.hosts_at_once) {
       const std::uint32_t host = waiting.front();
       waiting.pop_front();
-      const std::int64_t until_us =
-          NowUs(CLOCK_MONOTONIC) + (static_cast<std::int64_t>(limits.timeout_ms) + kLeaveMs) * 1000;
+      const std::uint64_t until_ms = MonotonicMs() + limits.timeout_ms + kLeaveMs;
       asking.emplace_back(ErrandPlan(plan, host, words, limits.timeout_ms), host, context,
-                          until_us);
+                          until_ms);
     }
     std::vector<pollfd> ready;
     for (const Asking& each : asking) each.AddTo(&ready);
@@ -148,9 +142,9 @@ void AskEachHost(const Plan& plan, const std::vector<std::string>& words, const 
     for (const pollfd& fd : ready)
       if (fd.revents != 0)
         for (Asking& each : asking) each.Read(fd.fd);
-    const std::int64_t now_us = NowUs(CLOCK_MONOTONIC);
+    const std::uint64_t now_ms = MonotonicMs();
     for (auto each = asking.begin(); each != asking.end();) {
-      if (!each->Done(now_us)) {
+      if (!each->Done(now_ms)) {
         ++each;
         continue;
       }

@@ -50,6 +50,12 @@ std::vector<std::string> Missing(const std::vector<std::string>& one,
 
 }  // namespace
 
+std::int64_t WallClockUs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+}
+
 HostReport ReportHere(const std::string& program) {
   const Installation installation = ThisInstallation();
   HostReport report;
@@ -66,9 +72,7 @@ HostReport ReportHere(const std::string& program) {
     const std::string where = own.Get("PATH").value_or(std::string(kDefaultPath));
     report.program_problem = CheckProgram(program, "", where).message;
   }
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  report.clock_us = now.tv_sec * 1'000'000 + now.tv_nsec / 1000;
+  report.clock_us = WallClockUs();
   return report;
 }
 

@@ -24,6 +24,9 @@ struct HostReport {
   friend bool operator==(const HostReport&, const HostReport&) = default;
 };
 
+// The time of the day, which hosts are compared by.
+std::int64_t WallClockUs();
+
 // Of this very installation. `program`: the one to look for; "": none.
 HostReport ReportHere(const std::string& program);
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 
 #include "runtime/base/call_names.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/text.h"
 
@@ -89,19 +89,12 @@ Fate Script::Of(std::uint32_t rank) const {
   return found == by_rank_.end() ? others_ : found->second;
 }
 
-std::uint64_t FakeJob::NowMs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
 Result<std::unique_ptr<Job>> FakeJob::Start(const Script& script,
                                             std::span<const RankStart> starts) {
   std::unique_ptr<FakeJob> job(new FakeJob);
   job->timer_fd_ = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
   if (job->timer_fd_ < 0) return SystemError(Code::kResource, errno, "cannot make a timer");
-  job->start_ms_ = NowMs();
+  job->start_ms_ = MonotonicMs();
   for (const RankStart& start : starts) {
     Fate fate = script.Of(start.rank);
     if (fate.failure.empty()) {
@@ -133,7 +126,7 @@ void FakeJob::Arm() {
   } else if (!running_.empty()) {
     std::uint64_t next = UINT64_MAX;
     for (const auto& [rank, fate] : running_) next = std::min<std::uint64_t>(next, fate.at_ms);
-    const std::uint64_t passed = NowMs() - start_ms_;
+    const std::uint64_t passed = MonotonicMs() - start_ms_;
     const std::uint64_t left = next > passed ? next - passed : 0;
     time.it_value.tv_sec = static_cast<time_t>(left / 1000);
     time.it_value.tv_nsec = static_cast<long>(left % 1000 * 1'000'000 + 1);
@@ -145,7 +138,7 @@ std::optional<RankEvent> FakeJob::Next() {
   std::uint64_t unused;
   while (read(timer_fd_, &unused, sizeof unused) > 0) continue;
   if (events_.empty()) {
-    const std::uint64_t passed = NowMs() - start_ms_;
+    const std::uint64_t passed = MonotonicMs() - start_ms_;
     for (auto entry = running_.begin(); entry != running_.end();) {
       const Fate& fate = entry->second;
       if (fate.at_ms > passed) {

@@ -55,7 +55,6 @@ class FakeJob final : public Job {
  private:
   FakeJob() = default;
   void Arm();
-  static std::uint64_t NowMs();
 
   int timer_fd_ = -1;
   std::uint64_t start_ms_ = 0;

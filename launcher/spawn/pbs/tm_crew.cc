@@ -11,16 +11,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::pbs {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int kAnswerTimeoutMs = 10'000;
 constexpr int kFarewellMs = 2'000;
 
@@ -82,12 +81,10 @@ TmCrew::~TmCrew() {
     if (!task.running || connection_ < 0) continue;
     if (!Send(session_.Signal(task.node, task.task, SIGKILL, &event)).ok()) break;
   }
-  const auto deadline = Clock::now() + std::chrono::milliseconds(kFarewellMs);
-  while (connection_ >= 0 && AnyRunning() && Clock::now() < deadline) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    Receive(static_cast<int>(std::max<std::int64_t>(left, 0)));
-  }
+  const std::uint64_t until_ms = MonotonicMs() + kFarewellMs;
+  for (std::uint64_t now_ms;
+       connection_ >= 0 && AnyRunning() && (now_ms = MonotonicMs()) < until_ms;)
+    Receive(static_cast<int>(until_ms - now_ms));
   if (connection_ >= 0) close(connection_);
 }
 
