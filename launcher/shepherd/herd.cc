@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "launcher/pmix/hint.h"
-#include "launcher/shepherd/flock.h"
 #include "launcher/shepherd/ring_copy.h"
+#include "launcher/shepherd/shepherds.h"
 #include "runtime/base/event_ring.h"
 
 namespace lamina::launcher {

@@ -39,7 +39,7 @@ ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, Shepherd
 
 ShepherdedJob::~ShepherdedJob() {
   if (output_ != nullptr) output_->Tell(nullptr);
-  flock_.reset();
+  shepherds_.reset();
   for (const auto& [fd, guest] : guests_) poller_->Remove(fd);
   guests_.clear();
   crew_.reset();
@@ -49,7 +49,7 @@ ShepherdedJob::~ShepherdedJob() {
 
 std::optional<RankEvent> ShepherdedJob::Next() {
   poller_->Turn();
-  flock_->CarryAll();
+  shepherds_->CarryAll();
   if (events_.empty()) return std::nullopt;
   RankEvent event = std::move(events_.front());
   events_.pop_front();
@@ -97,8 +97,8 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return wire::With(wire::DecodeReady(frame.payload), [&](const wire::Ready& ready) {
         const std::uint32_t host = ready.crowded_host;
         if (host < by_host_.size() && by_host_[host] == node) HearCrowd(ready);
-        if (!std::exchange(node->ready, true) && flock_->ready())
-          flock_->SendAll(wire::Kind::kStart, Encode(wire::Start{crowded_}));
+        if (!std::exchange(node->ready, true) && shepherds_->ready())
+          shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{crowded_}));
       });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
@@ -122,8 +122,8 @@ void ShepherdedJob::Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t
   // No end will come of what nobody takes.
   if (bytes == wire::Credit::kGone) remotes_.at(rank).ended[stream - 1u] = true;
   Node* node = NodeOfRank(rank);
-  flock_->Send(node, wire::Kind::kWritten, Encode(wire::Credit{rank, stream, bytes}));
-  flock_->Carry(node);  // our reader's doing, so nobody else is about to
+  shepherds_->Send(node, wire::Kind::kWritten, Encode(wire::Credit{rank, stream, bytes}));
+  shepherds_->Carry(node);  // our reader's doing, so nobody else is about to
 }
 
 // Said once a job: of the first host, and not where the plan foresaw it on any.
@@ -154,8 +154,8 @@ void ShepherdedJob::HearEnd(const wire::Ended& ended) {
 }
 
 void ShepherdedJob::HearGone(const wire::Gone& gone) {
-  if (!gone.lost && !flock_->sweeping()) return TakeBack(gone);
-  flock_->StopStarting();
+  if (!gone.lost && !shepherds_->sweeping()) return TakeBack(gone);
+  shepherds_->StopStarting();
   Lose(gone.hosts, RankEvent::Kind::kLost, 0, gone.why);
 }
 
@@ -163,11 +163,11 @@ void ShepherdedJob::HearGone(const wire::Gone& gone) {
 // if that fails as well, it has been said by then what is wrong.
 void ShepherdedJob::TakeBack(const wire::Gone& gone) {
   for (const std::uint32_t host : gone.hosts) {
-    NoteNode(flock_->Add(host, false, CommandTo(host), {}));
+    NoteNode(shepherds_->Add(host, false, CommandTo(host), {}));
     hub_->Move(host, by_host_[host]->edge);
     taken_back_[host] = gone.why;
   }
-  flock_->StartWaiting();
+  shepherds_->StartWaiting();
 }
 
 void ShepherdedJob::SayTakenBack(std::uint32_t host) {
@@ -182,7 +182,7 @@ void ShepherdedJob::SayTakenBack(std::uint32_t host) {
 // These hosts and their ranks are given up.
 void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int signal,
                          const std::string& why) {
-  std::string said = flock_->sweeping() ? "" : why;  // at the end it harms nobody
+  std::string said = shepherds_->sweeping() ? "" : why;  // at the end it harms nobody
   for (const std::uint32_t host : hosts)
     for (const std::uint32_t rank : ranks_.at(host)) {
       Remote& remote = remotes_.at(rank);
@@ -211,20 +211,20 @@ void ShepherdedJob::Signal(std::uint32_t rank, int signal) {
   if (!remotes_.at(rank).running) return;
   Node* node = NodeOfRank(rank);
   if (node->state == Node::State::kHerding) {
-    flock_->Send(node, wire::Kind::kSignal,
-                 Encode(wire::SignalOrder{static_cast<std::uint32_t>(signal), {rank}}));
-    flock_->CarryAll();
+    shepherds_->Send(node, wire::Kind::kSignal,
+                     Encode(wire::SignalOrder{static_cast<std::uint32_t>(signal), {rank}}));
+    shepherds_->CarryAll();
   } else if (EndsProcesses(signal) && !node->over()) {
-    flock_->Cancel(node);
+    shepherds_->Cancel(node);
     Lose(node->hosts(), RankEvent::Kind::kKilled, signal, "");
     heartbeat_.Hurry(1);  // somebody has to fetch the news
   }
 }
 
-void ShepherdedJob::Sweep() { flock_->Sweep(); }
+void ShepherdedJob::Sweep() { shepherds_->Sweep(); }
 
 bool ShepherdedJob::Settled() const {
-  return flock_->over() && std::all_of(remotes_.begin(), remotes_.end(), [](const auto& entry) {
+  return shepherds_->over() && std::all_of(remotes_.begin(), remotes_.end(), [](const auto& entry) {
            return entry.second.ended[0] && entry.second.ended[1];
          });
 }
@@ -252,9 +252,9 @@ void ShepherdedJob::PingAll() {
   for (const auto& [host, ranks] : ranks_) {
     if (by_host_[host]->state != Node::State::kHerding) continue;
     pings_[host].sent_us = MonotonicUs();
-    flock_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
+    shepherds_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
   }
-  flock_->CarryAll();
+  shepherds_->CarryAll();
 }
 
 // The state of a host that another's shepherd has started is that of its branch.
@@ -274,7 +274,7 @@ std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
 }
 
 void ShepherdedJob::OnTick() {
-  flock_->Tick();
+  shepherds_->Tick();
   const std::uint64_t now_ms = MonotonicMs();
   CheckWaits(now_ms);
   for (auto guest = guests_.begin(); guest != guests_.end();) {

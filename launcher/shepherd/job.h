@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Job of a spawner that has shepherds: what the launcher does with the streams of its flock.
+// The Job of a spawner that has shepherds: what the launcher does with the streams of its
+// shepherds.
 #pragma once
 
 #include <array>
@@ -15,13 +16,13 @@
 #include "launcher/plan/plan.h"
 #include "launcher/pmix/hub.h"
 #include "launcher/shepherd/dial.h"
-#include "launcher/shepherd/flock.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/heartbeat.h"
 #include "launcher/shepherd/node.h"
 #include "launcher/shepherd/params.h"
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/shepherded_job.h"
+#include "launcher/shepherd/shepherds.h"
 #include "launcher/wire/messages.h"
 
 namespace lamina::launcher {
@@ -94,7 +95,7 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, Remote> remotes_;                    // by rank
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
   OutputPort* output_ = nullptr;
-  std::unique_ptr<Flock> flock_;
+  std::unique_ptr<Shepherds> shepherds_;
   std::vector<Node*> by_host_;  // which of them leads there; null: no rank is there
   std::unique_ptr<pmix::Hub> hub_;
   std::deque<RankEvent> events_;

@@ -21,7 +21,7 @@ struct Node {
   //     └── retry ──┘  └──────────┴─────> lost      its owner has been told
   enum class State { kWaiting, kStarting, kHerding, kDone, kLost };
 
-  std::uint32_t edge = 0;  // index into its flock's nodes
+  std::uint32_t edge = 0;  // index into the nodes of its Shepherds
   std::uint32_t host = 0;  // index into the plan's
   std::string name;
   bool here = false;                 // this machine: no agent in between

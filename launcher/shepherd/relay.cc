@@ -22,14 +22,14 @@ Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, O
     : orders_(orders),
       heartbeat_(heartbeat),
       outlets_(std::move(outlets)),
-      flock_(
-          orders.plan, orders.rules, orders.silence_ms, poller, heartbeat,
-          Flock::Outlets{[this](const Node& node) { return OrdersFor(node); },
-                         [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
-                         [this](Node* node, bool started, const std::string& why) {
-                           Failed(node, started, why);
-                         },
-                         [this] { EndIfDone(); }}),
+      shepherds_(orders.plan, orders.rules, orders.silence_ms, poller, heartbeat,
+                 Shepherds::Outlets{
+                     [this](const Node& node) { return OrdersFor(node); },
+                     [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+                     [this](Node* node, bool started, const std::string& why) {
+                       Failed(node, started, why);
+                     },
+                     [this] { EndIfDone(); }}),
       by_host_(orders.plan.hosts.size()),
       hub_(orders.plan, std::vector<pmix::Hub::Edge>(orders.plan.hosts.size(), pmix::Hub::kUp),
            false,
@@ -37,22 +37,22 @@ Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, O
                                 if (edge == pmix::Hub::kUp)
                                   outlets_.send(wire::Kind::kLetter, letter);
                                 else
-                                  flock_.Send(flock_.nodes()[edge].get(), wire::Kind::kLetter,
-                                              letter);
+                                  shepherds_.Send(shepherds_.nodes()[edge].get(),
+                                                  wire::Kind::kLetter, letter);
                               },
                               nullptr}) {
   // Of agents that look names up: hosts not found in time are given back to the launcher, which has
   // the patience that resolv.conf asks for.
   setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
-  flock_.Add(orders_.host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
-  flock_.AddTree(orders_.below);
-  for (const auto& node : flock_.nodes())
+  shepherds_.Add(orders_.host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
+  shepherds_.AddTree(orders_.below);
+  for (const auto& node : shepherds_.nodes())
     for (const std::uint32_t host : node->hosts()) {
       by_host_[host] = node.get();
       hub_.Move(host, node->edge);
     }
   for (const wire::RankOrder& rank : orders_.ranks) running_.insert(rank.rank);
-  flock_.StartWaiting();
+  shepherds_.StartWaiting();
 }
 
 Node* Relay::NodeOf(std::uint32_t rank) const {
@@ -70,7 +70,8 @@ std::string Relay::OrdersFor(const Node& node) const {
 
 Status Relay::Obey(const wire::Frame& frame) {
   const auto pass_on = [this, &frame](std::uint32_t rank) {
-    if (Node* node = NodeOf(rank); node != nullptr) flock_.Send(node, frame.kind, frame.payload);
+    if (Node* node = NodeOf(rank); node != nullptr)
+      shepherds_.Send(node, frame.kind, frame.payload);
   };
   switch (frame.kind) {
     case wire::Kind::kInput:
@@ -88,13 +89,13 @@ Status Relay::Obey(const wire::Frame& frame) {
         if (ping.host == orders_.host)
           outlets_.send(frame.kind, frame.payload);
         else if (Node* node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr)
-          flock_.Send(node, frame.kind, frame.payload);
+          shepherds_.Send(node, frame.kind, frame.payload);
       });
     case wire::Kind::kStart:
-      flock_.SendAll(frame.kind, frame.payload);
+      shepherds_.SendAll(frame.kind, frame.payload);
       return {};
     case wire::Kind::kSweep:
-      flock_.Sweep();
+      shepherds_.Sweep();
       EndIfDone();
       return {};
     default:
@@ -169,7 +170,7 @@ void Relay::HearReady(Node* node, const wire::Ready& ready) {
 }
 
 void Relay::TellIfReady() {
-  if (flock_.ready() && !std::exchange(told_ready_, true))
+  if (shepherds_.ready() && !std::exchange(told_ready_, true))
     outlets_.send(wire::Kind::kReady, Encode(ready_));
 }
 
@@ -217,15 +218,15 @@ void Relay::Signal(const wire::SignalOrder& order) {
     if (Node* node = NodeOf(rank); node != nullptr && !node->over()) by_node[node].push_back(rank);
   for (auto& [node, ranks] : by_node)
     if (node->state == Node::State::kHerding)
-      flock_.Send(node, wire::Kind::kSignal,
-                  Encode(wire::SignalOrder{order.signal, std::move(ranks)}));
+      shepherds_.Send(node, wire::Kind::kSignal,
+                      Encode(wire::SignalOrder{order.signal, std::move(ranks)}));
     else if (EndsProcesses(static_cast<int>(order.signal)))
       Cancel(node, order.signal);
 }
 
 // The job ends before the node is up: so do its ranks.
 void Relay::Cancel(Node* node, std::uint32_t signal) {
-  flock_.Cancel(node);
+  shepherds_.Cancel(node);
   for (const wire::RankOrder& rank : orders_.ranks) {
     if (NodeOf(rank.rank) != node) continue;
     wire::Ended ended;
@@ -239,14 +240,14 @@ void Relay::Cancel(Node* node, std::uint32_t signal) {
 }
 
 void Relay::EndIfDone() {
-  if (done_ || !flock_.sweeping() || !flock_.over()) return;
+  if (done_ || !shepherds_.sweeping() || !shepherds_.over()) return;
   done_ = true;
   TellEnds();
   outlets_.done();
 }
 
 void Relay::Tick(wire::Beat* beat) {
-  flock_.Tick();
+  shepherds_.Tick();
   if (!ends_.empty() && MonotonicMs() >= ends_due_ms_)
     TellEnds();
   else if (!ends_.empty())

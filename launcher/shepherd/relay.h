@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "launcher/pmix/hub.h"
-#include "launcher/shepherd/flock.h"
+#include "launcher/shepherd/shepherds.h"
 #include "launcher/wire/messages.h"
 
 namespace lamina::launcher {
@@ -35,7 +35,7 @@ class Relay {
 
   // A frame from above.
   Status Obey(const wire::Frame& frame);
-  void CarryAll() { flock_.CarryAll(); }
+  void CarryAll() { shepherds_.CarryAll(); }
   // From the owner's heartbeat; what its own should tell is added to `beat`.
   void Tick(wire::Beat* beat);
 
@@ -59,7 +59,7 @@ class Relay {
   const wire::Orders& orders_;
   Heartbeat* const heartbeat_;
   const Outlets outlets_;
-  Flock flock_;
+  Shepherds shepherds_;
   std::vector<Node*> by_host_;
   pmix::Hub hub_;
   std::set<std::uint32_t> running_;  // ranks whose end was not heard of

@@ -59,7 +59,7 @@ Status ShepherdedJob::Start(std::span<const RankStart> starts) {
   heartbeat_.Begin(params_.silence_ms);
   if (const auto* manager = std::get_if<Manager>(&starter_))
     if (Status status = CallCrew(*manager); !status.ok()) return status;
-  flock_->StartWaiting();
+  shepherds_->StartWaiting();
   return {};
 }
 
@@ -69,7 +69,8 @@ void ShepherdedJob::MakeHub() {
   hub_ = std::make_unique<pmix::Hub>(
       plan_, std::move(edges), true,
       pmix::Hub::Outlets{[this](pmix::Hub::Edge edge, const std::string& letter) {
-                           flock_->Send(flock_->nodes()[edge].get(), wire::Kind::kLetter, letter);
+                           shepherds_->Send(shepherds_->nodes()[edge].get(), wire::Kind::kLetter,
+                                            letter);
                          },
                          [this](std::uint32_t rank, int code, std::string message) {
                            RankEvent event;
@@ -118,40 +119,40 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
     if (fd < 0)
       return SystemError(Code::kResource, errno, "cannot keep the input of rank %u", rank);
     remote->order.reads_input = true;
-    remote->input =
-        std::make_unique<Source>(poller_.get(), fd, 0, [this, rank](std::string_view piece) {
-          flock_->Send(NodeOfRank(rank), wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
-        });
+    remote->input = std::make_unique<
+        Source>(poller_.get(), fd, 0, [this, rank](std::string_view piece) {
+      shepherds_->Send(NodeOfRank(rank), wire::Kind::kInput, Encode(wire::Piece{rank, 0, piece}));
+    });
   }
   return {};
 }
 
 void ShepherdedJob::MakeNodes() {
-  flock_ = std::make_unique<Flock>(
+  shepherds_ = std::make_unique<Shepherds>(
       plan_, Rules(), params_.silence_ms, &*poller_, &heartbeat_,
-      Flock::Outlets{[this](const Node& node) { return OrdersFor(node); },
-                     [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
-                     [this](Node* node, bool started, const std::string& why) {
-                       flock_->StopStarting();
-                       Lose(node->hosts(),
-                            started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
-                            why);
-                     },
-                     [] {}});
+      Shepherds::Outlets{[this](const Node& node) { return OrdersFor(node); },
+                         [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+                         [this](Node* node, bool started, const std::string& why) {
+                           shepherds_->StopStarting();
+                           Lose(node->hosts(),
+                                started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
+                                why);
+                         },
+                         [] {}});
   by_host_.resize(plan_.hosts.size());
   for (const RankPlan& rank : plan_.ranks) ranks_[rank.host].push_back(rank.rank);
   const Machine machine = ThisMachine(true);
   std::vector<wire::Below> others;
   for (const auto& [host, ranks] : ranks_) {
     if (IsThisMachine(plan_.hosts[host].name, machine))
-      flock_->Add(host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
+      shepherds_->Add(host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
     else if (std::holds_alternative<Manager>(starter_))
-      flock_->Add(host, false, {}, {});
+      shepherds_->Add(host, false, {}, {});
     else
       others.push_back({host, CommandTo(host)});
   }
-  flock_->AddTree(others);
-  for (const auto& node : flock_->nodes()) NoteNode(node.get());
+  shepherds_->AddTree(others);
+  for (const auto& node : shepherds_->nodes()) NoteNode(node.get());
 }
 
 void ShepherdedJob::NoteNode(Node* node) {
@@ -187,7 +188,7 @@ std::vector<std::string> ShepherdedJob::CommandTo(std::uint32_t host) const {
 // Dial-back: everything the manager starts gets the same environment; who calls is told apart by
 // what it says of itself.
 Status ShepherdedJob::CallCrew(const Manager& manager) {
-  for (const auto& node : flock_->nodes())
+  for (const auto& node : shepherds_->nodes())
     if (!node->here) called_.push_back(node->host);
   if (called_.empty()) return {};
   Result<std::string> secret = wire::RandomBytes();
@@ -199,8 +200,8 @@ Status ShepherdedJob::CallCrew(const Manager& manager) {
   poller_->Add(exchange_.fd, Poller::kRead, [this] { OnGuest(); });
   const Manager::Calling calling = {std::string(kCallVariable) + "=" + exchange_.addresses,
                                     std::string(kSecretVariable) + "=" + HexOf(secret_)};
-  for (const auto& node : flock_->nodes())
-    if (!node->here) flock_->Expect(node.get());
+  for (const auto& node : shepherds_->nodes())
+    if (!node->here) shepherds_->Expect(node.get());
   Result<std::unique_ptr<ShepherdCrew>> crew =
       manager.start(plan_, called_, ShepherdCommand(called_.front()), calling);
   if (!crew.ok()) return std::move(crew).status();
@@ -255,7 +256,7 @@ void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
         hello.host.c_str());
     return;
   }
-  flock_->Adopt(node, std::move(stream), hello);
+  shepherds_->Adopt(node, std::move(stream), hello);
   // Once everybody has called, nobody else has to.
   const bool awaited = std::any_of(called_.begin(), called_.end(), [this](std::uint32_t host) {
     return by_host_[host]->state == Node::State::kStarting;
@@ -304,7 +305,7 @@ void ShepherdedJob::OnCrew() {
       // One that has called is believed by its stream; this is only the reason for its end.
       node->failure = event->why;
       if (node->stream == nullptr)
-        flock_->Fail(node, "cannot start on " + node->name + ": " + event->why);
+        shepherds_->Fail(node, "cannot start on " + node->name + ": " + event->why);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/shepherd/flock.h"
+#include "launcher/shepherd/shepherds.h"
 
 #include <unistd.h>
 
@@ -43,8 +43,8 @@ std::string CannotStart(const Node& node, std::string_view why) {
 
 }  // namespace
 
-Flock::Flock(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
-             Heartbeat* heartbeat, Outlets outlets)
+Shepherds::Shepherds(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms,
+                     Poller* poller, Heartbeat* heartbeat, Outlets outlets)
     : plan_(plan),
       rules_(std::move(rules)),
       silence_ms_(silence_ms),
@@ -54,7 +54,7 @@ Flock::Flock(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms,
 
 // Shepherds that have said goodbye are leaving; the others learn it from the end of their stream,
 // and clean up.
-Flock::~Flock() {
+Shepherds::~Shepherds() {
   for (const auto& node : nodes_) Detach(node.get());
   for (const int signal : {0, SIGTERM, SIGKILL})
     for (const auto& node : nodes_) {
@@ -65,8 +65,8 @@ Flock::~Flock() {
     }
 }
 
-Node* Flock::Add(std::uint32_t host, bool here, std::vector<std::string> command,
-                 std::vector<wire::Below> below) {
+Node* Shepherds::Add(std::uint32_t host, bool here, std::vector<std::string> command,
+                     std::vector<wire::Below> below) {
   auto node = std::make_unique<Node>();
   node->edge = static_cast<std::uint32_t>(nodes_.size());
   node->host = host;
@@ -78,7 +78,7 @@ Node* Flock::Add(std::uint32_t host, bool here, std::vector<std::string> command
   return nodes_.back().get();
 }
 
-void Flock::AddTree(std::span<const wire::Below> hosts) {
+void Shepherds::AddTree(std::span<const wire::Below> hosts) {
   const std::size_t children =
       rules_.width == 0 ? hosts.size() : std::min<std::size_t>(hosts.size(), rules_.width);
   for (std::size_t child = 0; child < children; ++child) {
@@ -90,7 +90,7 @@ void Flock::AddTree(std::span<const wire::Below> hosts) {
   }
 }
 
-void Flock::StartWaiting() {
+void Shepherds::StartWaiting() {
   std::uint32_t starting = 0;
   for (const auto& node : nodes_)
     if (node->state == Node::State::kStarting && node->agent != nullptr) ++starting;
@@ -103,7 +103,7 @@ void Flock::StartWaiting() {
   }
 }
 
-void Flock::Expect(Node* node) {
+void Shepherds::Expect(Node* node) {
   node->state = Node::State::kStarting;
   node->due_ms = MonotonicMs() + rules_.start_ms;
   heartbeat_->Hurry(rules_.start_ms + 1);
@@ -111,7 +111,7 @@ void Flock::Expect(Node* node) {
   node->failure.clear();
 }
 
-void Flock::StartNode(Node* node) {
+void Shepherds::StartNode(Node* node) {
   Expect(node);
   ++node->attempts;
   Result<std::unique_ptr<Agent>> agent = Agent::Start(node->command, nullptr, true);
@@ -127,7 +127,7 @@ void Flock::StartNode(Node* node) {
   Attach(node);
 }
 
-void Flock::Attach(Node* node) {
+void Shepherds::Attach(Node* node) {
   poller_->Add(node->stream->in(), Poller::kRead, [this, node] { OnStream(node); });
   if (node->stream->out() != node->stream->in())
     poller_->Add(node->stream->out(), 0, [this, node] { Carry(node); });
@@ -139,7 +139,7 @@ void Flock::Attach(Node* node) {
   Carry(node);
 }
 
-void Flock::Detach(Node* node) {
+void Shepherds::Detach(Node* node) {
   if (node->stream != nullptr) {
     poller_->Remove(node->stream->in());
     poller_->Remove(node->stream->out());
@@ -151,7 +151,7 @@ void Flock::Detach(Node* node) {
   }
 }
 
-void Flock::Adopt(Node* node, std::unique_ptr<wire::Stream> stream, const wire::Hello& hello) {
+void Shepherds::Adopt(Node* node, std::unique_ptr<wire::Stream> stream, const wire::Hello& hello) {
   node->stream = std::move(stream);
   Attach(node);
   if (Status status = Greeted(node, hello); !status.ok())
@@ -159,7 +159,7 @@ void Flock::Adopt(Node* node, std::unique_ptr<wire::Stream> stream, const wire::
   Carry(node);
 }
 
-Status Flock::Greeted(Node* node, const wire::Hello& hello) {
+Status Shepherds::Greeted(Node* node, const wire::Hello& hello) {
   if (Status status = CheckVersion(hello); !status.ok()) return status;
   if (node->agent != nullptr) node->agent->ForgetWords();  // start-up files of a shell
   node->state = Node::State::kHerding;
@@ -172,25 +172,25 @@ Status Flock::Greeted(Node* node, const wire::Hello& hello) {
   return {};
 }
 
-void Flock::Send(Node* node, wire::Kind kind, std::string_view payload) {
+void Shepherds::Send(Node* node, wire::Kind kind, std::string_view payload) {
   if (node->state == Node::State::kHerding)
     node->stream->Send(kind, payload);
   else if (!node->over())
     node->held.emplace_back(kind, std::string(payload));
 }
 
-void Flock::SendAll(wire::Kind kind, std::string_view payload) {
+void Shepherds::SendAll(wire::Kind kind, std::string_view payload) {
   for (const auto& node : nodes_)
     if (node->state == Node::State::kHerding) node->stream->Send(kind, payload);
 }
 
-void Flock::CarryAll() {
+void Shepherds::CarryAll() {
   for (const auto& node : nodes_)
     if (node->stream != nullptr && node->stream->unsent()) Carry(node.get());
 }
 
 // What cannot be written is told by the end of the other direction, with its reason.
-void Flock::Carry(Node* node) {
+void Shepherds::Carry(Node* node) {
   if (node->stream == nullptr) return;
   const bool alive = node->stream->Flush().ok();
   const bool same = node->stream->out() == node->stream->in();
@@ -198,7 +198,7 @@ void Flock::Carry(Node* node) {
   poller_->Watch(node->stream->out(), (same ? std::uint32_t{Poller::kRead} : 0u) | write);
 }
 
-void Flock::OnStream(Node* node) {
+void Shepherds::OnStream(Node* node) {
   const Result<bool> open = node->stream->Receive();
   node->heard_ms = MonotonicMs();
   for (;;) {
@@ -219,7 +219,7 @@ void Flock::OnStream(Node* node) {
   Settle(node);
 }
 
-Status Flock::Hear(Node* node, const wire::Frame& frame) {
+Status Shepherds::Hear(Node* node, const wire::Frame& frame) {
   if (node->state == Node::State::kStarting) {
     if (frame.kind != wire::Kind::kHello)
       return Error(Code::kInvalid, "its shepherd does not greet");
@@ -240,14 +240,14 @@ Status Flock::Hear(Node* node, const wire::Frame& frame) {
 }
 
 // What a shepherd at work logs is for people to see; all else is kept as a reason, should it end.
-void Flock::OnWords(Node* node) {
+void Shepherds::OnWords(Node* node) {
   if (!node->agent->Listen()) poller_->Watch(node->agent->words_fd(), 0);
   if (node->state != Node::State::kHerding) return;
   const std::string lines = node->agent->TakeLines("lamina ");
   if (!lines.empty() && write(STDERR_FILENO, lines.data(), lines.size()) < 0) return;
 }
 
-void Flock::OnAgentEnd(Node* node) {
+void Shepherds::OnAgentEnd(Node* node) {
   poller_->Watch(node->agent->end_fd(), 0);
   if (node->state == Node::State::kDone) return;
   // Its last words and last frames may still be in the pipes.
@@ -257,7 +257,7 @@ void Flock::OnAgentEnd(Node* node) {
 }
 
 // "node07 is lost, and with it node08, node09 and 4 more that were reached through it: "
-std::string Flock::LostWords(const Node& node) const {
+std::string Shepherds::LostWords(const Node& node) const {
   std::string words = node.name + " is lost";
   const std::size_t below = node.state == Node::State::kHerding ? node.below.size() : 0;
   for (std::size_t i = 0; i < std::min(below, kHostsNamed); ++i)
@@ -272,7 +272,7 @@ std::string Flock::LostWords(const Node& node) const {
 }
 
 // The stream has ended. Now, or when the time for it is over: why?
-void Flock::Settle(Node* node) {
+void Shepherds::Settle(Node* node) {
   std::optional<int> status;
   std::string words;
   if (node->agent != nullptr) {
@@ -302,7 +302,7 @@ void Flock::Settle(Node* node) {
   Fail(node, why);
 }
 
-bool Flock::Retry(Node* node) {
+bool Shepherds::Retry(Node* node) {
   if (node->here || node->agent == nullptr || failed_ || sweeping_) return false;
   const std::optional<int> status = node->agent->Status();
   const auto heard_any = [&heard = node->agent->heard()](const std::vector<std::string>& signs) {
@@ -325,14 +325,14 @@ bool Flock::Retry(Node* node) {
   return true;
 }
 
-void Flock::Fail(Node* node, const std::string& why) {
+void Shepherds::Fail(Node* node, const std::string& why) {
   if (node->over()) return;
   const bool started = node->state == Node::State::kHerding;
   Cancel(node);
   outlets_.failed(node, started, why);
 }
 
-void Flock::Cancel(Node* node) {
+void Shepherds::Cancel(Node* node) {
   const bool started = node->state == Node::State::kHerding;
   node->state = Node::State::kLost;
   node->ready = false;
@@ -341,7 +341,7 @@ void Flock::Cancel(Node* node) {
   Detach(node);
 }
 
-void Flock::Sweep() {
+void Shepherds::Sweep() {
   sweeping_ = true;
   for (const auto& node : nodes_)
     if (node->state == Node::State::kWaiting)
@@ -351,21 +351,21 @@ void Flock::Sweep() {
   CarryAll();
 }
 
-bool Flock::over() const {
+bool Shepherds::over() const {
   return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->over(); });
 }
 
-bool Flock::ready() const {
+bool Shepherds::ready() const {
   return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) { return node->ready; });
 }
 
-void Flock::Tick() {
+void Shepherds::Tick() {
   const std::uint64_t now_ms = MonotonicMs();
   for (std::size_t i = 0; i < nodes_.size(); ++i) TickNode(nodes_[i].get(), now_ms);
   StartWaiting();
 }
 
-void Flock::TickNode(Node* node, std::uint64_t now_ms) {
+void Shepherds::TickNode(Node* node, std::uint64_t now_ms) {
   if (node->state != Node::State::kStarting && node->state != Node::State::kHerding) return;
   if (node->failing_ms != 0) return Settle(node);
   if (node->state == Node::State::kStarting) {

@@ -24,7 +24,7 @@
 
 namespace lamina::launcher {
 
-class Flock {
+class Shepherds {
  public:
   struct Outlets {
     // The payload of the orders for one that has just greeted.
@@ -37,12 +37,12 @@ class Flock {
     std::function<void()> left;
   };
   // `plan` and what the pointers point to must outlive it. `silence_ms`: 0 for ever.
-  Flock(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
-        Heartbeat* heartbeat, Outlets outlets);
+  Shepherds(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
+            Heartbeat* heartbeat, Outlets outlets);
   // Lets those go who said goodbye, and ends the agents of the others.
-  ~Flock();
-  Flock(const Flock&) = delete;
-  Flock& operator=(const Flock&) = delete;
+  ~Shepherds();
+  Shepherds(const Shepherds&) = delete;
+  Shepherds& operator=(const Shepherds&) = delete;
 
   // One that waits to be started.
   Node* Add(std::uint32_t host, bool here, std::vector<std::string> command,
