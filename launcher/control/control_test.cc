@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   a running launcher is found and answers its own user; strange questions and silent guests
 //         do it no harm.
-// Method: a Door in this process whose loop runs in a thread, asked from outside; tables as the
+// Method: a QuestionSocket in this process whose loop runs in a thread, asked from outside; tables
+// as the
 //         kernel writes them, and damaged ones.
 #include <event2/event.h>
 #include <gtest/gtest.h>
@@ -14,21 +15,21 @@
 #include <string>
 
 #include "launcher/control/ask.h"
-#include "launcher/control/door.h"
+#include "launcher/control/question_socket.h"
 
 namespace lamina::launcher::control {
 namespace {
 
-class DoorTest : public testing::Test {
+class QuestionSocketTest : public testing::Test {
  protected:
-  DoorTest() : loop_(event_base_new()) {
-    door_ = Door::Open(loop_, [](std::string_view question) {
+  QuestionSocketTest() : loop_(event_base_new()) {
+    socket_ = QuestionSocket::Open(loop_, [](std::string_view question) {
       if (question == "much") return std::string(3'000'000, 'x');
       return question == "nothing" ? std::string() : "heard " + std::string(question) + "\n";
     });
   }
-  ~DoorTest() override {
-    door_.reset();
+  ~QuestionSocketTest() override {
+    socket_.reset();
     event_base_free(loop_);
   }
   // Asks from another thread while this one turns the loop.
@@ -42,11 +43,11 @@ class DoorTest : public testing::Test {
 
   const Launcher self_{geteuid(), getpid()};
   event_base* loop_;
-  std::unique_ptr<Door> door_;
+  std::unique_ptr<QuestionSocket> socket_;
 };
 
-TEST_F(DoorTest, IsFoundAndAnswers) {
-  ASSERT_NE(door_, nullptr);
+TEST_F(QuestionSocketTest, IsFoundAndAnswers) {
+  ASSERT_NE(socket_, nullptr);
   const std::vector<Launcher> found = Launchers();
   EXPECT_NE(std::find(found.begin(), found.end(), self_), found.end());
   Result<std::string> answer = AskIt("job");
@@ -54,21 +55,21 @@ TEST_F(DoorTest, IsFoundAndAnswers) {
   EXPECT_EQ(*answer, "heard job\n");
 }
 
-TEST_F(DoorTest, LongAnswersArriveWhole) {
+TEST_F(QuestionSocketTest, LongAnswersArriveWhole) {
   Result<std::string> answer = AskIt("much");
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(answer->size(), 3'000'000u);
 }
 
-TEST_F(DoorTest, StrangeQuestionsGetNoAnswer) {
+TEST_F(QuestionSocketTest, StrangeQuestionsGetNoAnswer) {
   EXPECT_EQ(AskIt("nothing").status().code(), Code::kPeerLost);
   EXPECT_EQ(AskIt(std::string(kQuestionBytesMax + 1, 'q')).status().code(), Code::kPeerLost);
   EXPECT_TRUE(AskIt("job").ok());
 }
 
-TEST_F(DoorTest, OneNameOneDoor) {
+TEST_F(QuestionSocketTest, OneNameOneSocket) {
   event_base* other = event_base_new();
-  EXPECT_EQ(Door::Open(other, nullptr), nullptr);
+  EXPECT_EQ(QuestionSocket::Open(other, nullptr), nullptr);
   event_base_free(other);
 }
 
@@ -77,10 +78,10 @@ TEST(AskTest, NobodyThere) {
   EXPECT_EQ(answer.status().code(), Code::kPeerLost);
 }
 
-TEST(AskTest, ADoorThatStaysShut) {
+TEST(AskTest, ASocketThatIsNeverRead) {
   event_base* loop = event_base_new();  // never turned
   {
-    const std::unique_ptr<Door> door = Door::Open(loop, nullptr);
+    const std::unique_ptr<QuestionSocket> asked = QuestionSocket::Open(loop, nullptr);
     EXPECT_EQ(Ask({geteuid(), getpid()}, "job", 20).status().code(), Code::kTimeout);
   }
   event_base_free(loop);

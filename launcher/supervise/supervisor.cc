@@ -42,7 +42,7 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
 
 Supervisor::~Supervisor() {
   if (job_ready_ != nullptr) event_free(job_ready_);
-  door_.reset();
+  question_socket_.reset();
   job_.reset();
   server_.reset();
   streams_.reset();
@@ -111,7 +111,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
   // Before the ranks, so that whoever sees one of them can ask.
-  door_ = control::Door::Open(loop_, [this](std::string_view asked) { return Answer(asked); });
+  question_socket_ = control::QuestionSocket::Open(
+      loop_, [this](std::string_view asked) { return Answer(asked); });
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/control/door.h"
+#include "launcher/control/question_socket.h"
 #include "launcher/pmix/server.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/progress_line.h"
@@ -81,7 +81,7 @@ class Supervisor {
   std::unique_ptr<Streams> streams_;
   Rings rings_;
   std::unique_ptr<Job> job_;
-  std::unique_ptr<control::Door> door_;
+  std::unique_ptr<control::QuestionSocket> question_socket_;
   event* job_ready_ = nullptr;
   std::unique_ptr<Limits> limits_;
   std::unique_ptr<ProgressLine> progress_;

@@ -3,7 +3,7 @@
 // machine, `@lamina.UID.PID`, which the kernel removes with the process. The questions and answers
 // are lines of text, written down in this folder's README.
 //
-// Ownership: a Door must die before its loop.
+// Ownership: a QuestionSocket must die before its loop.
 // Threads:   the event loop's.
 #pragma once
 
@@ -21,28 +21,28 @@ namespace lamina::launcher::control {
 
 inline constexpr std::size_t kQuestionBytesMax = 256;
 
-class Door {
+class QuestionSocket {
  public:
   // To a question, one line without its end: the answer, whole lines. Called from the loop.
   using Answer = std::function<std::string(std::string_view question)>;
 
   // Null where there can be no such socket (the name is taken by a process of another PID
   // namespace, no descriptors): a job does not fail for that.
-  static std::unique_ptr<Door> Open(event_base* loop, Answer answer);
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  static std::unique_ptr<QuestionSocket> Open(event_base* loop, Answer answer);
+  ~QuestionSocket();
+  QuestionSocket(const QuestionSocket&) = delete;
+  QuestionSocket& operator=(const QuestionSocket&) = delete;
 
  private:
   struct Guest;
-  Door() = default;
-  void OnKnock();
+  QuestionSocket() = default;
+  void OnConnection();
   void OnWords(Guest* guest);
   void Leave(Guest* guest);
 
   int socket_ = -1;
   event_base* loop_ = nullptr;
-  event* knock_ = nullptr;
+  event* connecting_ = nullptr;
   Answer answer_;
   std::list<Guest> guests_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/control/door.h"
+#include "launcher/control/question_socket.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -29,36 +29,37 @@ bool IsWelcome(int socket) {
 
 }  // namespace
 
-struct Door::Guest {
-  Door* door = nullptr;
+struct QuestionSocket::Guest {
+  QuestionSocket* socket = nullptr;
   bufferevent* stream = nullptr;
   bool answered = false;
 };
 
-std::unique_ptr<Door> Door::Open(event_base* loop, Answer answer) {
-  std::unique_ptr<Door> door(new Door);
-  door->loop_ = loop;
-  door->answer_ = std::move(answer);
-  door->socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+std::unique_ptr<QuestionSocket> QuestionSocket::Open(event_base* loop, Answer answer) {
+  std::unique_ptr<QuestionSocket> opened(new QuestionSocket);
+  opened->loop_ = loop;
+  opened->answer_ = std::move(answer);
+  opened->socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const Address address = AddressOf(NameOf(geteuid(), getpid()));
-  if (door->socket_ < 0 ||
-      bind(door->socket_, reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0 ||
-      listen(door->socket_, kWaiting) != 0)
+  if (opened->socket_ < 0 ||
+      bind(opened->socket_, reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0 ||
+      listen(opened->socket_, kWaiting) != 0)
     return nullptr;
-  door->knock_ = event_new(
-      loop, door->socket_, EV_READ | EV_PERSIST,
-      [](int, short, void* self) { static_cast<Door*>(self)->OnKnock(); }, door.get());
-  event_add(door->knock_, nullptr);
-  return door;
+  opened->connecting_ = event_new(
+      loop, opened->socket_, EV_READ | EV_PERSIST,
+      [](int, short, void* self) { static_cast<QuestionSocket*>(self)->OnConnection(); },
+      opened.get());
+  event_add(opened->connecting_, nullptr);
+  return opened;
 }
 
-Door::~Door() {
+QuestionSocket::~QuestionSocket() {
   for (const Guest& guest : guests_) bufferevent_free(guest.stream);
-  if (knock_ != nullptr) event_free(knock_);
+  if (connecting_ != nullptr) event_free(connecting_);
   if (socket_ >= 0) close(socket_);
 }
 
-void Door::OnKnock() {
+void QuestionSocket::OnConnection() {
   const int fd = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
   if (!IsWelcome(fd) || guests_.size() >= kGuestsMax) {
@@ -66,28 +67,28 @@ void Door::OnKnock() {
     return;
   }
   Guest& guest = guests_.emplace_back();
-  guest.door = this;
+  guest.socket = this;
   guest.stream = bufferevent_socket_new(loop_, fd, BEV_OPT_CLOSE_ON_FREE);
   bufferevent_setcb(
       guest.stream,
       [](bufferevent*, void* self) {
         auto* speaker = static_cast<Guest*>(self);
-        speaker->door->OnWords(speaker);
+        speaker->socket->OnWords(speaker);
       },
       [](bufferevent*, void* self) {  // everything is written
         auto* reader = static_cast<Guest*>(self);
-        if (reader->answered) reader->door->Leave(reader);
+        if (reader->answered) reader->socket->Leave(reader);
       },
       [](bufferevent*, short, void* self) {  // gone, or too slow
         auto* lost = static_cast<Guest*>(self);
-        lost->door->Leave(lost);
+        lost->socket->Leave(lost);
       },
       &guest);
   bufferevent_set_timeouts(guest.stream, &kPatience, &kPatience);
   bufferevent_enable(guest.stream, EV_READ | EV_WRITE);
 }
 
-void Door::OnWords(Guest* guest) {
+void QuestionSocket::OnWords(Guest* guest) {
   if (guest->answered) return;
   evbuffer* input = bufferevent_get_input(guest->stream);
   std::size_t bytes = 0;
@@ -106,7 +107,7 @@ void Door::OnWords(Guest* guest) {
   bufferevent_write(guest->stream, answer.data(), answer.size());
 }
 
-void Door::Leave(Guest* guest) {
+void QuestionSocket::Leave(Guest* guest) {
   bufferevent_free(guest->stream);
   guests_.remove_if([guest](const Guest& other) { return &other == guest; });
 }
