@@ -29,7 +29,6 @@ class InfoList {
     infos_.push_back(info);
   }
   void AddUint32(const char* key, std::uint32_t value) { Add(key, &value, PMIX_UINT32); }
-  void AddUint16(const char* key, std::uint16_t value) { Add(key, &value, PMIX_UINT16); }
   void AddText(const char* key, const std::string& value) { Add(key, value.c_str(), PMIX_STRING); }
   pmix_info_t* data() { return infos_.data(); }
   std::size_t size() const { return infos_.size(); }
