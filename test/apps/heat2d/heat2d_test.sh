@@ -36,6 +36,22 @@ same_as_serial() {
 
 for ranks in 1 2 3 4 7 16; do same_as_serial $ranks "$picture" 300; done
 
+begin "leaves nothing where it runs"
+mkdir empty here && cd empty || exit 1
+if ! TMPDIR=$work/here timeout 100 $launch -n 2 "$program" --input "$picture" --steps 1 \
+  > ../out 2> ../err < /dev/null
+then
+  fail "exit status: $(tail -3 ../err)"
+elif [[ -n $(ls -A) ]]; then
+  fail "left $(ls -A)"
+elif [[ ! -s $work/here/heat2d_$(id -u).ppm ]] ||
+  ! grep -qF "wrote $work/here/heat2d_$(id -u).ppm" ../out; then
+  fail "wrote no picture to TMPDIR, or did not say where"
+else
+  pass
+fi
+cd ..
+
 # A text picture of 5 x 9 cells: on 5 ranks every block is one cell wide.
 { echo "P2 # odd"; echo "5 9 99"; seq 1 2 89; } > odd.pgm
 for ranks in 2 5 7; do same_as_serial $ranks "$work/odd.pgm" 20; done

@@ -6,8 +6,21 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 namespace heat2d {
+namespace {
+
+// The user's number keeps two users of one /tmp apart.
+std::string DefaultOutput() {
+  std::error_code error;
+  std::filesystem::path directory = std::filesystem::temp_directory_path(error);
+  if (error) directory = "/tmp";
+  return (directory / ("heat2d_" + std::to_string(getuid()))).string();
+}
+
+}  // namespace
 
 bool ParseOptions(int argc, char** argv, Options* options, std::string* problem) {
   for (int i = 1; i < argc; ++i) {
@@ -42,6 +55,7 @@ bool ParseOptions(int argc, char** argv, Options* options, std::string* problem)
       return false;
     }
   }
+  if (options->output.empty()) options->output = DefaultOutput();
   return true;
 }
 
