@@ -36,15 +36,13 @@ struct Params {
 };
 inline constexpr std::tuple kFields{
     param::Describe("launcher.pmix.start", &Params::start, "auto|early|on_demand",
-                    "When to start the PMIx server: before the ranks (early); when the first rank "
-                    "asks for it (on_demand: 5 ms less for a job without MPI); on demand, but at "
-                    "once for a program linked with libpmix, or with libmpi on several hosts, and "
-                    "early with a libpmix other than 4.2 (auto)."),
-    param::Describe("launcher.pmix.roster", &Params::roster, "auto|no",
-                    "How ranks find each other when all are on one host: through memory that the "
-                    "launcher shares with them, and PMIx is opened only for what that does not "
-                    "know (auto: 3 ms and 1 MB less a rank); through PMIx, as on several hosts "
-                    "(no)."),
+                    "When the PMIx server starts: before the ranks (early), or when the first rank "
+                    "asks for it, which spares a job without MPI its cost (on_demand). auto looks "
+                    "at the program and at the version of libpmix."),
+    param::Describe(
+        "launcher.pmix.roster", &Params::roster, "auto|no",
+        "How ranks find each other when all are on one host: through memory that the launcher "
+        "shares with them, which starts faster (auto); or through PMIx, as on several hosts (no)."),
 };
 
 // What the server has to tell the supervisor.

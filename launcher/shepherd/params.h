@@ -22,24 +22,27 @@ struct ShepherdParams {
   std::uint32_t fence_ms = 600'000;
 };
 inline constexpr std::tuple kShepherdFields{
-    param::Describe("launcher.shepherd.silence_ms", &ShepherdParams::silence_ms,
-                    Unit::kMilliseconds, 0u, 3'600'000u,
-                    "A node that has not been heard of for so long is lost, and the job with it; "
-                    "a heartbeat goes every quarter of it. 0: wait for ever."),
-    param::Describe("launcher.shepherd.start_ms", &ShepherdParams::start_ms, Unit::kMilliseconds,
-                    100u, 3'600'000u,
-                    "How long a host may take from the start of its agent to the greeting of its "
-                    "shepherd. ssh to a host next door takes 200 ms."),
+    param::Describe(
+        "launcher.shepherd.silence_ms", &ShepherdParams::silence_ms, Unit::kMilliseconds, 0u,
+        3'600'000u,
+        "A node that has not been heard of for so long is lost, and the job with it. Raise it "
+        "where nodes or networks pause; a real loss is then noticed later. 0: wait for ever."),
+    param::Describe(
+        "launcher.shepherd.start_ms", &ShepherdParams::start_ms, Unit::kMilliseconds, 100u,
+        3'600'000u,
+        "How long a host may take from the start of its agent to the greeting of its shepherd. "
+        "Raise it where logging in is slow; a host that hangs is then noticed later."),
     param::Describe("launcher.shepherd.window", &ShepherdParams::window, Unit::kCount, 1u, 65536u,
-                    "How many hosts are being reached at the same time."),
-    param::Describe("launcher.shepherd.attempts", &ShepherdParams::attempts, Unit::kCount, 1u, 100u,
-                    "How often a host is tried when the reason passes, such as an sshd with too "
-                    "many guests (MaxStartups): after 0.1 s, then after twice as long, 5 s at "
-                    "most."),
+                    "How many hosts are being reached at the same time. More start a large job "
+                    "sooner, and take more processes and memory here."),
+    param::Describe(
+        "launcher.shepherd.attempts", &ShepherdParams::attempts, Unit::kCount, 1u, 100u,
+        "How often a host is tried when the reason passes, such as an sshd with too many guests "
+        "(MaxStartups). The pause between two attempts doubles up to a few seconds."),
     param::Describe("launcher.shepherd.passing_signs", &ShepherdParams::passing_signs, "",
                     "What else ssh or another agent says where the reason passes, such as hosts "
-                    "that are still coming up: \"is not ready|Connection refused|not known\". With "
-                    "attempts=20 a host has more than a minute."),
+                    "that are still coming up: \"is not ready|Connection refused|not known\". More "
+                    "attempts give such hosts more time."),
     param::Describe("launcher.shepherd.width", &ShepherdParams::width, Unit::kCount, 0u, 65536u,
                     "With more hosts than this the launcher starts so many shepherds, which start "
                     "as many each, and so on, where the agent works from those hosts as well. "

@@ -17,8 +17,8 @@ inline constexpr std::tuple kSuperviseFields{
     param::Describe(
         "launcher.supervise.grace_ms", &SuperviseParams::grace_ms, Unit::kMilliseconds, 0u,
         3'600'000u,
-        "When the job has to end, ranks get SIGTERM and, after this time, SIGKILL. Long "
-        "enough to write a file, short enough for a batch system's own patience (30 s)."),
+        "When the job has to end, ranks get SIGTERM and, after this time, SIGKILL. Raise it where "
+        "ranks write files on SIGTERM, but keep it below a batch system's own patience."),
     param::Describe("launcher.supervise.hint_ms", &SuperviseParams::hint_ms, Unit::kMilliseconds,
                     0u, 3'600'000u,
                     "After ctrl-C, how long to wait before saying that a second one kills the "

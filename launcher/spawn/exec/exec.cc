@@ -16,9 +16,9 @@ struct Params {
 };
 constexpr std::tuple kFields{
     param::Describe("spawner.exec.agent", &Params::agent, "",
-                    "The command that runs another one on {host}, standard input and output passed "
-                    "on: \"ip netns exec {host}\", \"kubectl exec -i {host} --\". {user}, {port} "
-                    "and {command} may be used too; without {command} its words are appended."),
+                    "The command that runs another one on {host}, with its standard input and "
+                    "output: \"kubectl exec -i {host} --\". {user}, {port}, {command} may be used; "
+                    "without {command} its words come last."),
     param::Describe("spawner.exec.onward", &Params::onward, "yes|no",
                     "Does the agent work on the hosts, too? Then more of them than "
                     "launcher.shepherd.width are reached through each other."),

@@ -36,9 +36,8 @@ struct Params {
 constexpr std::tuple kFields{
     param::Describe("spawner.slurm.start", &Params::start, "shepherds|direct",
                     "Who starts the ranks: shepherds of ours, one srun task a node; or srun itself "
-                    "(direct), which serves PMIx to them as --mpi=pmix and leaves no process of "
-                    "ours on any node, but cannot do what its PMIx cannot (spawn, several "
-                    "programs)."),
+                    "(direct) with --mpi=pmix, which leaves no process of ours on any node but can "
+                    "start one program only."),
 };
 
 std::vector<std::uint32_t> HostsWithRanks(const Plan& plan) {
