@@ -67,12 +67,12 @@ std::uint32_t HostHere(const Plan& plan, const Machine& machine) {
 
 void NoteSharing(const Machine& machine, Plan* plan) {
   for (const RankPlan& rank : plan->ranks) {
-    if (rank.wait_mode != WaitMode::kOversubscribed) continue;
+    if (rank.sharing != Sharing::kShared) continue;
     const Host& host = plan->hosts[rank.host];
     const bool here = IsThisMachine(host.name, machine);
     // Announced where a person reads it; a script gets what it asks for (-v, --display plan).
     (isatty(STDERR_FILENO) != 0 ? plan->warnings : plan->notes)
-        .push_back(CrowdText(host.name, here ? machine.cpus_why : ""));
+        .push_back(SharingText(host.name, here ? machine.cpus_why : ""));
     return;
   }
 }

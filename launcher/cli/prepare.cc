@@ -14,6 +14,7 @@
 #include "launcher/cli/settings.h"
 #include "launcher/plan/bind.h"
 #include "launcher/plan/place.h"
+#include "launcher/plan/sharing_words.h"
 #include "launcher/plan/topology.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
@@ -93,8 +94,7 @@ Environment OutsideOfJobs(const Environment& environment) {
     const std::string name = assignment.substr(0, equals);
     const bool of_a_rank = (name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_")) ||
                            name == "LAMINA_EVENT_FD" || name == kRosterVariable ||
-                           name == "LAMINA_P2P_WAIT_MODE" ||
-                           name == "LAMINA_COLLECTIVE_SELECT_CROWD";
+                           name == kWaitVariable || name == kCrowdVariable;
     if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
   }
   return outside;

@@ -38,7 +38,7 @@ std::optional<std::uint32_t> ThreadsOf(std::string_view omp_num_threads) {
   return static_cast<std::uint32_t>(*number);
 }
 
-std::string CrowdText(std::string_view host, std::string_view cpus) {
+std::string SharingText(std::string_view host, std::string_view cpus) {
   std::string text = "more ranks than CPUs on " + std::string(host);
   if (!cpus.empty()) text += " (" + std::string(cpus) + ")";
   return text + ": waiting ranks sleep";

@@ -17,7 +17,7 @@ std::optional<std::uint32_t> ThreadsOf(std::string_view omp_num_threads);
 
 // What is said, once a job, where ranks share CPUs. `cpus`: those of the host, for people; "": not
 // known here.
-std::string CrowdText(std::string_view host, std::string_view cpus);
+std::string SharingText(std::string_view host, std::string_view cpus);
 
 // A warning, once, if a rank is kept on fewer CPUs than its OMP_NUM_THREADS; notes on ranks and
 // threads that share CPUs. To be called when the ranks of this host are bound.

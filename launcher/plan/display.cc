@@ -183,7 +183,7 @@ std::string ShowPlan(const Plan& plan) {
   for (const RankPlan& rank : plan.ranks) {
     by_app[rank.app].push_back(rank.rank);
     by_host[rank.host].push_back(rank.rank);
-    if (rank.wait_mode == WaitMode::kOversubscribed) sharing[rank.host] = true;
+    if (rank.sharing == Sharing::kShared) sharing[rank.host] = true;
   }
   std::string text = Format("plan: %zu rank%s on %zu host%s\n", plan.ranks.size(),
                             PluralOf(plan.ranks.size()), by_host.size(), PluralOf(by_host.size()));

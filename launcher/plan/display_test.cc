@@ -114,7 +114,7 @@ TEST(ShowPlan, Everything) {
   plan.apps.push_back({{"./worker"}, {}, "/scratch", 2});
   plan.ranks[1].app = plan.ranks[2].app = 1;
   plan.ranks[2].host = 1;
-  plan.ranks[2].wait_mode = WaitMode::kOversubscribed;
+  plan.ranks[2].sharing = Sharing::kShared;
   plan.hosts.push_back({});
   plan.hosts[1].name = "node08.cluster";
   plan.hosts.push_back({});

@@ -472,7 +472,7 @@ Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_h
   for (RankPlan& rank : plan.ranks) {
     const Place& place = places[rank.host];
     const std::uint32_t cpus = place.cpus != 0 ? place.cpus : place.slots;
-    rank.wait_mode = place.used > cpus ? WaitMode::kOversubscribed : WaitMode::kExclusive;
+    rank.sharing = place.used > cpus ? Sharing::kShared : Sharing::kExclusive;
   }
   return plan;
 }

@@ -65,7 +65,7 @@ TEST(MakePlan, OneProgramHere) {
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(plan->ranks[i].rank, i);
     EXPECT_EQ(plan->ranks[i].local_rank, i);
-    EXPECT_EQ(plan->ranks[i].wait_mode, WaitMode::kExclusive);
+    EXPECT_EQ(plan->ranks[i].sharing, Sharing::kExclusive);
     EXPECT_EQ(plan->ranks[i].cpuset, "");
   }
 }
@@ -78,7 +78,7 @@ TEST(MakePlan, WithoutNumberOneRankASlot) {
 TEST(MakePlan, MoreRanksThanCpusJustRunHere) {
   Result<Plan> plan = MakePlan(Of({Program(5)}), Laptop(), false);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
-  for (const RankPlan& rank : plan->ranks) EXPECT_EQ(rank.wait_mode, WaitMode::kOversubscribed);
+  for (const RankPlan& rank : plan->ranks) EXPECT_EQ(rank.sharing, Sharing::kShared);
   EXPECT_TRUE(MakePlan(Of({Program(200, "localhost")}), Laptop(), false).ok());
 }
 
@@ -91,7 +91,7 @@ TEST(MakePlan, AWrittenNumberOfSlotsIsKept) {
   Result<Plan> plan = MakePlan(request, Laptop(), false);
   ASSERT_TRUE(plan.ok());
   // Five ranks share four CPUs, whatever number of slots was written.
-  EXPECT_EQ(plan->ranks[0].wait_mode, WaitMode::kOversubscribed);
+  EXPECT_EQ(plan->ranks[0].sharing, Sharing::kShared);
 }
 
 TEST(MakePlan, MaxSlotsHoldsEvenWhenSharing) {
@@ -304,8 +304,8 @@ TEST(MakePlan, AnAllocationIsADefault) {
   Result<Plan> plan = MakePlan(Allocated("n1:1,n2:1", 2, Program(5)), Laptop(), true);
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(HostsByRank(*plan), "n1 n1 n1 n2 n2");
-  EXPECT_EQ(plan->ranks[0].wait_mode, WaitMode::kOversubscribed);
-  EXPECT_EQ(plan->ranks[4].wait_mode, WaitMode::kExclusive);
+  EXPECT_EQ(plan->ranks[0].sharing, Sharing::kShared);
+  EXPECT_EQ(plan->ranks[4].sharing, Sharing::kExclusive);
 }
 
 TEST(MakePlan, NamesAreChosenWithinAnAllocation) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launcher/plan/mapping.h"
+#include "runtime/base/sharing.h"
 
 namespace lamina::launcher {
 
@@ -36,9 +37,6 @@ struct App {
   friend bool operator==(const App&, const App&) = default;
 };
 
-// How a rank should wait (p2p.wait.mode): alone on its CPUs, or sharing them.
-enum class WaitMode : std::uint8_t { kExclusive, kOversubscribed };
-
 struct RankPlan {
   std::uint32_t rank = 0;
   std::uint32_t app = 0;   // index into Plan::apps
@@ -46,7 +44,7 @@ struct RankPlan {
   std::uint32_t local_rank = 0;
   std::string cpuset;  // hwloc list form, "0-3,8"; "": unbound
   std::string place;   // from a rank file, "1:0-3"; its host makes a cpuset of it. "": none
-  WaitMode wait_mode = WaitMode::kExclusive;
+  Sharing sharing = Sharing::kExclusive;  // kShared: its host has more ranks than CPUs
 
   friend bool operator==(const RankPlan&, const RankPlan&) = default;
 };
@@ -75,8 +73,8 @@ struct Plan {
 
   // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
   // launcher's own environment, param::Settings::Export(), and App::environment on top. supervise
-  // adds PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already,
-  // LAMINA_P2P_WAIT_MODE and LAMINA_COLLECTIVE_SELECT_CROWD.
+  // adds PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already, the
+  // variables of sharing_words.h.
   std::vector<std::string> environment;
   RunOptions options;
 

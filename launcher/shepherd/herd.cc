@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/plan/sharing_words.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "launcher/shepherd/shepherds.h"
@@ -19,12 +20,6 @@ namespace lamina::launcher {
 namespace {
 
 constexpr std::size_t kEventsTold = 32;
-
-// What mpiexec tells a rank where it knows of no crowd, and what a crowd makes of it.
-constexpr std::string_view kExclusive = "LAMINA_P2P_WAIT_MODE=exclusive";
-constexpr std::string_view kOversubscribed = "LAMINA_P2P_WAIT_MODE=oversubscribed";
-constexpr std::string_view kNoCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=1";
-constexpr std::string_view kCrowd = "LAMINA_COLLECTIVE_SELECT_CROWD=4";
 
 }  // namespace
 
@@ -93,10 +88,12 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
 }
 
 // The launcher knows how many slots this host was said to have, but not how many CPUs there are.
-bool Herd::RanksShareCpus() const { return orders_.ranks.size() > machine_.cpus; }
+Sharing Herd::SharingHere() const {
+  return orders_.ranks.size() > machine_.cpus ? Sharing::kShared : Sharing::kExclusive;
+}
 
-std::vector<RankStart> Herd::Starts(bool job_crowded) const {
-  const bool shared = RanksShareCpus();
+std::vector<RankStart> Herd::Starts(Sharing in_job) const {
+  const Sharing here = SharingHere();
   std::vector<RankStart> starts;
   for (const wire::RankOrder& order : orders_.ranks) {
     const std::uint32_t app = orders_.plan.ranks[order.rank].app;
@@ -112,8 +109,8 @@ std::vector<RankStart> Herd::Starts(bool job_crowded) const {
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
     for (std::string& assignment : start.own_environment) {
-      if (shared && assignment == kExclusive) assignment = kOversubscribed;
-      if (job_crowded && assignment == kNoCrowd) assignment = kCrowd;
+      if (assignment == WaitAssignment(Sharing::kExclusive)) assignment = WaitAssignment(here);
+      if (assignment == CrowdAssignment(Sharing::kExclusive)) assignment = CrowdAssignment(in_job);
     }
     start.wdir = directories_[app];
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
@@ -152,19 +149,19 @@ Status Herd::Prepare() {
   if (Status status = MakeServer(Settings()); !status.ok()) return status;
   for (const wire::RankOrder& rank : orders_.ranks)
     if (Status status = MakeRank(rank); !status.ok()) return status;
-  const bool news =
-      RanksShareCpus() &&
-      std::any_of(orders_.ranks.begin(), orders_.ranks.end(), [](const auto& rank) {
-        return std::count(rank.own_environment.begin(), rank.own_environment.end(), kExclusive) > 0;
-      });
+  const bool news = SharingHere() == Sharing::kShared &&
+                    std::any_of(orders_.ranks.begin(), orders_.ranks.end(), [](const auto& rank) {
+                      return std::count(rank.own_environment.begin(), rank.own_environment.end(),
+                                        WaitAssignment(Sharing::kExclusive)) > 0;
+                    });
   outlets_.send(wire::Kind::kReady,
                 Encode(news ? wire::Ready{orders_.host, machine_.cpus_why} : wire::Ready{}));
   return {};
 }
 
-Status Herd::StartRanks(bool job_crowded) {
+Status Herd::StartRanks(Sharing in_job) {
   if (job_ != nullptr) return Error(Code::kInvalid, "the ranks were started twice");
-  const std::vector<RankStart> starts = Starts(job_crowded);
+  const std::vector<RankStart> starts = Starts(in_job);
   if (starts.empty()) return {};
   const param::Settings settings = Settings();
   auto spawner = context_.spawners.Find(context_.local_spawner)
@@ -213,7 +210,7 @@ Status Herd::Obey(const wire::Frame& frame) {
       return {};
     case wire::Kind::kStart: {
       const Result<wire::Start> start = wire::DecodeStart(frame.payload);
-      return start.ok() ? StartRanks(start->crowded)
+      return start.ok() ? StartRanks(start->sharing)
                         : Status(start.status().code(), std::string(start.status().message()));
     }
     case wire::Kind::kSweep:

@@ -66,9 +66,9 @@ class Herd {
   // As the job's parameters say.
   param::Settings Settings() const;
   Status MakeServer(const param::Settings& settings);
-  bool RanksShareCpus() const;
-  std::vector<RankStart> Starts(bool job_crowded) const;
-  Status StartRanks(bool job_crowded);
+  Sharing SharingHere() const;
+  std::vector<RankStart> Starts(Sharing in_job) const;
+  Status StartRanks(Sharing in_job);
   void StartServerIfNeeded();
   void OnJob();
   void TellEnd(const RankEvent& event);

@@ -33,9 +33,10 @@ ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, Shepherd
     : plan_(plan),
       starter_(std::move(starter)),
       params_(std::move(params)),
-      crowded_(std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [](const RankPlan& rank) {
-        return rank.wait_mode == WaitMode::kOversubscribed;
-      })) {}
+      sharing_(std::any_of(plan_.ranks.begin(), plan_.ranks.end(),
+                           [](const RankPlan& rank) { return rank.sharing == Sharing::kShared; })
+                   ? Sharing::kShared
+                   : Sharing::kExclusive) {}
 
 ShepherdedJob::~ShepherdedJob() {
   if (output_ != nullptr) output_->Tell(nullptr);
@@ -95,10 +96,10 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       });
     case wire::Kind::kReady:
       return wire::With(wire::DecodeReady(frame.payload), [&](const wire::Ready& ready) {
-        const std::uint32_t host = ready.crowded_host;
-        if (host < by_host_.size() && by_host_[host] == node) HearCrowd(ready);
+        const std::uint32_t host = ready.sharing_host;
+        if (host < by_host_.size() && by_host_[host] == node) HearSharing(ready);
         if (!std::exchange(node->ready, true) && shepherds_->ready())
-          shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{crowded_}));
+          shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
       });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
@@ -127,11 +128,11 @@ void ShepherdedJob::Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t
 }
 
 // Said once a job: of the first host, and not where the plan foresaw it on any.
-void ShepherdedJob::HearCrowd(const wire::Ready& ready) {
-  if (std::exchange(crowded_, true)) return;
+void ShepherdedJob::HearSharing(const wire::Ready& ready) {
+  if (std::exchange(sharing_, Sharing::kShared) == Sharing::kShared) return;
   RankEvent event;
-  event.kind = RankEvent::Kind::kCrowded;
-  event.rank = ranks_.at(ready.crowded_host).front();
+  event.kind = RankEvent::Kind::kSharesCpus;
+  event.rank = ranks_.at(ready.sharing_host).front();
   event.why = ready.why;
   events_.push_back(std::move(event));
 }

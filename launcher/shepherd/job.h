@@ -75,7 +75,7 @@ class ShepherdedJob final : public Job {
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   void Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes);
-  void HearCrowd(const wire::Ready& ready);
+  void HearSharing(const wire::Ready& ready);
   void HearEnd(const wire::Ended& ended);
   void HearGone(const wire::Gone& gone);
   void TakeBack(const wire::Gone& gone);
@@ -102,7 +102,7 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
   bool said_taken_back_ = false;
   bool said_wait_ = false;
-  bool crowded_;  // some host has fewer CPUs than ranks: said
+  Sharing sharing_;  // kShared: some host has fewer CPUs than ranks, and the user was told
   struct Ping {
     std::uint64_t sent_us = 0;
     std::optional<std::uint64_t> round_trip_us;

@@ -162,8 +162,8 @@ void Relay::TellEnds() {
 }
 
 void Relay::HearReady(Node* node, const wire::Ready& ready) {
-  const std::uint32_t host = ready.crowded_host;
-  if (host < by_host_.size() && by_host_[host] == node && ready_.crowded_host == ready_.kNone)
+  const std::uint32_t host = ready.sharing_host;
+  if (host < by_host_.size() && by_host_[host] == node && ready_.sharing_host == ready_.kNone)
     ready_ = ready;
   node->ready = true;
   TellIfReady();

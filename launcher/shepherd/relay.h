@@ -66,7 +66,7 @@ class Relay {
   std::vector<wire::Ended> ends_;    // to be told
   std::uint64_t ends_due_ms_ = 0;
   std::map<std::uint32_t, std::string> heads_;  // of rings, by rank: to be told
-  wire::Ready ready_;                           // with the first crowded host that was heard of
+  wire::Ready ready_;  // with the first host that was heard of where ranks share CPUs
   bool told_ready_ = false;
   bool done_ = false;
 };

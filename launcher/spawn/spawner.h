@@ -92,8 +92,8 @@ struct RankEvent {
     kKilled,       // by `signal`
     kLost,         // nobody knows: its node is gone. `why` says how that was noticed; empty: said
     // Not an end:
-    kTrouble,  // something of its was lost on the way: `why`
-    kCrowded,  // its host has fewer CPUs than ranks, as is known now: `why`, the CPUs there
+    kTrouble,     // something of its was lost on the way: `why`
+    kSharesCpus,  // its host turns out to have fewer CPUs than ranks; `why`: the CPUs there
     kAborted,  // it asked for the end of the job with `code`, saying `why` (where caps().own_pmix)
   };
   Kind kind = Kind::kExited;

@@ -5,18 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "launcher/plan/sharing_words.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/roster.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::string_view kWaitVariable = "LAMINA_P2P_WAIT_MODE";
-constexpr std::string_view kCrowdVariable = "LAMINA_COLLECTIVE_SELECT_CROWD";
-
-const char* NameOf(WaitMode mode) {
-  return mode == WaitMode::kOversubscribed ? "oversubscribed" : "exclusive";
-}
 
 // If mpiexec itself runs under a launcher, the variables of that one are not for our ranks.
 std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
@@ -33,12 +27,6 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   return assignments;
 }
 
-// What the environment of an app says already, so that the plan does not decide it.
-struct Given {
-  std::optional<std::string> wait;
-  std::optional<std::string> crowd;
-};
-
 }  // namespace
 
 RankEnvironments::RankEnvironments(const Plan& plan) : plan_(plan) {
@@ -46,16 +34,14 @@ RankEnvironments::RankEnvironments(const Plan& plan) : plan_(plan) {
 }
 
 std::vector<RankStart> RankEnvironments::Starts() const {
-  std::vector<Given> given;
-  for (const std::vector<std::string>& assignments : by_app_) {
-    const Environment environment(assignments);
-    given.push_back({environment.Get(kWaitVariable), environment.Get(kCrowdVariable)});
-  }
-  // Ranks choose collective algorithms by this, so all of them are told the same.
-  const bool crowded =
-      std::any_of(plan_.ranks.begin(), plan_.ranks.end(), [&](const RankPlan& rank) {
-        return given[rank.app].wait.value_or(NameOf(rank.wait_mode)) == "oversubscribed";
-      });
+  std::vector<Environment> given(by_app_.begin(), by_app_.end());
+  const auto shares = [&given](const RankPlan& rank) {
+    const std::optional<std::string> wait = given[rank.app].Get(kWaitVariable);
+    return wait ? MeansShared(*wait) : rank.sharing == Sharing::kShared;
+  };
+  const Sharing in_job = std::any_of(plan_.ranks.begin(), plan_.ranks.end(), shares)
+                             ? Sharing::kShared
+                             : Sharing::kExclusive;
   std::vector<RankStart> starts;
   for (const RankPlan& rank : plan_.ranks) {
     const App& app = plan_.apps[rank.app];
@@ -66,11 +52,10 @@ std::vector<RankStart> RankEnvironments::Starts() const {
     start.environment = by_app_[rank.app];
     start.wdir = app.wdir;
     start.cpuset = rank.cpuset;
-    const auto say = [&start](std::string_view variable, const char* value) {
-      start.own_environment.push_back(std::string(variable) + "=" + value);
-    };
-    if (!given[rank.app].wait) say(kWaitVariable, NameOf(rank.wait_mode));
-    if (!given[rank.app].crowd) say(kCrowdVariable, crowded ? "4" : "1");
+    if (!given[rank.app].Get(kWaitVariable))
+      start.own_environment.push_back(WaitAssignment(rank.sharing));
+    if (!given[rank.app].Get(kCrowdVariable))
+      start.own_environment.push_back(CrowdAssignment(in_job));
     starts.push_back(std::move(start));
   }
   return starts;

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Plan PlanOf(const std::vector<WaitMode>& ranks, const Words& environment = {}) {
+Plan PlanOf(const std::vector<Sharing>& ranks, const Words& environment = {}) {
   Plan plan;
   plan.hosts.emplace_back().name = "node1";
   plan.environment = environment;
@@ -21,11 +21,11 @@ Plan PlanOf(const std::vector<WaitMode>& ranks, const Words& environment = {}) {
   plan.apps[0].argv = {"./ocean", "input"};
   plan.apps[1].argv = {"./ice"};
   plan.apps[1].wdir = "/scratch";
-  for (const WaitMode mode : ranks) {
+  for (const Sharing sharing : ranks) {
     RankPlan rank;
     rank.rank = static_cast<std::uint32_t>(plan.ranks.size());
     rank.app = rank.rank % 2;
-    rank.wait_mode = mode;
+    rank.sharing = sharing;
     rank.cpuset = std::to_string(rank.rank);
     plan.ranks.push_back(rank);
   }
@@ -39,7 +39,7 @@ Words Sorted(std::span<const std::string> words) {
 }
 
 TEST(RankEnvironmentTest, FollowsThePlan) {
-  const Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive});
+  const Plan plan = PlanOf({Sharing::kExclusive, Sharing::kExclusive});
   const RankEnvironments environments(plan);
   const std::vector<RankStart> starts = environments.Starts();
   ASSERT_EQ(starts.size(), 2u);
@@ -53,7 +53,7 @@ TEST(RankEnvironmentTest, FollowsThePlan) {
 }
 
 TEST(RankEnvironmentTest, AnAppsVariablesReplaceThoseOfTheJob) {
-  Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive}, {"A=job", "B=job"});
+  Plan plan = PlanOf({Sharing::kExclusive, Sharing::kExclusive}, {"A=job", "B=job"});
   plan.apps[1].environment = {"A=ice"};
   const RankEnvironments environments(plan);
   EXPECT_EQ(Sorted(environments.Starts()[0].environment), (Words{"A=job", "B=job"}));
@@ -62,14 +62,14 @@ TEST(RankEnvironmentTest, AnAppsVariablesReplaceThoseOfTheJob) {
 
 TEST(RankEnvironmentTest, NothingOfAnOuterLauncherIsPassedOn) {
   const Plan plan =
-      PlanOf({WaitMode::kExclusive}, {"PMIX_RANK=7", "PMIX_MCA_ptl=tcp", "LAMINA_EVENT_FD=5",
-                                      "LAMINA_ROSTER=12:3", "LAMINA_P2P_WAIT_MODE=auto"});
+      PlanOf({Sharing::kExclusive}, {"PMIX_RANK=7", "PMIX_MCA_ptl=tcp", "LAMINA_EVENT_FD=5",
+                                     "LAMINA_ROSTER=12:3", "LAMINA_P2P_WAIT_MODE=auto"});
   const RankEnvironments environments(plan);
   EXPECT_EQ(Sorted(environments.Starts()[0].environment), (Words{"PMIX_MCA_ptl=tcp"}));
 }
 
 TEST(RankEnvironmentTest, OneRankThatSharesMakesTheJobOneThatShares) {
-  const Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kOversubscribed});
+  const Plan plan = PlanOf({Sharing::kExclusive, Sharing::kShared});
   const RankEnvironments environments(plan);
   EXPECT_EQ(environments.Starts()[0].own_environment,
             (Words{"LAMINA_P2P_WAIT_MODE=exclusive", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
@@ -78,7 +78,7 @@ TEST(RankEnvironmentTest, OneRankThatSharesMakesTheJobOneThatShares) {
 }
 
 TEST(RankEnvironmentTest, TheUsersWordCounts) {
-  Plan plan = PlanOf({WaitMode::kExclusive, WaitMode::kExclusive});
+  Plan plan = PlanOf({Sharing::kExclusive, Sharing::kExclusive});
   plan.apps[1].environment = {"LAMINA_P2P_WAIT_MODE=oversubscribed",
                               "LAMINA_COLLECTIVE_SELECT_CROWD=3"};
   const RankEnvironments environments(plan);

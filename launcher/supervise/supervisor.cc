@@ -179,8 +179,8 @@ void Supervisor::OnJob() {
       React(rank, verdict_.Aborted(rank, event->code, event->why, LastOf(rank)));
     else if (event->kind == RankEvent::Kind::kTrouble)
       React(verdict_.Failed(event->why));
-    else if (event->kind == RankEvent::Kind::kCrowded)
-      SayCrowd(rank, event->why);
+    else if (event->kind == RankEvent::Kind::kSharesCpus)
+      SaySharing(rank, event->why);
     else
       OnEnd(*event);
   }
@@ -218,12 +218,12 @@ void Supervisor::SayLastEvents(std::uint32_t rank) const {
 }
 
 // As mpiexec says of what the plan foresaw: to a person, or to who has asked.
-void Supervisor::SayCrowd(std::uint32_t rank, const std::string& cpus) {
+void Supervisor::SaySharing(std::uint32_t rank, const std::string& cpus) {
   const bool person = isatty(STDERR_FILENO) != 0;
   if (!person && plan_.options.verbosity == 0) return;
   progress_->Wipe();
   streams_->Say((person ? "warning: " : "") +
-                CrowdText(plan_.hosts[plan_.ranks[rank].host].name, cpus));
+                SharingText(plan_.hosts[plan_.ranks[rank].host].name, cpus));
 }
 
 void Supervisor::SayHint() {

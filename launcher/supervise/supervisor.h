@@ -56,7 +56,7 @@ class Supervisor {
   // The same to what one rank did. With -v its last events are shown too.
   void React(std::uint32_t rank, const Reaction& reaction);
   void SayLastEvents(std::uint32_t rank) const;
-  void SayCrowd(std::uint32_t rank, const std::string& cpus);
+  void SaySharing(std::uint32_t rank, const std::string& cpus);
   void SayHint();
   void OnTimeout();
   void EndJob();

@@ -81,7 +81,7 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
       Decide(1);
       return {event.why + (others > 0 ? "; the job was ended" : ""), true};
     case RankEvent::Kind::kTrouble:
-    case RankEvent::Kind::kCrowded:
+    case RankEvent::Kind::kSharesCpus:
     case RankEvent::Kind::kAborted:
       break;  // not an end
   }

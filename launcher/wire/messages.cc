@@ -320,24 +320,26 @@ Result<Gone> DecodeGone(std::string_view payload) {
 }
 
 std::string Encode(const Ready& ready) {
-  return Writer().U32(ready.crowded_host).Text(ready.why).Take();
+  return Writer().U32(ready.sharing_host).Text(ready.why).Take();
 }
 
 Result<Ready> DecodeReady(std::string_view payload) {
   Reader reader(payload);
   Ready ready;
-  ready.crowded_host = reader.U32();
+  ready.sharing_host = reader.U32();
   ready.why = std::string(reader.Text());
   if (!reader.complete()) return Malformed("readiness");
   return ready;
 }
 
-std::string Encode(const Start& start) { return Writer().U8(start.crowded ? 1 : 0).Take(); }
+std::string Encode(const Start& start) {
+  return Writer().U8(start.sharing == Sharing::kShared ? 1 : 0).Take();
+}
 
 Result<Start> DecodeStart(std::string_view payload) {
   Reader reader(payload);
   Start start;
-  start.crowded = reader.U8() != 0;
+  start.sharing = reader.U8() != 0 ? Sharing::kShared : Sharing::kExclusive;
   if (!reader.complete()) return Malformed("a start");
   return start;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/plan/plan.h"
+#include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher::wire {
@@ -101,15 +102,15 @@ Result<Gone> DecodeGone(std::string_view payload);
 // ranks, which nobody knew before its shepherd looked: which one.
 struct Ready {
   static constexpr std::uint32_t kNone = 0xffffffff;
-  std::uint32_t crowded_host = kNone;
+  std::uint32_t sharing_host = kNone;
   std::string why;  // the CPUs there: "2 allowed of 2"
 };
 std::string Encode(const Ready& ready);
 Result<Ready> DecodeReady(std::string_view payload);
 
-// All are ready: start the ranks, and tell them whether any host of the job is crowded.
+// All are ready: start the ranks, and tell them whether ranks share CPUs on any host of the job.
 struct Start {
-  bool crowded = false;
+  Sharing sharing = Sharing::kExclusive;
 };
 std::string Encode(const Start& start);
 Result<Start> DecodeStart(std::string_view payload);

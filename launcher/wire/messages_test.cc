@@ -88,7 +88,7 @@ std::vector<Case> Cases() {
       {Encode(SignalOrder{15, {3, 4}}), [](std::string_view b) { return DecodeSignal(b).ok(); }},
       {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
       {Encode(Ready{7, "2 allowed of 2"}), [](std::string_view b) { return DecodeReady(b).ok(); }},
-      {Encode(Start{true}), [](std::string_view b) { return DecodeStart(b).ok(); }},
+      {Encode(Start{Sharing::kShared}), [](std::string_view b) { return DecodeStart(b).ok(); }},
       {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
   };
 }
@@ -146,12 +146,12 @@ TEST(MessagesTest, LossReadinessStartAndSignalComeBack) {
   EXPECT_EQ(gone->why, SomeLoss().why);
   const Result<Ready> ready = DecodeReady(Encode(Ready{2, "1 allowed of 8"}));
   ASSERT_TRUE(ready.ok());
-  EXPECT_EQ(ready->crowded_host, 2u);
+  EXPECT_EQ(ready->sharing_host, 2u);
   EXPECT_EQ(ready->why, "1 allowed of 8");
-  for (const bool crowded : {false, true}) {
-    const Result<Start> start = DecodeStart(Encode(Start{crowded}));
+  for (const Sharing sharing : {Sharing::kExclusive, Sharing::kShared}) {
+    const Result<Start> start = DecodeStart(Encode(Start{sharing}));
     ASSERT_TRUE(start.ok());
-    EXPECT_EQ(start->crowded, crowded);
+    EXPECT_EQ(start->sharing, sharing);
   }
   const Result<SignalOrder> order = DecodeSignal(Encode(SignalOrder{15, {3, 4}}));
   ASSERT_TRUE(order.ok());
