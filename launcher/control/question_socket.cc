@@ -11,13 +11,10 @@
 #include <utility>
 
 #include "launcher/control/ask.h"
+#include "launcher/control/tuning.h"
 
 namespace lamina::launcher::control {
 namespace {
-
-constexpr int kWaiting = 8;
-constexpr std::size_t kGuestsMax = 32;
-constexpr timeval kPatience = {5, 0};
 
 // The user himself, or root.
 bool IsWelcome(int socket) {

@@ -13,13 +13,11 @@
 #include <cerrno>
 #include <csignal>
 
+#include "launcher/shepherd/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::size_t kHeardBytesMax = 4096;
-constexpr std::size_t kWordsLines = 3;
 
 struct Pipe {
   int read = -1;

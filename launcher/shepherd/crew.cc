@@ -6,6 +6,7 @@
 #include "launcher/shepherd/agent.h"
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/shepherded_job.h"
+#include "launcher/shepherd/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -39,7 +40,6 @@ class CommandCrew final : public ShepherdCrew {
   }
 
  private:
-  static constexpr int kPartingMs = 1000;
   std::string name_;
   std::unique_ptr<Poller> poller_;
   std::unique_ptr<Agent> agent_;

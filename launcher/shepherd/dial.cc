@@ -15,13 +15,12 @@
 #include <cstring>
 #include <optional>
 
+#include "launcher/shepherd/tuning.h"
 #include "launcher/wire/frame.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr int kConnectMs = 3000;  // to one address
 
 // "10.0.0.1:4000" or "[fe80::1]:4000"; nothing when it is neither.
 std::optional<sockaddr_storage> AddressOf(std::string_view text, socklen_t* bytes) {

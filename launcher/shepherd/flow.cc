@@ -9,13 +9,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/shepherd/tuning.h"
 #include "launcher/wire/messages.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::size_t kPieceBytes = 64u << 10;
-constexpr std::uint32_t kGrantBytesMin = 64u << 10;
 
 void MakeNonBlocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 

@@ -13,10 +13,9 @@
 #include <string_view>
 
 #include "launcher/shepherd/poller.h"
+#include "launcher/shepherd/tuning.h"
 
 namespace lamina::launcher {
-
-inline constexpr std::uint32_t kWindowBytes = 256u << 10;
 
 class Source {
  public:

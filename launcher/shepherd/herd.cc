@@ -14,15 +14,10 @@
 #include "launcher/pmix/hint.h"
 #include "launcher/shepherd/ring_copy.h"
 #include "launcher/shepherd/shepherds.h"
+#include "launcher/shepherd/tuning.h"
 #include "runtime/base/event_ring.h"
 
 namespace lamina::launcher {
-namespace {
-
-constexpr std::size_t kEventsTold = 32;
-
-}  // namespace
-
 Herd::Sheep::~Sheep() {
   if (ring >= 0) close(ring);
   CloseFds();

@@ -8,16 +8,10 @@
 
 #include "launcher/shepherd/agent.h"
 #include "launcher/shepherd/shepherd_word.h"
+#include "launcher/shepherd/tuning.h"
 #include "launcher/spawn/spawner.h"
 
 namespace lamina::launcher {
-namespace {
-
-// How long exit records that say nothing alarming wait for more of them.
-constexpr std::uint64_t kGatherMs = 20;
-
-}  // namespace
-
 Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, Outlets outlets)
     : orders_(orders),
       heartbeat_(heartbeat),

@@ -17,6 +17,7 @@
 #include "launcher/shepherd/herd.h"
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/relay.h"
+#include "launcher/shepherd/tuning.h"
 #include "launcher/wire/messages.h"
 #include "launcher/wire/stream.h"
 #include "runtime/base/log.h"
@@ -25,8 +26,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-constexpr int kOpeningMs = 30'000;
 
 class Shepherd {
  public:

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "launcher/shepherd/tuning.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
@@ -14,14 +15,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::uint64_t kReasonMs = 1000;  // how long an ended stream's agent may take to say why
-constexpr std::uint64_t kFirstRetryMs = 100;
-constexpr std::uint64_t kRetryMsMax = 5000;
-constexpr std::uint64_t kAtOnceMs = 1000;  // what an agent says that has not waited for anybody
-constexpr int kPartingMs = 1000;
-constexpr std::uint64_t kLookMs = 20;  // where nothing tells of an agent's end
-constexpr std::size_t kHostsNamed = 4;
 
 // "2.3.1" and "2.3.7" understand each other.
 std::string_view MajorMinor(std::string_view version) {

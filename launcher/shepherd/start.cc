@@ -15,6 +15,7 @@
 #include "launcher/plan/machine.h"
 #include "launcher/shepherd/job.h"
 #include "launcher/shepherd/shepherd_word.h"
+#include "launcher/shepherd/tuning.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
@@ -23,9 +24,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-constexpr std::uint64_t kGuestMs = 10'000;
-constexpr std::size_t kGuestsMax = 4096;
 
 std::string OwnDirectory() {
   char path[4096];

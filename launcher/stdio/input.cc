@@ -11,13 +11,12 @@
 #include <cerrno>
 #include <string_view>
 
+#include "launcher/stdio/tuning.h"
+
 namespace lamina::launcher::stdio {
 namespace {
 
-constexpr std::size_t kPieceBytes = 65536;
 constexpr timeval kAtOnce{0, 0};
-constexpr timeval kForegroundCheck{0,
-                                   500'000};  // the shell tells nobody that it made us foreground
 
 // Plain files, /dev/null and their like: always ready, and epoll does not take them.
 bool IsAlwaysReady(int fd) {

@@ -11,16 +11,11 @@
 #include <ctime>
 #include <utility>
 
+#include "launcher/stdio/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::stdio {
 namespace {
-
-// How long a source that has begun a line may be silent until the line goes out as it is, in looks
-// that find nothing. Longer for one that has the word, because its line is then broken by others.
-constexpr timeval kLook{0, 100'000};
-constexpr unsigned kSilentLooks = 2;
-constexpr unsigned kSilentLooksOfSpeaker = 20;
 
 bool HasData(int fd) {
   pollfd ready{fd, POLLIN, 0};

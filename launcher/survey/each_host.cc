@@ -17,14 +17,13 @@
 
 #include "launcher/survey/node_word.h"
 #include "launcher/survey/report.h"
+#include "launcher/survey/tuning.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
-constexpr std::size_t kBytesMax = 1 << 20;
-constexpr std::uint64_t kLeaveMs = 5000;  // for a job that was told to end by its own timeout
 constexpr const char* kThisProgram = "/proc/self/exe";  // of the shepherd, over there
 
 // `plan` with one rank on `host`, which does the errand.
@@ -91,7 +90,8 @@ class Asking {
       char piece[16384];
       const ssize_t bytes = read(fd, piece, sizeof piece);
       std::string& text = which == 0 ? answer_.out : answer_.err;
-      if (bytes > 0 && text.size() < kBytesMax) text.append(piece, static_cast<std::size_t>(bytes));
+      if (bytes > 0 && text.size() < kAnswerBytesMax)
+        text.append(piece, static_cast<std::size_t>(bytes));
       if (bytes > 0 || (bytes < 0 && errno == EINTR)) return;
       close(std::exchange(fds_[which], -1));
     }

@@ -17,12 +17,11 @@
 
 #include "launcher/control/ask.h"
 #include "launcher/shepherd/shepherd_word.h"
+#include "launcher/survey/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr int kRounds = 40;  // 50 ms apart, for what was killed to go
 
 // As much as can be read: a process may end meanwhile, of which a stream would make an exception.
 std::string ReadAll(const std::string& path) {
@@ -112,7 +111,7 @@ int KillAll(const std::vector<ProcessSeen>& orphans) {
   for (int round = 0;; ++round) {
     const auto left = std::count_if(orphans.begin(), orphans.end(), StillThere);
     if (left == 0 || round == kRounds) return static_cast<int>(left);
-    poll(nullptr, 0, 50);
+    poll(nullptr, 0, kRoundMs);
   }
 }
 

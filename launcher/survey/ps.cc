@@ -16,14 +16,11 @@
 #include "launcher/survey/job_answer.h"
 #include "launcher/survey/survey.h"
 #include "launcher/survey/table.h"
+#include "launcher/survey/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-constexpr int kAnswerMs = 2000;
-constexpr int kPingMs = 2000;
-constexpr int kLookMs = 20;
 
 struct Wanted {
   bool ping = false;
@@ -55,10 +52,10 @@ std::optional<Wanted> Parse(std::span<const std::string> arguments) {
 // Until every host that is up has answered, or the time is over.
 Result<JobAnswer> AwaitPings(const control::Launcher& launcher) {
   if (Result<JobAnswer> first = AskJob(launcher, "ping", kAnswerMs); !first.ok()) return first;
-  for (int waited = 0;; waited += kLookMs) {
+  for (int waited = 0;; waited += kAskAgainMs) {
     Result<JobAnswer> answer = AskJob(launcher, "job", kAnswerMs);
     if (!answer.ok() || AllAnswered(*answer) || waited >= kPingMs) return answer;
-    poll(nullptr, 0, kLookMs);
+    poll(nullptr, 0, kAskAgainMs);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "launcher/cli/library.h"
 #include "launcher/cli/program_path.h"
 #include "launcher/plan/machine.h"
+#include "launcher/survey/tuning.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
@@ -20,7 +21,6 @@ namespace {
 
 constexpr std::string_view kBegin = "lamina report";
 constexpr std::string_view kEnd = "end of report";
-constexpr std::int64_t kClockUs = 1'000'000;
 
 std::vector<std::string> Components(const Installation& installation) {
   std::vector<std::string> components;
@@ -125,7 +125,7 @@ std::vector<std::string> Differences(const HostReport& here, const HostReport& t
   if (!there.program_problem.empty()) problems.push_back(there.program_problem);
   const std::int64_t behind = asked_us - there.clock_us;
   const std::int64_t ahead = there.clock_us - answered_us;
-  if (const std::int64_t off = std::max(behind, ahead); off > kClockUs)
+  if (const std::int64_t off = std::max(behind, ahead); off > kClockUsMax)
     problems.push_back(Format("its clock is %.1f s %s", static_cast<double>(off) / 1e6,
                               behind > ahead ? "behind" : "ahead"));
   return problems;

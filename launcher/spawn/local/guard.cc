@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "launcher/spawn/local/tuning.h"
 #include "runtime/base/check.h"
 
 namespace lamina::launcher::local {
@@ -23,7 +24,6 @@ namespace {
 // Everything below runs in the forked guard, perhaps forked from a process with threads: system
 // calls and its own static memory only.
 constexpr int kLifeline = 0;
-constexpr int kRounds = 40;  // 50 ms apart
 constexpr std::size_t kMarkBytesMax = 128;
 
 struct Watchman {
@@ -94,7 +94,8 @@ int KillMarked(Watchman* watchman) {
   for (std::size_t i = 0; i < watchman->groups_count; ++i)
     if (const pid_t group = watchman->groups[i].load(std::memory_order_acquire); group > 1)
       kill(-group, SIGKILL);
-  for (int round = 0; round < kRounds && KillMarked(watchman) > 0; ++round) poll(nullptr, 0, 50);
+  for (int round = 0; round < kSweepRounds && KillMarked(watchman) > 0; ++round)
+    poll(nullptr, 0, kSweepRoundMs);
   _exit(0);
 }
 

@@ -15,13 +15,11 @@
 #include <string>
 
 #include "launcher/spawn/local/start_process.h"
+#include "launcher/spawn/local/tuning.h"
 #include "runtime/base/log.h"
 
 namespace lamina::launcher::local {
 namespace {
-
-constexpr int kSweepRounds = 40;
-constexpr int kSweepRoundMs = 50;
 
 // The children of this process, whichever of its threads they belong to.
 std::vector<pid_t> Children() {
