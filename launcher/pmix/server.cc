@@ -19,7 +19,7 @@
 #include <mutex>
 
 #include "launcher/plan/topology.h"
-#include "launcher/pmix/door.h"
+#include "launcher/pmix/gatekeeper.h"
 #include "launcher/pmix/hub.h"
 #include "launcher/pmix/job_description.h"
 #include "launcher/pmix/mailbox.h"
@@ -158,7 +158,7 @@ class LibpmixServer final : public Server {
   bool started_ = false;
   bool library_runs_ = false;
   std::unique_ptr<Mailbox> mailbox_;
-  std::unique_ptr<Door> door_;
+  std::unique_ptr<Gatekeeper> gatekeeper_;
   std::unique_ptr<Hub> hub_;  // of a job on one host
   Desk desk_;
 };
@@ -175,12 +175,13 @@ Status LibpmixServer::Open() {
   Result<std::unique_ptr<Mailbox>> mailbox = Mailbox::Open(loop_);
   if (!mailbox.ok()) return std::move(mailbox).status();
   mailbox_ = *std::move(mailbox);
-  Result<std::unique_ptr<Door>> door = Door::Open(loop_, name_, local_.size(), [this] {
-    if (started_) return;
-    if (Status status = Start(); !status.ok()) hearings_.failed(status);
-  });
-  if (!door.ok()) return std::move(door).status();
-  door_ = *std::move(door);
+  Result<std::unique_ptr<Gatekeeper>> gatekeeper =
+      Gatekeeper::Open(loop_, name_, local_.size(), [this] {
+        if (started_) return;
+        if (Status status = Start(); !status.ok()) hearings_.failed(status);
+      });
+  if (!gatekeeper.ok()) return std::move(gatekeeper).status();
+  gatekeeper_ = *std::move(gatekeeper);
   OpenDesk();
   if (Status status = OpenRoster(); !status.ok()) return status;
   if (params_.start == "early" || (params_.start == "auto" && !KnowsLibrary())) return Start();
@@ -246,7 +247,7 @@ Status LibpmixServer::Start() {
   if (Status status = RegisterRanks(); !status.ok()) return status;
   if (Status status = FindServerPort(); !status.ok()) return status;
   if (KnowsLibrary()) CompareEnvironments();
-  door_->LeadTo(server_port_);
+  gatekeeper_->LeadTo(server_port_);
   return {};
 }
 
@@ -264,7 +265,7 @@ void LibpmixServer::EnsureTopology() {
 Status LibpmixServer::InitLibrary() {
   EnsureTopology();
   setenv("PMIX_MCA_gds", kStore, 1);
-  setenv("PMIX_MCA_psec", "native", 1);  // the door knows who belongs here
+  setenv("PMIX_MCA_psec", "native", 1);  // the gatekeeper knows who belongs here
   SitAt(&desk_);
   InfoList info;
   const bool no = false;
@@ -339,7 +340,8 @@ Status LibpmixServer::FindServerPort() {
 }
 
 std::vector<std::string> LibpmixServer::ForeseenEnvironmentOf(std::uint32_t rank) const {
-  const std::string where = server_name_ + ".0;tcp4://127.0.0.1:" + std::to_string(door_->port());
+  const std::string where =
+      server_name_ + ".0;tcp4://127.0.0.1:" + std::to_string(gatekeeper_->port());
   std::vector<std::string> assignments = {
       "PMIX_NAMESPACE=" + name_,
       "PMIX_RANK=" + std::to_string(rank),
@@ -356,7 +358,7 @@ std::vector<std::string> LibpmixServer::ForeseenEnvironmentOf(std::uint32_t rank
   return assignments;
 }
 
-// What libpmix says, but for the port: ranks come to our door.
+// What libpmix says, but for the port: ranks come to our gatekeeper.
 std::vector<std::string> LibpmixServer::PmixEnvironmentOf(std::uint32_t rank) const {
   if (!library_runs_) return ForeseenEnvironmentOf(rank);
   std::vector<std::string> assignments = LibraryEnvironmentOf(rank);
@@ -364,7 +366,7 @@ std::vector<std::string> LibpmixServer::PmixEnvironmentOf(std::uint32_t rank) co
   for (std::string& assignment : assignments)
     if (assignment.starts_with("PMIX_SERVER_URI") && assignment.ends_with(theirs))
       assignment.replace(assignment.size() - theirs.size(), theirs.size(),
-                         ":" + std::to_string(door_->port()));
+                         ":" + std::to_string(gatekeeper_->port()));
   return assignments;
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The PMIx server of one job: tells ranks who they are, keeps their cards, hears their abort.
 //
-// libpmix is started when the first rank knocks (door.h), so a job without MPI never pays for it.
-// Ranks still get their PMIX_* environment before that: it is written here as libpmix 4.2 would,
-// and compared with libpmix's own words once it runs. With another libpmix the server starts at
-// once.
+// libpmix is started when the first rank knocks (gatekeeper.h), so a job without MPI never pays for
+// it. Ranks still get their PMIX_* environment before that: it is written here as libpmix 4.2
+// would, and compared with libpmix's own words once it runs. With another libpmix the server starts
+// at once.
 //
 // Ownership: the loop and the plan must outlive it. libpmix knows one server per process and hands
 //            its upcalls no context and is never stopped, so there is one Server in a process's
 //            life.
-// Threads:   the event loop's. Upcalls come on libpmix's own thread and are posted here
-// (mailbox.h);
-//            answering them from that thread may deadlock in libpmix (its log upcall does).
+// Threads:   the event loop's. Upcalls come on libpmix's own thread and are posted here (see
+//            mailbox.h): answering them from that thread may deadlock in libpmix.
 #pragma once
 
 #include <cstdint>

@@ -127,7 +127,7 @@ class Server(LaunchCase):
             self.assertRegex(name, r"\A[0-9a-f]{32}\Z")
 
     def test_strangers_do_not_stall_the_job(self):
-        """Silent, chatty and lying connections stand at the door while ranks go through it."""
+        """Silent, chatty and lying connections stand at the gatekeeper while ranks go through it."""
         process = self.start_job("sh", "-c", "echo $PMIX_SERVER_URI2; read go; exec %s exchange"
                                  % PMIX_CLIENT, ranks=4, options=["--stdin", "all"], stdin=-1)
         port = int(process.stdout.readline().decode().strip().rsplit(":", 1)[1])

@@ -3,7 +3,7 @@
 //         strangers say at libpmix's own port is never read there.
 // Method: greetings made by hand, every prefix of one, and things that strangers say; a server that
 //         accepts as libpmix does.
-#include "launcher/pmix/door.h"
+#include "launcher/pmix/gatekeeper.h"
 
 #include <event2/event.h>
 #include <gtest/gtest.h>
@@ -58,8 +58,8 @@ TEST(JudgeTest, OtherProtocols) {
 
 TEST(PmixAcceptTest, WhatAStrangerSaysIsNeverRead) {
   event_base* loop = event_base_new();
-  Result<std::unique_ptr<Door>> door = Door::Open(loop, kName, 1, [] {});
-  ASSERT_TRUE(door.ok());
+  Result<std::unique_ptr<Gatekeeper>> gatekeeper = Gatekeeper::Open(loop, kName, 1, [] {});
+  ASSERT_TRUE(gatekeeper.ok());
   const int server = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -68,7 +68,7 @@ TEST(PmixAcceptTest, WhatAStrangerSaysIsNeverRead) {
   ASSERT_EQ(bind(server, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(getsockname(server, reinterpret_cast<sockaddr*>(&address), &bytes), 0);
   ASSERT_EQ(listen(server, 1), 0);
-  (*door)->LeadTo(ntohs(address.sin_port));
+  (*gatekeeper)->LeadTo(ntohs(address.sin_port));
 
   const int stranger = socket(AF_INET, SOCK_STREAM, 0);
   ASSERT_EQ(connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
@@ -81,7 +81,7 @@ TEST(PmixAcceptTest, WhatAStrangerSaysIsNeverRead) {
   EXPECT_EQ(recv(accepted, &byte, 1, 0), 0);
   EXPECT_LE(recv(stranger, &byte, 1, 0), 0);  // and he is told that nobody is there
   for (const int fd : {accepted, stranger, server}) close(fd);
-  door->reset();
+  gatekeeper->reset();
   event_base_free(loop);
 }
 

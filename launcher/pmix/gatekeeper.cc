@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/pmix/door.h"
+#include "launcher/pmix/gatekeeper.h"
 
 #include <event2/event.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ struct Handover {
   std::deque<int> guests;
   std::atomic<std::uint16_t> server_port{0};
   // One end of a pair of sockets whose other end is closed, so that reading it finds its end. It is
-  // made before the first server, and stays, because libpmix's thread may outlive the door.
+  // made before the first server, and stays, because libpmix's thread may outlive the gatekeeper.
   std::atomic<int> silence{-1};
 };
 Handover& TheHandover() {
@@ -77,7 +77,7 @@ Status MakeSilence() {
 
 }  // namespace
 
-// What libpmix's accept() does: see the header of this folder's door.h.
+// What libpmix's accept() does: see the header gatekeeper.h.
 int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes) {
   const int knock = accept4(fd, address, address_bytes, SOCK_CLOEXEC);
   if (knock < 0) return knock;
@@ -113,36 +113,40 @@ Greeting Judge(const void* bytes, std::size_t count, const std::string& name) {
   return body.find(name) == std::string_view::npos ? Greeting::kStranger : Greeting::kWelcome;
 }
 
-struct Door::Caller {
-  Door* door;
+struct Gatekeeper::Caller {
+  Gatekeeper* gatekeeper;
   int fd;
   event* greeting;
   ~Caller() { event_free(greeting); }
 };
 
-Door::Door(event_base* loop, std::string name, std::size_t guests, std::function<void()> on_guest)
+Gatekeeper::Gatekeeper(event_base* loop, std::string name, std::size_t guests,
+                       std::function<void()> on_guest)
     : loop_(loop),
       name_(std::move(name)),
       callers_max_(guests + kStrangersMax),
       on_guest_(std::move(on_guest)) {}
 
-Result<std::unique_ptr<Door>> Door::Open(event_base* loop, std::string name, std::size_t guests,
-                                         std::function<void()> on_guest) {
-  std::unique_ptr<Door> door(new Door(loop, std::move(name), guests, std::move(on_guest)));
-  door->listen_fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+Result<std::unique_ptr<Gatekeeper>> Gatekeeper::Open(event_base* loop, std::string name,
+                                                     std::size_t guests,
+                                                     std::function<void()> on_guest) {
+  std::unique_ptr<Gatekeeper> gatekeeper(
+      new Gatekeeper(loop, std::move(name), guests, std::move(on_guest)));
+  gatekeeper->listen_fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const sockaddr_in any = Loopback(0);
   if (Status status = MakeSilence(); !status.ok()) return status;
-  if (door->listen_fd_ < 0 ||
-      bind(door->listen_fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
-      listen(door->listen_fd_, 4096) != 0)
+  if (gatekeeper->listen_fd_ < 0 ||
+      bind(gatekeeper->listen_fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0 ||
+      listen(gatekeeper->listen_fd_, 4096) != 0)
     return SystemError(Code::kResource, errno, "cannot listen on 127.0.0.1 for PMIx");
-  door->port_ = PortOf(door->listen_fd_);
-  door->listening_ = event_new(loop, door->listen_fd_, EV_READ | EV_PERSIST, OnCaller, door.get());
-  event_add(door->listening_, nullptr);
-  return door;
+  gatekeeper->port_ = PortOf(gatekeeper->listen_fd_);
+  gatekeeper->listening_ =
+      event_new(loop, gatekeeper->listen_fd_, EV_READ | EV_PERSIST, OnCaller, gatekeeper.get());
+  event_add(gatekeeper->listening_, nullptr);
+  return gatekeeper;
 }
 
-Door::~Door() {
+Gatekeeper::~Gatekeeper() {
   TheHandover().server_port.store(0, std::memory_order_release);
   for (int guest = NextGuest(); guest >= 0; guest = NextGuest()) close(guest);
   for (const auto& [fd, caller] : callers_) close(fd);
@@ -151,29 +155,30 @@ Door::~Door() {
   if (listen_fd_ >= 0) close(listen_fd_);
 }
 
-void Door::OnCaller(int listen_fd, short, void* self) {
-  auto* door = static_cast<Door*>(self);
+void Gatekeeper::OnCaller(int listen_fd, short, void* self) {
+  auto* gatekeeper = static_cast<Gatekeeper*>(self);
   for (;;) {
     const int fd = accept4(listen_fd, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) return;  // all answered, or none left for now: the event comes again
-    if (door->callers_.size() >= door->callers_max_) door->Drop(door->callers_.begin()->first);
+    if (gatekeeper->callers_.size() >= gatekeeper->callers_max_)
+      gatekeeper->Drop(gatekeeper->callers_.begin()->first);
     auto caller = std::make_unique<Caller>();
-    caller->door = door;
+    caller->gatekeeper = gatekeeper;
     caller->fd = fd;
     // Edge triggered: a greeting that is only half there must not spin the loop.
     caller->greeting =
-        event_new(door->loop_, fd, EV_READ | EV_ET | EV_PERSIST, OnGreeting, caller.get());
+        event_new(gatekeeper->loop_, fd, EV_READ | EV_ET | EV_PERSIST, OnGreeting, caller.get());
     event_add(caller->greeting, &kGreetingTime);
-    door->callers_.emplace(fd, std::move(caller));
+    gatekeeper->callers_.emplace(fd, std::move(caller));
   }
 }
 
-void Door::OnGreeting(int, short what, void* self) {
+void Gatekeeper::OnGreeting(int, short what, void* self) {
   auto* caller = static_cast<Caller*>(self);
-  caller->door->Hear(caller, (what & EV_TIMEOUT) != 0);
+  caller->gatekeeper->Hear(caller, (what & EV_TIMEOUT) != 0);
 }
 
-void Door::Hear(Caller* caller, bool late) {
+void Gatekeeper::Hear(Caller* caller, bool late) {
   const int fd = caller->fd;
   std::vector<char> bytes(kGreetingBytesMax);
   const ssize_t count = recv(fd, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
@@ -194,13 +199,13 @@ void Door::Hear(Caller* caller, bool late) {
   on_guest_();
 }
 
-void Door::Drop(int fd) {
+void Gatekeeper::Drop(int fd) {
   ++refused_;
   callers_.erase(fd);
   close(fd);
 }
 
-void Door::LeadTo(std::uint16_t port) {
+void Gatekeeper::LeadTo(std::uint16_t port) {
   server_port_ = port;
   TheHandover().server_port.store(port, std::memory_order_release);
   const auto guests = std::move(waiting_);
@@ -208,7 +213,7 @@ void Door::LeadTo(std::uint16_t port) {
   for (const auto& [fd, unused] : guests) HandOver(fd);
 }
 
-void Door::HandOver(int fd) {
+void Gatekeeper::HandOver(int fd) {
   {
     Handover& handover = TheHandover();
     const std::lock_guard lock(handover.mutex);
@@ -218,7 +223,7 @@ void Door::HandOver(int fd) {
 }
 
 // Over loopback a connect() is done when it returns: the listener's kernel queue has it.
-void Door::Knock() {
+void Gatekeeper::Knock() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = Loopback(server_port_);
   if (fd < 0 || connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

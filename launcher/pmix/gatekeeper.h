@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The door in front of libpmix: the one TCP port on loopback that ranks connect to.
+// The gatekeeper in front of libpmix, with the one TCP port on loopback that ranks connect to.
 //
 // libpmix reads a new connection's greeting with blocking calls on its only thread, so one silent
 // connection would stall every rank of the job. And making a server costs several milliseconds that
-// a job without MPI need not pay. The door solves both: it listens from the start, lets a caller in
-// only once its whole greeting has arrived and names our namespace (128 random bits, which
-// strangers do not know), and says when the first one is waiting, so that the server can be made
-// then.
+// a job without MPI need not pay. The gatekeeper solves both: it listens from the start, lets a
+// caller in only once its whole greeting has arrived and names our namespace (128 random bits,
+// which strangers do not know), and says when the first one is waiting, so that the server can be
+// made then.
 //
 // How a connection gets from here into libpmix, which can only accept() from its own socket: this
 // program defines accept(), so libpmix's calls arrive at PmixAccept() below. To hand one over, the
-// door queues it and knocks at libpmix's own port; the accept() that follows returns the queued
-// connection instead of the knock. Strangers who find libpmix's own port are closed unread.
+// gatekeeper queues it and knocks at libpmix's own port; the accept() that follows returns the
+// queued connection instead of the knock. Strangers who find libpmix's own port are closed unread.
 // (The standard's own way, `listener` in the server module, is never called by libpmix 4.2.)
 //
 // Threads: all of it on the event loop's thread, but for PmixAccept, which libpmix's listening
@@ -34,15 +34,16 @@ struct event_base;
 
 namespace lamina::launcher::pmix {
 
-class Door {
+class Gatekeeper {
  public:
   // Listens on a free port of 127.0.0.1. `guests`: how many are expected. `on_guest`: a caller that
-  // knows `name` waits at the door; called from the event loop, again for every one of them.
-  static Result<std::unique_ptr<Door>> Open(event_base* loop, std::string name, std::size_t guests,
-                                            std::function<void()> on_guest);
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  // knows `name` waits; called from the event loop, again for every one of them.
+  static Result<std::unique_ptr<Gatekeeper>> Open(event_base* loop, std::string name,
+                                                  std::size_t guests,
+                                                  std::function<void()> on_guest);
+  ~Gatekeeper();
+  Gatekeeper(const Gatekeeper&) = delete;
+  Gatekeeper& operator=(const Gatekeeper&) = delete;
 
   std::uint16_t port() const { return port_; }
   // From now on guests, those that wait included, are handed to the server listening on `port`.
@@ -52,8 +53,9 @@ class Door {
 
  private:
   struct Caller;
-  Door(event_base* loop, std::string name, std::size_t guests, std::function<void()> on_guest);
-  static void OnCaller(int fd, short what, void* door);
+  Gatekeeper(event_base* loop, std::string name, std::size_t guests,
+             std::function<void()> on_guest);
+  static void OnCaller(int fd, short what, void* gatekeeper);
   static void OnGreeting(int fd, short what, void* caller);
   void Hear(Caller* caller, bool late);
   void Drop(int fd);
