@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One program under three names: mpiexec, mpirun and lamina. This is the only place of the launcher
-// that names concrete spawners, and the tools that lamina has besides mpiexec.
+// This is one program under three names: mpiexec, mpirun and lamina. This is the only place of the
+// launcher that names concrete spawners, and the tools that lamina has besides mpiexec.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ lamina::Environment OwnEnvironment() {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-// `status`, unless what was printed did not go out (a full disk).
+// Returns `status`, unless what was printed did not go out (a full disk).
 int Written(const char* program, int status) {
   errno = 0;
   if (fflush(stdout) == 0 && ferror(stdout) == 0) return status;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kQuoteMax = 80;
 
-// For messages: what was written, made printable and short.
+// Makes what was written printable and short, for messages.
 std::string Shown(std::string_view text) {
   std::string shown;
   for (const char letter : text.substr(0, kQuoteMax))
@@ -33,7 +33,7 @@ Status UnknownOption(std::string_view name) {
   return Error(Code::kInvalid, "unknown option %s; --help lists them", Shown(name).c_str());
 }
 
-// One pass over the words; `next_` is the first that nobody has read.
+// Reads the words in one pass; `next_` is the first that nobody has read.
 class Parser {
  public:
   explicit Parser(std::span<const std::string> words) : words_(words) {}
@@ -56,7 +56,7 @@ class Parser {
  private:
   bool AtEnd() const { return next_ >= words_.size(); }
 
-  // "-n4", "-np=4", "--np=4", "--np 4", "-genv A B".
+  // Takes "-n4", "-np=4", "--np=4", "--np 4" or "-genv A B".
   Status TakeOption() {
     const std::string_view word = words_[next_++];
     std::string_view name = word;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words after `mpiexec`, understood. Pure: reads no file, no environment.
+// Understands the words after `mpiexec`. Pure: it reads no file and no environment.
 //
 //   mpiexec [options] [--] program [arguments] [: [options] program [arguments]]...
 //
@@ -39,8 +39,8 @@ struct Invocation {
   bool dry_run = false;
 };
 
-// ProgramRequest::environment holds "NAME=value", or "NAME" for "as it is here".
-// kInvalid: the message is for the user as it is: option, value and what would be right.
+// ProgramRequest::environment holds "NAME=value", or "NAME" for "as it is here". The message of
+// kInvalid is for the user as it is: option, value and what would be right.
 Result<Invocation> ParseCommandLine(std::span<const std::string> arguments);
 
 }  // namespace lamina::launcher

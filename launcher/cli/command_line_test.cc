@@ -179,7 +179,7 @@ TEST(CommandLine, StandardInput) {
 TEST(CommandLine, Variables) {
   EXPECT_EQ(Parse({"-x", "A=b=c", "-x", "D", "a"}).request.programs[0].environment,
             (Words{"A=b=c", "D"}));
-  // As MPICH writes them: name and value are two words.
+  // MPICH writes name and value as two words.
   EXPECT_EQ(Parse({"-env", "A", "b", "p"}).request.programs[0].environment, Words{"A=b"});
   EXPECT_EQ(Parse({"-genv", "A", "b", "p"}).job_environment, Words{"A=b"});
   EXPECT_EQ(Parse({"-genv", "A=b", "p"}).job_environment, Words{"A=b"});

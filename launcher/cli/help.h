@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What --help prints: an overview, and a page for each topic with the options that belong to it.
+// Makes what --help prints: an overview, and a page for each topic with the options that belong to
+// it.
 #pragma once
 
 #include <string>
@@ -10,14 +11,14 @@
 
 namespace lamina::launcher {
 
-// `topic` "": the overview; "all": every page. kNotFound names the nearest topic. An option's name
-// ("--map-by", "map-by") gives the page it is explained on.
+// Returns the page of `topic`, the overview for "" and every page for "all". kNotFound names the
+// nearest topic. An option's name ("--map-by", "map-by") gives the page it is explained on.
 Result<std::string> HelpText(std::string_view topic);
 
 std::vector<std::string> HelpTopics();
 
-// `text` broken at blanks so that no line is longer than `columns`; every line but the first is
-// indented by `indent`.
+// Breaks `text` at blanks so that no line is longer than `columns`, and indents every line but the
+// first by `indent`.
 std::string Wrap(std::string_view text, std::size_t indent, std::size_t columns);
 
 }  // namespace lamina::launcher

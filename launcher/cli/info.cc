@@ -86,7 +86,7 @@ std::string OwnPart(const InfoRequest& request, const component::ListedFramework
   return component::Print(*listed, options);
 }
 
-// For completion: of the launcher, its spawners and, if it is there, the library.
+// Prints, for completion, the names of the launcher, its spawners and, if it is there, the library.
 int PrintNames(const param::Settings& settings, const CommandContext& context,
                const Installation& installation) {
   for (const param::Row& row : LauncherRows(settings, context.spawners))
@@ -102,7 +102,7 @@ std::string LibraryFilter(const InfoRequest& request) {
   return filter;
 }
 
-// What is wrong with the settings, on standard error; gives the exit status.
+// Says on standard error what is wrong with the settings, and returns the exit status.
 int SayProblems(const param::Settings& settings, const CommandContext& context,
                 const Installation& installation) {
   const SettingsReport report = CheckSettings(settings, context.spawners, installation);
@@ -112,7 +112,7 @@ int SayProblems(const param::Settings& settings, const CommandContext& context,
   return report.problems.empty() ? 0 : 2;
 }
 
-// What is wrong with a request for --collectives; empty if nothing is.
+// Returns what is wrong with a request for --collectives, or "".
 std::string WrongIn(const InfoRequest& request, std::int64_t ranks, std::int64_t per_node) {
   if (!request.words.empty()) return "--collectives takes no word \"" + request.words[0] + "\"";
   if (ranks < 2 || ranks > INT32_MAX)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// `lamina info`: frameworks, components, versions, priorities and whys; with --params the
-// parameters with value, unit, range and origin.
+// Implements `lamina info`: it shows frameworks and components with versions, priorities and
+// reasons, and with --params the parameters with value, unit, range and origin.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace lamina::launcher {
 
-// Arguments: [--params] [--param NAME=VALUE]... [FRAMEWORK or COMPONENT]. Returns the exit status.
+// The arguments are [--params] [--param NAME=VALUE]... [FRAMEWORK or COMPONENT]. Returns the exit
+// status.
 int Info(std::span<const std::string> arguments, const CommandContext& context);
 
 }  // namespace lamina::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where this installation lies, found from the running program's own path, so that a prefix may be
+// Finds where this installation lies from the running program's own path, so that a prefix may be
 // moved.
 #pragma once
 
@@ -18,12 +18,12 @@ struct Installation {
 
 Installation ThisInstallation();
 
-// Parameter files, strongest first: ~/.config/lamina.conf, PREFIX/etc/lamina.conf.
+// Returns the parameter files, strongest first: ~/.config/lamina.conf, PREFIX/etc/lamina.conf.
 std::vector<std::string> ParameterFiles(const Installation& installation,
                                         const Environment& environment);
 
-// Where a host file named `path` may be: as given, then, for a plain name, ~/.config/lamina and
-// PREFIX/etc/lamina.
+// Returns where a host file named `path` may be: as given and, for a plain name, in
+// ~/.config/lamina and PREFIX/etc/lamina.
 std::vector<std::string> HostFilePaths(const std::string& path, const Installation& installation,
                                        const Environment& environment);
 

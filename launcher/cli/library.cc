@@ -20,7 +20,7 @@ Result<std::string> DescribeLibrary(const Installation& installation,
     const std::size_t equals = assignment.find('=');
     setenv(assignment.substr(0, equals).c_str(), assignment.c_str() + equals + 1, 1);
   }
-  // Never closed: it may have started something that lives as long as the process.
+  // It is never closed, because it may have started something that lives as long as the process.
   void* library = dlopen(installation.library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();

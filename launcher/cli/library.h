@@ -22,8 +22,8 @@
 
 namespace lamina::launcher {
 
-// kNotFound: no library, or one that cannot be asked; kInvalid: it does not know the filter.
-// Writes LAMINA_* variables of `settings` into this process's environment.
+// kNotFound means that there is no library or that it cannot be asked, kInvalid that it does not
+// know the filter. Writes LAMINA_* variables of `settings` into this process's environment.
 Result<std::string> DescribeLibrary(const Installation& installation,
                                     const param::Settings& settings, std::string_view filter);
 

@@ -14,7 +14,8 @@
 namespace lamina::launcher {
 namespace {
 
-// As running text: backslashes and leading dots mean something to man, and '-' would be a hyphen.
+// Makes running text of it: backslashes and leading dots mean something to man, and '-' would be a
+// hyphen.
 std::string Escape(std::string_view text) {
   std::string escaped;
   bool line_start = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The manual page and the shell completion, made from the table of options and the help pages, so
+// Makes the manual page and the shell completion from the table of options and the help pages, so
 // that they cannot fall behind.
 #pragma once
 

@@ -43,7 +43,7 @@ int PrintHelp(const std::string& topic) {
   return 0;
 }
 
-// 0, or the exit status after saying what is wrong.
+// Returns 0, or the exit status after saying what is wrong.
 int CheckPrograms(const Plan& plan) {
   const Environment job(plan.environment);
   for (const App& app : plan.apps) {
@@ -58,7 +58,7 @@ int CheckPrograms(const Plan& plan) {
   return 0;
 }
 
-// The plan's host that is this machine; the number of hosts if none is.
+// Returns the index of the host that is this machine; the number of hosts if none is.
 std::uint32_t HostHere(const Plan& plan, const Machine& machine) {
   std::uint32_t host = 0;
   while (host < plan.hosts.size() && !IsThisMachine(plan.hosts[host].name, machine)) ++host;
@@ -70,14 +70,15 @@ void NoteSharing(const Machine& machine, Plan* plan) {
     if (rank.sharing != Sharing::kShared) continue;
     const Host& host = plan->hosts[rank.host];
     const bool here = IsThisMachine(host.name, machine);
-    // Announced where a person reads it; a script gets what it asks for (-v, --display plan).
+    // A person is told at once; a script is told if it asks (-v, --display plan).
     (isatty(STDERR_FILENO) != 0 ? plan->warnings : plan->notes)
         .push_back(SharingText(host.name, here ? machine.cpus_why : ""));
     return;
   }
 }
 
-// Binding, and the pictures, which need the machine's topology; null when neither is wanted.
+// Binds ranks and shows the pictures. Both need the machine's topology, which is returned; it is
+// null if neither is wanted.
 Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
                              const Environment& environment, Plan* plan) {
   const std::uint32_t host = HostHere(*plan, machine);
@@ -97,7 +98,7 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
       return status;
   }
   Advise(plan);
-  // On standard output only if the program's own output cannot be meant.
+  // Only a dry run writes to standard output, which otherwise belongs to the program.
   FILE* stream = line.dry_run ? stdout : stderr;
   const bool by_default = line.dry_run && !line.display.environment && !line.display.bindings;
   if (line.display.plan || by_default) fputs(ShowPlan(*plan).c_str(), stream);

@@ -151,7 +151,7 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// "N:OBJECT" of ppr:N:OBJECT.
+// Takes "N:OBJECT" of ppr:N:OBJECT.
 Status MapPerObject(Draft& draft, std::string_view number, std::string_view object) {
   const std::optional<std::int64_t> ranks = ParseInteger(number);
   if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
@@ -164,7 +164,7 @@ Status MapPerObject(Draft& draft, std::string_view number, std::string_view obje
   return {};
 }
 
-// What may follow after a colon: pe=N and oversubscribe, as other launchers have it.
+// Takes what may follow after a colon: pe=N and oversubscribe, as other launchers have it.
 Status MapModifier(Draft& draft, std::string_view modifier) {
   const std::string word = LowerCase(modifier);
   if (word == "oversubscribe") {
@@ -495,7 +495,7 @@ const Option* FindOption(std::string_view name) {
       if (known != nullptr && name == known) return &option;
   for (const Option& option : kOptions)
     for (const char* known : option.names)
-      // Single letters take one dash only: "--n" is no option.
+      // Single letters take one dash only, so "--n" is no option.
       if (known != nullptr && word.size() > 1 && WithoutDashes(known) == word) return &option;
   return nullptr;
 }

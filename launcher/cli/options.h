@@ -29,19 +29,19 @@ struct Option {
   const char* argument;  // "" if it takes none; "A B" if it takes two words
   Topic topic;
   const char* help;  // one or two sentences
-  // `value` is empty without argument. The message of a failure is completed by the parser.
+  // `value` is empty without an argument. The parser completes the message of a failure.
   Status (*apply)(Draft& draft, std::string_view value);
 };
 
 std::span<const Option> Options();
 
-// The row that goes by `name` (dashes included), or null.
+// Returns the row that goes by `name` (dashes included), or null.
 const Option* FindOption(std::string_view name);
 
-// An option of another launcher that does not exist here: what to do instead, or "".
+// Returns what to do instead of an option that only other launchers have, or "".
 std::string_view ForeignAdvice(std::string_view name);
 
-// All names, as they are written, for "did you mean".
+// Returns all names as they are written, for "did you mean".
 std::vector<std::string> OptionNames();
 
 }  // namespace lamina::launcher

@@ -32,7 +32,7 @@ Result<std::string> ReadWholeFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// ppr needs to know how many objects a host has: this machine's count stands for all.
+// ppr needs to know how many objects a host has; this machine's count stands for all.
 Status CountMappedObjects(Request* request) {
   const BindTo kind = ObjectOf(request->mapping.map_by);
   if (request->mapping.ranks_per_object == 0 || kind == BindTo::kNone) return {};
@@ -84,8 +84,9 @@ std::vector<std::string> Resolve(const std::vector<std::string>& variables,
   return resolved;
 }
 
-// `environment` without what another launcher has put there: a job started by a rank of another job
-// is a job of its own. What the outer job decided about waiting is about its own ranks.
+// Returns `environment` without what another launcher has put there, because a job started by a
+// rank of another job is a job of its own. What the outer job decided about waiting was for its own
+// ranks.
 Environment OutsideOfJobs(const Environment& environment) {
   if (!environment.Get("PMIX_RANK")) return environment;
   Environment outside;
@@ -100,7 +101,7 @@ Environment OutsideOfJobs(const Environment& environment) {
   return outside;
 }
 
-// What all ranks get, weakest first: the launcher's own, the parameters, -genv.
+// Returns what all ranks get, weakest first: the launcher's own, the parameters, -genv.
 std::vector<std::string> JobEnvironment(const Invocation& line, const param::Settings& settings,
                                         const Environment& environment,
                                         std::vector<std::string>* warnings) {
@@ -143,7 +144,7 @@ Result<std::string> ChooseSpawner(const param::Settings& settings, const Command
                near.empty() ? "" : "\"?");
 }
 
-// All hosts the user has named, in whatever way.
+// Returns all hosts that the user has named, in whatever way.
 std::vector<std::string> NamedHosts(const Request& request) {
   std::vector<std::string> names;
   const auto add = [&names](const std::vector<HostEntry>& hosts) {
@@ -157,7 +158,7 @@ std::vector<std::string> NamedHosts(const Request& request) {
   return names;
 }
 
-// Where the local spawner would do, but other hosts than this machine are named: another one.
+// Returns another spawner if the local one would do but other hosts than this machine are named.
 std::string_view SpawnerForHosts(const Request& request, const Machine& machine,
                                  const param::Settings& settings, const CommandContext& context) {
   const std::vector<std::string> named = NamedHosts(request);
@@ -168,7 +169,7 @@ std::string_view SpawnerForHosts(const Request& request, const Machine& machine,
   return agent != nullptr && !agent->value.empty() ? context.agent_spawner : context.remote_spawner;
 }
 
-// Does the user name hosts, and none of a manager's whose nodes are open to all?
+// Does the user name hosts, but none of a manager whose nodes are open to all?
 bool MeansOthers(const Request& request, const Allocation& allocation) {
   const std::vector<std::string> named = NamedHosts(request);
   return allocation.open_to_all && !named.empty() &&
@@ -178,9 +179,9 @@ bool MeansOthers(const Request& request, const Allocation& allocation) {
          });
 }
 
-// Hosts of another spawner than local: what it was given to run on. If that is this machine alone,
-// `name` becomes the local one, and `machine` learns what it is called. False: the user's hosts are
-// not among these and need not be; nothing was changed.
+// Asks another spawner than the local one for the hosts it was given to run on. If that is this
+// machine alone, `name` becomes the local one, and `machine` learns what it is called. Returns
+// false, and changes nothing, if the user's hosts are not among these and need not be.
 Result<bool> AskForHosts(const param::Settings& settings, const CommandContext& context,
                          std::string* name, Machine* machine, Request* request) {
   if (*name == context.local_spawner) return true;
@@ -216,7 +217,7 @@ Result<bool> AskForHosts(const param::Settings& settings, const CommandContext& 
   return true;
 }
 
-// Parameters from everywhere, checked; names that nobody knows are warned about here.
+// Gathers parameters from everywhere and checks them; it warns about names that nobody knows.
 Result<param::Settings> CheckedSettings(const Invocation& line, const Installation& installation,
                                         const CommandContext& context,
                                         std::vector<std::string>* warnings) {
@@ -228,7 +229,7 @@ Result<param::Settings> CheckedSettings(const Invocation& line, const Installati
   return settings;
 }
 
-// Who runs where, with which environment; not yet bound.
+// Decides who runs where, with which environment. Ranks are not bound yet.
 Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
                     const param::Settings& settings, const CommandContext& context,
                     std::vector<std::string>* warnings) {

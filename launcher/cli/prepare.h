@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From words to a Plan: parameters gathered and checked, host and rank files read, an allocation
-// asked for, ranks placed. Not yet bound, nothing started. What mpiexec runs, and what the tools
-// that look at the same hosts begin with.
+// Makes a Plan from words: it gathers and checks parameters, reads host and rank files, asks for an
+// allocation, and places ranks. Ranks are not bound yet and nothing is started. mpiexec runs the
+// result, and the tools that look at the same hosts begin with it.
 #pragma once
 
 #include <span>
@@ -29,7 +29,7 @@ struct Preparation {
 };
 
 // `line` is of an Invocation with action kRun. Appends to `warnings` what the user should be told
-// whatever comes of it. An error is for the user as it is.
+// whatever comes of it. The message of an error is for the user as it is.
 Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
                             std::vector<std::string>* warnings);
 

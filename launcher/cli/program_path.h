@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Is the program there and can it be run? Asked before anything is started, so that a typing error
-// is answered in one line and not by as many failures as there are ranks.
+// Is the program there and can it be run? This is asked before anything is started, so that a
+// typing error is answered in one line and not by as many failures as there are ranks.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ struct ProgramCheck {
   std::string message;
 };
 
-// `program` as in App::argv[0]; `wdir` "": the current directory; `path`: the PATH ranks will have.
+// `program` is as in App::argv[0], `path` the PATH that ranks will have, and `wdir` their directory
+// ("": the current one).
 ProgramCheck CheckProgram(const std::string& program, const std::string& wdir,
                           std::string_view path);
 

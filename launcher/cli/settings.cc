@@ -69,7 +69,7 @@ SettingsReport CheckSettings(const param::Settings& settings, const SpawnerRegis
     if (!row.problem.empty()) report.problems.push_back(row.problem);
   }
   if (param::UnknownNames(settings, known).empty()) return report;
-  // The rest should be the library's. Without it nobody can tell a wrong name from a right one.
+  // The rest should be the library's; without it nobody can tell a wrong name from a right one.
   Result<std::string> names = DescribeLibrary(installation, settings, "names");
   if (!names.ok()) return report;
   AddLines(*names, &known);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters as the launcher sees them: gathered from command line, environment and files, and
-// checked against every table there is, before anything is started.
+// Gathers parameters from command line, environment and files, and checks them against every table
+// there is, before anything is started.
 #pragma once
 
 #include <string>
@@ -19,17 +19,17 @@ struct LaunchParams {
   std::string spawner;
 };
 
-// kInvalid: a --param or a line of a file that is not name=value.
+// kInvalid names a --param or a line of a file that is not name=value.
 Result<param::Settings> ReadSettings(const std::vector<std::string>& command_line,
                                      const Environment& environment,
                                      const Installation& installation);
 
 Result<LaunchParams> LoadLaunchParams(const param::Settings& settings);
 
-// The launcher's own tables.
+// Returns the launcher's own tables.
 std::vector<param::Row> LauncherOwnRows(const param::Settings& settings);
 
-// The tables of the launcher and of its spawners.
+// Returns the tables of the launcher and of its spawners.
 std::vector<param::Row> LauncherRows(const param::Settings& settings,
                                      const SpawnerRegistry& spawners);
 

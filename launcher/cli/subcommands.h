@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The words of `lamina`: its subcommands and what they say of themselves. Usage texts, manual page
-// and completion are made from this table; what they do is found by name, here in lamina.cc or in
-// the table of launcher/main.cc.
+// and completion are made from this table; what they do is in the tables of lamina.cc and
+// launcher/main.cc.
 #pragma once
 
 #include <span>
@@ -19,10 +19,10 @@ struct Subcommand {
 
 std::span<const Subcommand> Subcommands();
 
-// Of a subcommand in the table.
+// Returns the usage text of a subcommand in the table.
 const char* UsageOf(std::string_view name);
 
-// The options that the usage text lists, at the beginnings of its lines.
+// Returns the options that the usage text lists, at the beginnings of its lines.
 std::vector<std::string> OptionsOf(const Subcommand& subcommand);
 
 }  // namespace lamina::launcher

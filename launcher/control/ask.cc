@@ -47,7 +47,8 @@ Address AddressOf(std::string_view name) {
   return address;
 }
 
-// Num: RefCount Protocol Flags Type St Inode Path; an abstract name begins with '@'.
+// The columns are Num: RefCount Protocol Flags Type St Inode Path. An abstract name begins with
+// '@'.
 std::vector<Launcher> LaunchersIn(std::string_view table) {
   std::vector<Launcher> found;
   for (const std::string_view line : Split(table, '\n')) {
@@ -80,7 +81,7 @@ Result<std::string> Ask(const Launcher& launcher, std::string_view question, int
   if (socket.fd() < 0) return SystemError(Code::kResource, errno, "cannot make a socket");
   if (connect(socket.fd(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes) != 0)
     return SystemError(Code::kPeerLost, errno, "cannot reach mpiexec %d", launcher.process);
-  // Anybody may take any abstract name.
+  // The answer may come from a stranger, because anybody may take any abstract name.
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (getsockopt(socket.fd(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finding the launchers that run on this machine, and asking them.
+// Finds the launchers that run on this machine, and asks them.
 #pragma once
 
 #include <sys/socket.h>
@@ -29,13 +29,14 @@ struct Launcher {
   friend bool operator==(const Launcher&, const Launcher&) = default;
 };
 
-// Those that `table`, in the form of /proc/net/unix, shows to be listening; ascending by process.
+// Returns those that `table`, in the form of /proc/net/unix, shows to be listening, ascending by
+// process.
 std::vector<Launcher> LaunchersIn(std::string_view table);
-// Of this machine (this network namespace), all users.
+// Returns those of all users on this machine, or rather in this network namespace.
 std::vector<Launcher> Launchers();
 
-// The whole answer. kDenied: it belongs to somebody else, or the name is worn by a stranger;
-// kPeerLost: it has gone; kTimeout: it does not answer.
+// Returns the whole answer. kDenied means that the launcher belongs to somebody else or that a
+// stranger has taken its name, kPeerLost that it has gone, and kTimeout that it does not answer.
 Result<std::string> Ask(const Launcher& launcher, std::string_view question, int timeout_ms);
 
 }  // namespace lamina::launcher::control

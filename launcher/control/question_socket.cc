@@ -16,7 +16,7 @@
 namespace lamina::launcher::control {
 namespace {
 
-// The user himself, or root.
+// Only the job's own user and root may ask.
 bool IsWelcome(int socket) {
   ucred peer{};
   socklen_t bytes = sizeof peer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a running mpiexec can be asked about its job by its own user: an abstract socket of this
+// A running mpiexec can be asked about its job by its own user through an abstract socket of this
 // machine, `@lamina.UID.PID`, which the kernel removes with the process. The questions and answers
 // are lines of text, written down in this folder's README.
 //
@@ -23,11 +23,12 @@ inline constexpr std::size_t kQuestionBytesMax = 256;
 
 class QuestionSocket {
  public:
-  // To a question, one line without its end: the answer, whole lines. Called from the loop.
+  // Answers a question, which is one line without its end, in whole lines. It is called from the
+  // loop.
   using Answer = std::function<std::string(std::string_view question)>;
 
-  // Null where there can be no such socket (the name is taken by a process of another PID
-  // namespace, no descriptors): a job does not fail for that.
+  // Returns null if there can be no such socket, because a process of another PID namespace has
+  // taken the name or descriptors are used up. A job does not fail for that.
   static std::unique_ptr<QuestionSocket> Open(event_base* loop, Answer answer);
   ~QuestionSocket();
   QuestionSocket(const QuestionSocket&) = delete;

@@ -3,17 +3,18 @@
 #pragma once
 
 #include <sys/time.h>
+
 #include <cstddef>
 
 namespace lamina::launcher::control {
 
-// Connections that wait to be accepted; further ones are refused by the kernel.
+// So many connections may wait to be accepted; the kernel refuses further ones.
 inline constexpr int kWaiting = 8;
 
-// Users that may be asking at the same time.
+// So many askers may be connected at the same time.
 inline constexpr std::size_t kGuestsMax = 32;
 
-// A guest that neither asks nor reads for this long is shown out.
+// An asker that neither asks nor reads for this long is cut off.
 inline constexpr timeval kPatience{5, 0};
 
 }  // namespace lamina::launcher::control

@@ -23,7 +23,7 @@ std::vector<std::uint32_t> ThreadsOfApps(const Plan& plan) {
   return threads;
 }
 
-// A rank that is bound to fewer CPUs than it has threads, or null.
+// Returns a rank that is bound to fewer CPUs than it has threads, or null.
 const RankPlan* Squeezed(const Plan& plan, const std::vector<std::uint32_t>& threads) {
   for (const RankPlan& rank : plan.ranks)
     if (!rank.cpuset.empty() && CountOfList(rank.cpuset) < threads[rank.app]) return &rank;

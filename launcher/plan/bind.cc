@@ -12,9 +12,10 @@
 namespace lamina::launcher {
 namespace {
 
-// Objects of one kind, cut down to what is allowed. Left out: empty ones (memory without CPUs),
-// doubled ones (several kinds of memory beside the same cores) and those around smaller ones
-// (memory of a whole machine that also has some at each socket). What remains does not overlap.
+// Returns the objects of one kind, cut down to what is allowed. It leaves out empty ones (memory
+// without CPUs), doubled ones (several kinds of memory beside the same cores) and those around
+// smaller ones (memory of a whole machine that also has some at each socket), so that what remains
+// does not overlap.
 std::vector<CpuSet> Places(hwloc_topology_t topology, hwloc_obj_type_t type,
                            const CpuSet& allowed) {
   std::vector<CpuSet> places;
@@ -54,8 +55,8 @@ Layout MakeLayout(hwloc_topology_t topology, const CpuSet& allowed) {
   layout.caches = Places(topology, HWLOC_OBJ_L3CACHE, allowed);
   layout.numa = Places(topology, HWLOC_OBJ_NUMANODE, allowed);
   layout.sockets = Places(topology, HWLOC_OBJ_PACKAGE, allowed);
-  // A topology may leave a kind out: then a core is a hardware thread, a cache a NUMA domain and
-  // the machine one socket.
+  // A topology may leave a kind out. Then a hardware thread stands for a core, a NUMA domain for a
+  // cache and the machine for a socket.
   if (layout.cores.empty()) layout.cores = Places(topology, HWLOC_OBJ_PU, allowed);
   if (layout.caches.empty()) layout.caches = Places(topology, HWLOC_OBJ_NUMANODE, allowed);
   for (std::vector<CpuSet>* kind : {&layout.caches, &layout.numa, &layout.sockets})
@@ -86,8 +87,8 @@ bool Within(const CpuSet& inner, const CpuSet& outer) {
 
 CpuSet Copy(const CpuSet& set) { return CpuSet(hwloc_bitmap_dup(set.get())); }
 
-// The first of `places` that holds `inner`, or all that share a CPU with it; `inner` itself if none
-// does.
+// Returns the first of `places` that holds `inner`, or all that share a CPU with it; `inner` itself
+// if none does.
 CpuSet Around(const std::vector<CpuSet>& places, const CpuSet& inner) {
   CpuSet touched = Copy(inner);
   for (const CpuSet& place : places) {
@@ -103,8 +104,8 @@ std::size_t UnitsIn(const std::vector<CpuSet>& units, const CpuSet& domain) {
       units.begin(), units.end(), [&domain](const CpuSet& unit) { return Within(unit, domain); }));
 }
 
-// What one rank gets: `size` neighbouring units of `domain`, as often as they fit; what is left
-// over is nobody's. At least one chunk, of all there is.
+// Cuts `domain` into chunks for one rank each: `size` neighbouring units, as often as they fit;
+// nobody gets what is left over. There is at least one chunk, of all there is.
 std::vector<CpuSet> ChunksOf(const std::vector<CpuSet>& units, const CpuSet& domain,
                              std::size_t size) {
   std::vector<CpuSet> chunks;
@@ -125,7 +126,7 @@ std::vector<CpuSet> ChunksOf(const std::vector<CpuSet>& units, const CpuSet& dom
   return chunks;
 }
 
-// The chunks of each domain.
+// Rooms are the chunks of each domain.
 using Rooms = std::vector<std::vector<CpuSet>>;
 
 Rooms RoomsOf(const std::vector<CpuSet>& units, const std::vector<CpuSet>& domains,
@@ -135,8 +136,8 @@ Rooms RoomsOf(const std::vector<CpuSet>& units, const std::vector<CpuSet>& domai
   return rooms;
 }
 
-// Chunks in the order of the machine: within the smallest domains that have one for every rank,
-// across them if there is no other way.
+// Returns chunks in the order of the machine, within the smallest domains that have one for every
+// rank, or across domains if there is no other way.
 std::vector<CpuSet> Chunks(const Layout& layout, const std::vector<CpuSet>& units, std::size_t size,
                            std::size_t ranks, const CpuSet& allowed) {
   if (size > 1) {
@@ -157,8 +158,8 @@ struct Seat {
   const CpuSet* domain = nullptr;
 };
 
-// In blocks: rank i of n gets chunk i where there are enough, else neighbours share evenly. Ranks
-// bound to something larger are spread over all of it.
+// Seats ranks in blocks: each gets a chunk where there are enough, else neighbours share evenly.
+// Ranks bound to something larger are spread over all of it.
 std::vector<Seat> InBlocks(const std::vector<CpuSet>& chunks, BindTo to, std::size_t ranks) {
   std::vector<Seat> seats;
   const bool one_each = IsUnit(to) && ranks <= chunks.size();
@@ -167,8 +168,7 @@ std::vector<Seat> InBlocks(const std::vector<CpuSet>& chunks, BindTo to, std::si
   return seats;
 }
 
-// Dealt out to `domains`; one with as many ranks as chunks is full until
-// all are.
+// Deals ranks out to `domains`. A domain with as many ranks as chunks is full until all are.
 std::vector<Seat> InTurn(const std::vector<CpuSet>& domains, const Rooms& inside,
                          std::size_t ranks) {
   std::vector<std::size_t> used(domains.size(), 0);
@@ -182,7 +182,7 @@ std::vector<Seat> InTurn(const std::vector<CpuSet>& domains, const Rooms& inside
   return seats;
 }
 
-// `each` ranks on the first domain, `each` on the second.
+// Seats `each` ranks on the first domain, `each` on the second.
 std::vector<Seat> PerObject(const std::vector<CpuSet>& domains, const Rooms& inside,
                             std::size_t each, std::size_t ranks) {
   std::vector<Seat> seats;
@@ -193,7 +193,7 @@ std::vector<Seat> PerObject(const std::vector<CpuSet>& domains, const Rooms& ins
   return seats;
 }
 
-// Who sits where: place after place, or round the objects of a kind.
+// Decides which rank sits where: place after place, or round the objects of a kind.
 void Renumber(const Layout& layout, MapBy rank_by, std::vector<CpuSet>* sets) {
   const auto first = [](const std::vector<CpuSet>& places, const CpuSet& set) {
     std::size_t i = 0;
@@ -222,7 +222,7 @@ void Renumber(const Layout& layout, MapBy rank_by, std::vector<CpuSet>* sets) {
   *sets = std::move(sorted);
 }
 
-// The set of each rank, in order of local rank.
+// Returns the set of each rank, in order of local rank.
 std::vector<CpuSet> Deal(const Binding& binding, const Layout& layout, const CpuSet& allowed,
                          std::size_t ranks) {
   const Mapping& mapping = binding.mapping;
@@ -240,7 +240,7 @@ std::vector<CpuSet> Deal(const Binding& binding, const Layout& layout, const Cpu
   bool by_hwthread = binding.to == BindTo::kHwthread || kind == BindTo::kHwthread;
   const bool counted = mapping.cpus_per_rank != 0;
   if (counted && !by_hwthread) {
-    // Whole cores for every thread if there are enough, else hardware threads.
+    // Every thread gets a whole core if there are enough, else a hardware thread.
     std::size_t fitting = 0;
     for (const CpuSet& domain : domains) fitting += UnitsIn(layout.cores, domain) / size;
     by_hwthread = fitting < ranks;
@@ -277,7 +277,7 @@ std::string KindName(BindTo to, std::size_t count) {
   return std::string(name) + PluralOf(count);
 }
 
-// The CPUs of a rank file's place; cores as hwloc counts them, allowed or not.
+// Returns the CPUs of a rank file's place. Cores are counted as hwloc counts them, allowed or not.
 Result<CpuSet> Resolve(const std::string& place, hwloc_topology_t topology, const CpuSet& allowed) {
   Result<std::vector<CpuPlace>> pieces = ParseCpuPlaces(place);
   if (!pieces.ok()) return std::move(pieces).status();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which CPUs each rank of a host may run on: a pure function over a topology, so that tests use
-// machines that are not there. It is decided on the host itself, from Plan::mapping.
+// Decides which CPUs each rank of a host may run on. It is a pure function over a topology, so that
+// tests use machines that are not there. It is called on the host itself, with Plan::mapping.
 //
-// The default. Ranks are left to the operating system: threads have room, and two jobs on one
-// machine do not pile up on its first cores. Where the machine has several NUMA domains, each gets
-// at least one rank and no CPU more than one, each rank is kept within one domain with all its
-// cores, neighbours in rank order together: memory stays near and threads still have room.
+// By default ranks are left to the operating system: threads have room, and two jobs on one machine
+// do not pile up on its first cores. But if the machine has several NUMA domains, each gets at
+// least one rank and no CPU gets more than one, then each rank is kept within one domain with all
+// its cores, neighbours in rank order together: memory stays near and threads still have room.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Binding {
   std::string why;     // one sentence
 };
 
-// Decided without a topology, so that the common job loads none. `host`: index in the plan of the
-// host that `machine` is.
+// Decides without a topology, so that the common job loads none. `host` is the index of this
+// machine in the plan.
 Binding ChooseBinding(const Plan& plan, std::uint32_t host, const Machine& machine);
 
 // Sets RankPlan::cpuset of the ranks on `host` and adds what happened to Plan::notes.
@@ -38,12 +38,13 @@ Binding ChooseBinding(const Plan& plan, std::uint32_t host, const Machine& machi
 //   rankfile:             as each rank's `place` says
 // With N CPUs per rank a rank gets N neighbouring cores, within one cache or NUMA domain where the
 // ranks fit like that; hardware threads instead of cores where cores do not suffice. `rank_by` only
-// changes who sits where. Several ranks share a place only when there are more ranks than places.
-// kUnsupported: nothing of `allowed` is in the topology. kInvalid: a rank file's place is not.
+// changes which rank sits where. Several ranks share a place only when there are more ranks than
+// places. kUnsupported: nothing of `allowed` is in the topology. kInvalid: a rank file's place is
+// not.
 Status BindRanks(const Binding& binding, std::uint32_t host, hwloc_topology_t topology,
                  const CpuSet& allowed, Plan* plan);
 
-// How many objects of this kind `allowed` reaches into; 1 for BindTo::kNone.
+// Counts the objects of this kind that `allowed` reaches into; 1 for BindTo::kNone.
 std::uint32_t CountObjects(hwloc_topology_t topology, const CpuSet& allowed, BindTo kind);
 
 }  // namespace lamina::launcher

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Binding decided on the host itself, where its CPUs can be seen: what a shepherd does with the
-// plan it was sent. Looks at this machine; everything decided is in bind.h.
+// Binds on the host itself, where its CPUs can be seen. A shepherd does this with the plan it was
+// sent. It looks at this machine; bind.h decides.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace lamina::launcher {
 
-// `host`: the index of this machine in the plan. A topology is loaded only if something is to be
-// bound. Fails as BindRanks does.
+// `host` is the index of this machine in the plan. A topology is loaded only if something is to be
+// bound. It fails as BindRanks does.
 Status BindHere(std::uint32_t host, Plan* plan);
 
 }  // namespace lamina::launcher

@@ -229,7 +229,7 @@ TEST(BindRanks, ByRankfile) {
             "rank 0 on here: slot=0: this process may run on no such core, only on CPUs 2-15");
 }
 
-// As in a control group: what it leaves out is counted all the same.
+// A control group leaves cores out, which are counted all the same.
 TEST(BindRanks, CoresOfTheWholeMachineAreCounted) {
   Result<Topology> topology = SyntheticTopology(kServer);
   ASSERT_TRUE(topology.ok());

@@ -15,7 +15,7 @@ constexpr std::size_t kDrawingColumnsMax = 72;
 
 const char* PluralOf(std::size_t count) { return count == 1 ? "" : "s"; }
 
-// As one would type it in a shell, near enough to read.
+// Returns the command nearly as one would type it in a shell.
 std::string CommandOf(const std::vector<std::string>& argv) {
   std::string command;
   for (const std::string& word : argv) {
@@ -68,7 +68,7 @@ hwloc_obj_t NumaOf(hwloc_topology_t topology, hwloc_obj_t pu) {
   return nullptr;
 }
 
-// `cores_each` 0: a letter for every hardware thread.
+// With `cores_each` 0 every hardware thread has a letter.
 std::vector<Letter> Letters(hwloc_topology_t topology, std::uint32_t cores_each) {
   std::vector<Letter> letters;
   hwloc_obj_t last_core = nullptr;
@@ -120,7 +120,8 @@ std::string Draw(const std::vector<Letter>& letters, const CpuSet& allowed, cons
   return drawing + "]";
 }
 
-// The finest drawing that fits a line; how many cores a letter is (0: a hardware thread).
+// Returns the finest drawing that fits a line, and how many cores a letter is (0: a hardware
+// thread).
 std::vector<Letter> Fitting(hwloc_topology_t topology, const CpuSet& allowed,
                             std::uint32_t* cores_each) {
   for (*cores_each = 0;; *cores_each = std::max(1u, 2 * *cores_each)) {
@@ -130,7 +131,7 @@ std::vector<Letter> Fitting(hwloc_topology_t topology, const CpuSet& allowed,
   }
 }
 
-// "NUMA 0" or "sockets 0-1" for the objects of one kind that make up `set` exactly, or "".
+// Returns "NUMA 0" or "sockets 0-1" for the objects of one kind that make up `set` exactly, or "".
 std::string ExactName(hwloc_topology_t topology, hwloc_obj_type_t type, const char* name,
                       const CpuSet& allowed, const CpuSet& set) {
   std::vector<std::uint32_t> indexes;

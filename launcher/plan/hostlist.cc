@@ -22,7 +22,7 @@ std::string Padded(std::int64_t number, std::size_t width) {
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// "01-16,20" -> 01, 02, ... 16, 20.
+// Expands a list of numbers and ranges like "01-16,20".
 Result<std::vector<std::string>> ExpandNumbers(std::string_view inside, std::string_view name) {
   std::vector<std::string> numbers;
   for (const std::string_view piece : Split(inside, ',')) {
@@ -46,7 +46,7 @@ Result<std::vector<std::string>> ExpandNumbers(std::string_view inside, std::str
   return numbers;
 }
 
-// "node" "007" ".east"; no digits: number is empty.
+// The parts of a name are like "node", "007" and ".east". Without digits the number is empty.
 struct Parts {
   std::string_view before;
   std::string_view number;

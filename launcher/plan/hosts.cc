@@ -22,7 +22,7 @@ bool IsUserLetter(char letter) {
   return IsHostLetter(letter) || letter == '\\' || letter == '+' || letter == '$';
 }
 
-// A leading '-' is refused: a name must never look like an option to ssh.
+// A leading '-' is refused, because a name must never look like an option to ssh.
 bool AllOf(std::string_view text, bool (*accepts)(char)) {
   return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), accepts);
 }
@@ -36,7 +36,8 @@ Result<std::uint32_t> ParseSlots(std::string_view key, std::string_view text) {
   return static_cast<std::uint32_t>(*slots);
 }
 
-// "name", "rack[1-2]n[01-16]", "fe80::1", "[fe80::1]"; what follows a colon is left in `slots`.
+// Understands "name", "rack[1-2]n[01-16]", "fe80::1" and "[fe80::1]". What follows a colon is left
+// in `slots`.
 Result<std::vector<std::string>> ParseNames(std::string_view text,
                                             std::optional<std::string_view>* slots) {
   const std::size_t close = text.find(']');
@@ -48,7 +49,7 @@ Result<std::vector<std::string>> ParseNames(std::string_view text,
     return std::vector<std::string>{std::string(text.substr(1, close - 1))};
   }
   if (std::count(text.begin(), text.end(), ':') > 1) {
-    // Two colons or more: an IPv6 address that nobody put into brackets.
+    // With two colons or more it is an IPv6 address that nobody put into brackets.
     if (AllOf(text, IsAddressLetter)) return std::vector<std::string>{std::string(text)};
     return Error(Code::kInvalid, "%s is not a host name", Quote(text).c_str());
   }
@@ -64,7 +65,7 @@ Result<std::vector<std::string>> ParseNames(std::string_view text,
   return names;
 }
 
-// "[user@]names[:slots]": one entry a name.
+// Makes one entry a name from "[user@]names[:slots]".
 Result<std::vector<HostEntry>> ParseHosts(std::string_view text) {
   HostEntry host;
   std::string_view rest = text;

@@ -19,7 +19,7 @@
 namespace lamina::launcher {
 namespace {
 
-// The first line of a small file of the kernel's; empty when it cannot be read.
+// Returns the first line of a small file of the kernel's, or "" if it cannot be read.
 std::string FirstLine(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
   if (file == nullptr) return {};
@@ -41,8 +41,8 @@ std::uint32_t AllowedCpus() {
   return 1;
 }
 
-// The tightest quota from this process's control group up to the root (version 2 of the interface),
-// or the root's of version 1.
+// Returns the tightest quota from this process's control group up to the root (version 2 of the
+// interface), or the root's (version 1).
 std::optional<std::uint32_t> QuotaCpus() {
   std::optional<std::uint32_t> cpus;
   const std::string membership = FirstLine("/proc/self/cgroup");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What placement wants to know about this machine, gathered without looking up a single name.
+// Gathers what placement wants to know about this machine, without looking up a single name.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,24 @@ struct Machine {
   std::uint64_t processes_max = 0;     // more cannot be started; 0: unknown
 };
 
-// `with_addresses`: also list the interfaces' addresses (wanted only when a host is given by
-// number).
+// With `with_addresses` it also lists the interfaces' addresses, which are wanted only if a host is
+// given by number.
 Machine ThisMachine(bool with_addresses);
 
-// Is `host` this machine? Its name in full or up to the first dot, localhost, or an own address.
-// "node1.east" and "node1.west" are different hosts, and neither is a machine named "node2".
+// Is `host` this machine? It may be its name in full or up to the first dot, localhost, or an own
+// address. "node1.east" and "node1.west" are different hosts, and neither is a machine named
+// "node2".
 bool IsThisMachine(std::string_view host, const Machine& machine);
 
-// As above without the short forms of names: no room for a mistake.
+// The same without the short forms of names, which leaves no room for a mistake.
 bool IsThisMachineSurely(std::string_view host, const Machine& machine);
 
-// Hardware threads' worth of time that a control group grants, rounded up: "200000 100000" -> 2.
-// Nothing when it is unlimited ("max 100000") or not understood.
+// Returns how many hardware threads' worth of time a control group grants, rounded up. `cpu_max` is
+// a quota and a period in microseconds. Returns nothing if it is unlimited ("max") or not
+// understood.
 std::optional<std::uint32_t> CpusOfQuota(std::string_view cpu_max);
 
-// "0-3,8" -> 5. 0 when it is not such a list.
+// Counts a list like "0-3,8"; 0 if it is not such a list.
 std::uint32_t CountOfList(std::string_view list);
 
 }  // namespace lamina::launcher

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How ranks are to be laid out, as the user said it. A value: it travels to other hosts, where the
-// CPUs are.
+// A Mapping says how ranks are to be laid out, as the user wants it. It is a value that travels to
+// other hosts, where the CPUs are.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,22 @@ enum class BindTo : std::uint8_t { kDefault, kNone, kHwthread, kCore, kL3cache, 
 
 const char* Name(MapBy map_by);
 const char* Name(BindTo bind_to);
-// What one deals out to when mapping by it; kNone for kSlot, kNode, kSeq and kRankfile.
+// Returns the kind of object that ranks are dealt out to; kNone for kSlot, kNode, kSeq and
+// kRankfile.
 BindTo ObjectOf(MapBy map_by);
 
 struct Mapping {
   MapBy map_by = MapBy::kSlot;
-  // ppr:N:OBJECT: this many ranks on each object of kind `map_by`, one object after another. 0: no.
+  // With ppr:N:OBJECT this many ranks go on each object of kind `map_by`, one object after another;
+  // otherwise it is 0.
   std::uint32_t ranks_per_object = 0;
-  // How ranks are numbered over the places chosen: kSlot host after host and place after place,
-  // kNode round the hosts, another kind round the objects of a host. None: in the order of mapping.
+  // Says how ranks are numbered over the places chosen: kSlot host after host and place after
+  // place, kNode round the hosts, another kind round the objects of a host. Without it they are
+  // numbered in the order of mapping.
   std::optional<MapBy> rank_by;
   BindTo bind_to = BindTo::kDefault;
-  // For a rank and its threads: as many cores, or hardware threads where cores do not suffice.
-  // 0: not said.
+  // A rank and its threads get as many cores, or hardware threads where cores do not suffice; 0 if
+  // the user has not said it.
   std::uint32_t cpus_per_rank = 0;
 
   friend bool operator==(const Mapping&, const Mapping&) = default;

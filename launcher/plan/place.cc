@@ -26,15 +26,15 @@ struct Place {
 
 const char* Plural(std::uint64_t count) { return count == 1 ? "" : "s"; }
 
-// Every list of hosts in a request.
+// Returns every list of hosts in a request.
 std::vector<std::vector<HostEntry>*> HostLists(Request& request) {
   std::vector<std::vector<HostEntry>*> lists = {&request.allocation, &request.host_file};
   for (ProgramRequest& program : request.programs) lists.push_back(&program.hosts);
   return lists;
 }
 
-// The names by which the hosts of a request mean this machine. "n1.east" may stand for a machine
-// that calls itself "n1", but not if "n1.west" is there too.
+// Returns the names by which the hosts of a request mean this machine. "n1.east" may stand for a
+// machine that calls itself "n1", but not if "n1.west" is there too.
 std::vector<std::string> NamesOfHere(Request& request, const Machine& machine) {
   std::vector<std::string> names;
   for (const std::vector<HostEntry>* list : HostLists(request))
@@ -63,7 +63,7 @@ void UseOneNameForHere(Request& request, const std::vector<std::string>& names) 
 
 using Index = std::unordered_map<std::string_view, std::size_t>;
 
-// Where a name stands in a list; borrowed from it.
+// Returns where each name stands in a list, from which the names are borrowed.
 Index IndexOf(const std::vector<HostEntry>& hosts) {
   Index index;
   for (std::size_t i = 0; i < hosts.size(); ++i) index.emplace(hosts[i].name, i);
@@ -114,8 +114,8 @@ Place MakePlace(const HostEntry& entry, const Request& request, const Machine& m
   return place;
 }
 
-// What the user named on command lines. Each program's list counts for itself: two programs that
-// both say -H a do not make two slots.
+// Returns what the user named on command lines. Each program's list counts for itself: two programs
+// that both say -H a do not make two slots.
 std::vector<HostEntry> HostsOfPrograms(const Request& request) {
   std::vector<HostEntry> wanted;
   std::map<std::string, std::size_t> known;
@@ -131,7 +131,7 @@ std::vector<HostEntry> HostsOfPrograms(const Request& request) {
   return wanted;
 }
 
-// The hosts of a host file within an allocation: what the file leaves open the allocation says.
+// Returns the hosts of a host file within an allocation, which says what the file leaves open.
 Result<std::vector<HostEntry>> WithinAllocation(const Request& request) {
   const std::vector<HostEntry> allocation = MergeHosts(request.allocation);
   if (request.host_file.empty() || allocation.empty())
@@ -153,8 +153,8 @@ Result<std::vector<HostEntry>> WithinAllocation(const Request& request) {
   return hosts;
 }
 
-// All hosts of the job. With a host file or an allocation, -H chooses among its hosts.
-// `here`: the name of this machine among them.
+// Returns all hosts of the job. With a host file or an allocation, -H chooses among its hosts.
+// `here` is the name of this machine among them.
 Result<std::vector<Place>> MakePlaces(const Request& request, const Machine& machine,
                                       std::string_view here) {
   Result<std::vector<HostEntry>> base = WithinAllocation(request);
@@ -208,7 +208,7 @@ Room MakeRoom(const Request& request, const HostEntry* chosen, Place& place) {
     slots = std::min(*chosen->slots, most);
     counted = true;
   }
-  // --ppn and ppr: a number the user wrote.
+  // With --ppn and ppr the user wrote the number.
   std::uint32_t limit = request.ranks_per_host_max;
   if (const std::uint64_t each = request.mapping.ranks_per_object; each != 0) {
     const auto here = static_cast<std::uint32_t>(
@@ -258,11 +258,11 @@ Status NotEnough(const std::vector<Room>& rooms, std::uint32_t ranks, const Requ
                    : "; no host may take more (max_slots, --ppn)");
 }
 
-// The order of a program's ranks over its rooms.
+// Orders a program's ranks over its rooms.
 void Number(const Mapping& mapping, std::vector<std::size_t>* filled) {
   const bool round = mapping.map_by == MapBy::kNode && mapping.ranks_per_object == 0;
   const bool as_mapped = !mapping.rank_by && round;
-  // By slot, neighbours in rank order stay together even where slots are shared.
+  // When mapping by slot, neighbours in rank order stay together even where slots are shared.
   if (!as_mapped) std::sort(filled->begin(), filled->end());
   if (mapping.rank_by != MapBy::kNode) return;
   std::map<std::size_t, std::size_t> left;  // ranks by room
@@ -275,7 +275,7 @@ void Number(const Mapping& mapping, std::vector<std::size_t>* filled) {
       }
 }
 
-// Which room each rank of a program gets, or kInvalid with the sentence that helps.
+// Returns which room each rank of a program gets, or kInvalid with the sentence that helps.
 Result<std::vector<std::size_t>> Fill(const std::vector<Room>& rooms, std::uint32_t ranks,
                                       const Request& request, const std::string& program) {
   enum class Pass { kSlots, kCpus, kSharing };
@@ -283,8 +283,8 @@ Result<std::vector<std::size_t>> Fill(const std::vector<Room>& rooms, std::uint3
   std::vector<std::size_t> filled;
   filled.reserve(ranks);
   std::vector<std::uint32_t> taken(rooms.size(), 0);
-  // First the free slots, in the order asked for; then, where allowed, free CPUs; then more than
-  // that, evenly.
+  // Ranks take the free slots first, in the order asked for; then, where allowed, free CPUs; the
+  // rest share evenly.
   for (const Pass pass : {Pass::kSlots, Pass::kCpus, Pass::kSharing}) {
     while (filled.size() < ranks) {
       const std::size_t before = filled.size();
@@ -352,7 +352,7 @@ Status CheckHere(const std::vector<Place>& places, bool other_hosts) {
   return {};
 }
 
-// Ranks one after another on the hosts of a list, as often as each is there.
+// Puts ranks one after another on the hosts of a list, as often as each is there.
 Result<std::vector<Place*>> InSequence(const Request& request, const ProgramRequest& program,
                                        std::size_t first, std::vector<Place>& places) {
   const std::vector<HostEntry>& list = !program.hosts.empty()       ? program.hosts
@@ -376,7 +376,7 @@ Result<std::vector<Place*>> InSequence(const Request& request, const ProgramRequ
   return sequence;
 }
 
-// What a rank file says for the ranks from `first` on.
+// Returns what a rank file says for the ranks from `first` on.
 Result<std::vector<Place*>> FromRankfile(const Request& request, const ProgramRequest& program,
                                          std::size_t first, std::vector<Place>& places) {
   const std::vector<RankfileEntry>& file = request.rankfile;
@@ -403,7 +403,7 @@ Result<std::vector<Place*>> FromRankfile(const Request& request, const ProgramRe
   return chosen;
 }
 
-// The host of each rank of one program.
+// Returns the host of each rank of one program.
 Result<std::vector<Place*>> Choose(const Request& request, const ProgramRequest& program,
                                    std::size_t first, std::vector<Place>& places) {
   if (request.mapping.map_by == MapBy::kSeq) return InSequence(request, program, first, places);
@@ -422,7 +422,7 @@ Result<std::vector<Place*>> Choose(const Request& request, const ProgramRequest&
   return chosen;
 }
 
-// One name for each host, whoever wrote it.
+// Gives each host one name, whoever wrote it.
 Request Named(Request request, std::vector<std::string>* here, const Machine& machine) {
   *here = NamesOfHere(request, machine);
   UseOneNameForHere(request, *here);

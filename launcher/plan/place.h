@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From what the user asked for and what the machine offers to a Plan: hosts x slots -> ranks.
-// Pure, so that tests know any number of hosts; binding to cores is bind.h.
+// Makes a Plan from what the user asked for and what the machine offers: hosts and slots become
+// ranks. Pure, so that tests know any number of hosts. Binding to cores is in bind.h.
 #pragma once
 
 #include <cstdint>
@@ -33,19 +33,19 @@ struct Request {
   std::vector<HostEntry> host_file;     // --hostfile; empty: none
   std::vector<RankfileEntry> rankfile;  // with MapBy::kRankfile
   Mapping mapping;
-  // With Mapping::ranks_per_object: how many of these objects a host has. What is counted on this
+  // With Mapping::ranks_per_object this is how many of these objects a host has. The count on this
   // machine stands for all.
   std::uint32_t objects_per_host = 1;
   bool oversubscribe = false;
   std::uint32_t ranks_per_host_max = 0;  // 0: as many as fit
 };
 
-// Places every rank. Plan::environment and Plan::options are left to the caller.
-// Slots: a count the user wrote is a promise, and more ranks than that is kInvalid unless
-// `oversubscribe`; a count we found ourselves (CPUs of this machine, tasks of an allocation) is a
-// default, and more ranks take free CPUs first and then just share them, waiting politely.
-// kInvalid: the request cannot be met; the message says what would help.
-// kUnsupported: a rank would go to another host than `machine` and `other_hosts` is false.
+// Places every rank. Plan::environment and Plan::options are left to the caller. A count of slots
+// that the user wrote is a promise, and more ranks than that are kInvalid unless `oversubscribe`; a
+// count we found ourselves (CPUs of this machine, tasks of an allocation) is a default, and more
+// ranks take free CPUs first and then just share them, waiting politely. kInvalid: the request
+// cannot be met; the message says what would help. kUnsupported: a rank would go to another host
+// than `machine` and `other_hosts` is false.
 Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_hosts);
 
 }  // namespace lamina::launcher

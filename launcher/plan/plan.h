@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one mpiexec will do, as a value: every decision is taken before anything is started.
+// A Plan is what one mpiexec will do, as a value: every decision is taken before anything is
+// started.
 //
 // The command line, the host list and the machine's topology go in; a Plan comes out. It is pure
 // data: `--display plan` prints it, tests compare it, and supervise carries it out word for word.
@@ -27,7 +28,7 @@ struct Host {
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-// One part of the job: the whole of it, or one piece between `:` on the command line.
+// One part of the job, or the whole of it: a piece between `:` on the command line.
 struct App {
   std::vector<std::string> argv;         // argv[0] is looked up in PATH when it has no slash
   std::vector<std::string> environment;  // "NAME=value", on top of Plan::environment
@@ -71,16 +72,16 @@ struct Plan {
   Mapping mapping;                   // what each host needs to bind its ranks, see bind.h
   std::uint32_t universe_slots = 0;  // MPI_UNIVERSE_SIZE: slots of all schedulable hosts
 
-  // "NAME=value": what every rank gets, in this order of precedence from the weakest: the
-  // launcher's own environment, param::Settings::Export(), and App::environment on top. supervise
-  // adds PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already, the
+  // Every rank gets these, as "NAME=value". The launcher's own environment is the weakest,
+  // param::Settings::Export() replaces it, and App::environment replaces both. supervise adds
+  // PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host and, unless they are here already, the
   // variables of sharing_words.h.
   std::vector<std::string> environment;
   RunOptions options;
 
-  // Why it came out like this, one sentence each, for `--display plan` and -v.
+  // These say why the plan came out like this, one sentence each, for `--display plan` and -v.
   std::vector<std::string> notes;
-  // What the user will hardly have meant, one sentence each; said once before the start.
+  // These say what the user will hardly have meant, one sentence each, once before the start.
   std::vector<std::string> warnings;
 
   friend bool operator==(const Plan&, const Plan&) = default;

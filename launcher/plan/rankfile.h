@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank file: for each rank its host and its place there. Pure.
+// A rank file says for each rank its host and its place there. Pure.
 //
 //   rank 0=node01 slot=0-3        # cores 0 to 3, counted as hwloc counts them
 //   rank 1=node01 slot=1:0-1      # cores 0 and 1 of socket 1
@@ -27,11 +27,11 @@ struct RankfileEntry {
   friend bool operator==(const RankfileEntry&, const RankfileEntry&) = default;
 };
 
-// In order of rank. kInvalid: a message that begins "path:line: "; also when a rank is missing or
-// there twice.
+// Returns the entries in order of rank. kInvalid, with a message that begins "path:line: ", if a
+// line is wrong or a rank is missing or there twice.
 Result<std::vector<RankfileEntry>> ParseRankfile(std::string_view text, std::string_view path);
 
-// What a slot says, piece by piece: cores `first`..`last` of `socket`, or of the machine.
+// One piece of what a slot says: cores `first`..`last` of `socket`, or of the machine.
 struct CpuPlace {
   static constexpr std::uint32_t kAll = UINT32_MAX;
   std::uint32_t socket = kAll;  // kAll: cores are counted over the machine
@@ -40,7 +40,7 @@ struct CpuPlace {
 
   friend bool operator==(const CpuPlace&, const CpuPlace&) = default;
 };
-// "0-3,8", "1:0-1,0:*", "*" (no piece: unbound).
+// Understands "0-3,8", "1:0-1,0:*" and "*", which has no piece and leaves the rank unbound.
 Result<std::vector<CpuPlace>> ParseCpuPlaces(std::string_view slot);
 
 }  // namespace lamina::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How ranks are told whether they share CPUs.
+// Writes the variables that tell ranks whether they share CPUs.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace lamina::launcher {
 
-// How a rank waits: it follows from the CPUs of its own host.
+// This one says how a rank waits, which follows from the CPUs of its own host.
 inline constexpr std::string_view kWaitVariable = "LAMINA_P2P_WAIT_MODE";
-// What collective algorithms are chosen by: all ranks of a job are told the same, and one host
-// where ranks share CPUs is enough.
+// Collective algorithms are chosen by this one, so all ranks of a job are told the same; one host
+// where ranks share CPUs decides for all.
 inline constexpr std::string_view kCrowdVariable = "LAMINA_COLLECTIVE_SELECT_CROWD";
 
-// "NAME=value" with these variables.
+// These return "NAME=value" with the variables above.
 std::string WaitAssignment(Sharing on_host);
 std::string CrowdAssignment(Sharing in_job);
 

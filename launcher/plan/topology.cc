@@ -9,8 +9,8 @@
 namespace lamina::launcher {
 namespace {
 
-// Whether the kernel tells everything about CPUs and caches. hwloc would ask every CPU as well, by
-// moving to it and executing cpuid, which a virtual machine's host answers.
+// Does the kernel tell everything about CPUs and caches? If not, hwloc has to ask every CPU, by
+// moving to it and executing cpuid, which is slow in a virtual machine because its host answers.
 bool KernelTellsAll() {
   constexpr const char* kCpu = "/sys/devices/system/cpu/cpu0/";
   return access((std::string(kCpu) + "topology").c_str(), R_OK) == 0 &&
@@ -36,7 +36,7 @@ Result<Topology> Load(const char* synthetic) {
 }  // namespace
 
 Result<Topology> LoadTopology() {
-  // Plug-ins look for graphics and PCI devices, which takes longer than all the rest.
+  // Plug-ins would look for graphics and PCI devices, which takes longer than all the rest.
   setenv("HWLOC_PLUGINS_PATH", "/none", 0);
   return Load(nullptr);
 }

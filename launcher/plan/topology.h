@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A loaded hwloc topology with one owner. Loaded without I/O objects, which would read the PCI
-// configuration of every device, and without asking every CPU what the kernel has told already: 15,
-// 1.1 and 0.4 ms on 2 virtual CPUs. With all of the machine's CPUs, so that a number means the same
-// core whether affinity (taskset) or a control group keeps this process from some.
+// A Topology is a loaded hwloc topology with one owner. To be fast it is loaded without I/O
+// objects, which would read the PCI configuration of every device, and without asking every CPU
+// what the kernel has told already. It has all of the machine's CPUs, so that a number means the
+// same core whether or not affinity (taskset) or a control group keeps this process from some.
 #pragma once
 
 #include <hwloc.h>
@@ -25,14 +25,15 @@ struct FreeBitmap {
 using CpuSet = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 Result<Topology> LoadTopology();
-// hwloc's description of a machine that is not there, "pack:2 [numa] l3:2 l2:8 core:1 pu:2".
+// Makes a machine that is not there from hwloc's description, "pack:2 [numa] l3:2 l2:8 core:1
+// pu:2".
 Result<Topology> SyntheticTopology(const std::string& description);
 
-// What this process may use: affinity and control group.
+// Returns what affinity and control group let this process use.
 CpuSet AllowedCpus(hwloc_topology_t topology);
 
 std::string ListOf(const CpuSet& set);  // "0-3,8"
-// `list` as above; anything else gives the empty set.
+// Understands a list as above; anything else gives the empty set.
 CpuSet CpuSetOf(const std::string& list);
 
 }  // namespace lamina::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading the small files people write by hand, and quoting them in messages.
+// Reads the small files that people write by hand, and quotes them in messages.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace lamina::launcher {
 
-// The words of a line, parted by blanks of any kind.
+// Returns the words of a line, which are parted by blanks of any kind.
 std::vector<std::string_view> Words(std::string_view line);
 
-// In quotes, printable and not too long.
+// Returns `text` in quotes, printable and not too long.
 std::string Quote(std::string_view text);
 
 }  // namespace lamina::launcher

@@ -26,7 +26,7 @@ constexpr std::size_t kGreetingBytesMax = 16384;
 constexpr timeval kGreetingTime{5, 0};
 constexpr std::size_t kStrangersMax = 512;
 
-// Between the event loop and libpmix's listening thread.
+// What the event loop hands over to libpmix's listening thread.
 struct Handover {
   std::mutex mutex;
   std::deque<int> guests;
@@ -77,7 +77,7 @@ Status MakeSilence() {
 
 }  // namespace
 
-// What libpmix's accept() does: see the header gatekeeper.h.
+// This is what libpmix's accept() does; gatekeeper.h says why.
 int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes) {
   const int knock = accept4(fd, address, address_bytes, SOCK_CLOEXEC);
   if (knock < 0) return knock;
@@ -88,9 +88,9 @@ int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes) {
     close(knock);
     return guest;
   }
-  // A stranger. A socket that was shut down still gives what had arrived before, which libpmix
-  // would read and may not survive; so it gets the silent end under the number of the stranger's
-  // socket.
+  // This is a stranger. A socket that was shut down still gives what had arrived before, which
+  // libpmix would read and may not survive; so it gets the silent end under the number of the
+  // stranger's socket.
   if (dup3(TheHandover().silence.load(std::memory_order_acquire), knock, O_CLOEXEC) < 0) abort();
   return knock;
 }
@@ -165,7 +165,8 @@ void Gatekeeper::OnCaller(int listen_fd, short, void* self) {
     auto caller = std::make_unique<Caller>();
     caller->gatekeeper = gatekeeper;
     caller->fd = fd;
-    // Edge triggered: a greeting that is only half there must not spin the loop.
+    // The event is edge triggered, so that a greeting that is only half there does not spin the
+    // loop.
     caller->greeting =
         event_new(gatekeeper->loop_, fd, EV_READ | EV_ET | EV_PERSIST, OnGreeting, caller.get());
     event_add(caller->greeting, &kGreetingTime);
@@ -222,7 +223,7 @@ void Gatekeeper::HandOver(int fd) {
   Knock();
 }
 
-// Over loopback a connect() is done when it returns: the listener's kernel queue has it.
+// Over loopback a connect() is done when it returns, because the listener's kernel queue has it.
 void Gatekeeper::Knock() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const sockaddr_in address = Loopback(server_port_);

@@ -8,11 +8,11 @@
 // which strangers do not know), and says when the first one is waiting, so that the server can be
 // made then.
 //
-// How a connection gets from here into libpmix, which can only accept() from its own socket: this
-// program defines accept(), so libpmix's calls arrive at PmixAccept() below. To hand one over, the
-// gatekeeper queues it and knocks at libpmix's own port; the accept() that follows returns the
-// queued connection instead of the knock. Strangers who find libpmix's own port are closed unread.
-// (The standard's own way, `listener` in the server module, is never called by libpmix 4.2.)
+// libpmix can only accept() from its own socket. This program therefore defines accept(), so that
+// libpmix's calls arrive at PmixAccept() below. To hand one over, the gatekeeper queues it and
+// knocks at libpmix's own port; the accept() that follows returns the queued connection instead of
+// the knock. Strangers who find libpmix's own port are closed unread. (The standard's own way,
+// `listener` in the server module, is never called by libpmix 4.2.)
 //
 // Threads: all of it on the event loop's thread, but for PmixAccept, which libpmix's listening
 //          thread calls.
@@ -36,8 +36,8 @@ namespace lamina::launcher::pmix {
 
 class Gatekeeper {
  public:
-  // Listens on a free port of 127.0.0.1. `guests`: how many are expected. `on_guest`: a caller that
-  // knows `name` waits; called from the event loop, again for every one of them.
+  // Listens on a free port of 127.0.0.1. `guests` is how many are expected. `on_guest` is called
+  // from the event loop for every caller that knows `name` and waits.
   static Result<std::unique_ptr<Gatekeeper>> Open(event_base* loop, std::string name,
                                                   std::size_t guests,
                                                   std::function<void()> on_guest);
@@ -75,8 +75,9 @@ class Gatekeeper {
   std::map<int, int> waiting_;                      // vetted, no server yet
 };
 
-// What accept() is for libpmix, by its own port `fd`: the next guest. For a stranger who has found
-// that port, a socket on which nothing ever arrives; his bytes never reach libpmix.
+// Stands in for accept() when libpmix calls it for its own port `fd`, and returns the next guest.
+// For a stranger who has found that port it returns a socket on which nothing ever arrives, so his
+// bytes never reach libpmix.
 int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes);
 
 // Does `bytes`, the start of a connection, hold a whole PMIx greeting that names `name`?

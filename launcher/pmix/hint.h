@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A guess, from the outside, whether a program will speak to the PMIx server.
+// Guesses, from the outside, whether a program will speak to the PMIx server.
 //
 // Nothing depends on it being right: it only lets the server start while the ranks are being
 // loaded, instead of when the first of them knocks.
@@ -9,8 +9,8 @@
 
 namespace lamina::launcher::pmix {
 
-// Is `path` a 64-bit ELF program that names libpmix… among the libraries it needs, or libmpi…,
-// where its ranks have no roster? False for anything that cannot be read or understood.
+// Is `path` a 64-bit ELF program that needs a library libpmix… or, if its ranks have no roster,
+// libmpi…? False for anything that cannot be read or understood.
 bool NeedsServer(const std::string& path, bool with_roster);
 
 }  // namespace lamina::launcher::pmix

@@ -114,7 +114,7 @@ Status Hub::Fence(Edge edge, const Letter& letter) {
   return {};
 }
 
-// False: somebody is missing in the first of their rounds.
+// Returns false if somebody is missing in the first of their rounds.
 bool Hub::CompleteRound(const Participants& participants) {
   const auto found = fences_.find(participants);
   if (found == fences_.end()) return false;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the PMIx servers of a job meet: in the launcher, and on the way there in every shepherd.
-// Knows behind which edge each host lies, completes fences, passes questions on and answers, keeps
-// the board of published names (at the top).
+// A Hub is where the PMIx servers of a job meet: in the launcher, and on the way there in every
+// shepherd. It knows behind which edge each host lies, completes fences, passes questions and
+// answers on, and at the top keeps the board of published names.
 //
 // A fence gathers on its way up: each hub waits for all edges that have participants, and sends one
 // letter further up, or answers where nobody outside takes part. What a hub cannot answer goes up.
 //
-// Pure: letters in, letters out, so that tests play any number of nodes.
-// Threads: one.
+// Pure: letters go in and come out, so that tests play any number of nodes. Threads: one.
 #pragma once
 
 #include <cstdint>
@@ -29,37 +28,40 @@ namespace lamina::launcher::pmix {
 
 class Hub {
  public:
-  // A server or another hub: of the caller's choice, but for kUp.
+  // An edge leads to a server or another hub. The caller chooses its number, but for kUp.
   using Edge = std::uint32_t;
   static constexpr Edge kUp = 0xffffffff;  // towards the launcher
 
   struct Outlets {
     std::function<void(Edge edge, const std::string& letter)> send;
-    // At the top alone.
+    // This is called at the top alone.
     std::function<void(std::uint32_t rank, int code, std::string message)> abort;
   };
-  // `edges`: by host of the plan, which must outlive the hub. `top`: nothing is further up.
+  // `edges` has one for each host of the plan, which must outlive the hub. With `top` nothing is
+  // further up.
   Hub(const Plan& plan, std::vector<Edge> edges, bool top, Outlets outlets);
   // From now on `host` lies behind another edge.
   void Move(std::uint32_t host, Edge edge);
-  // What has been waited for longest, counted from the first look at it; nothing: nobody waits.
+  // Returns what has been waited for longest, counted from the first look at it; nothing if nobody
+  // waits.
   struct Wait {
     std::uint64_t ms = 0;
     std::string words;  // "a fence (MPI_Init) waits for ranks on node07 and node09"
   };
   std::optional<Wait> LongestWait(std::uint64_t now_ms);
-  // A letter that came over `edge`. kInvalid: it makes no sense; nothing was done.
+  // Takes a letter that came over `edge`. kInvalid means that it makes no sense and nothing was
+  // done.
   Status Receive(Edge edge, std::string_view letter);
 
  private:
-  // One fence while it is under way.
+  // A Round is one fence while it is under way.
   struct Round {
     std::map<Edge, std::uint32_t> ids;  // edge -> the id it expects in the answer
     std::string contributions;
     std::uint64_t since_ms = 0;  // of the first look
   };
   using Participants = std::vector<std::uint32_t>;  // ranks, ascending; none: all of the job
-  // Who has to be told an answer, each under which id.
+  // These have to be told an answer, each under its own id.
   using Askers = std::map<Edge, std::uint32_t>;
   struct Question {
     Askers askers;
@@ -83,7 +85,7 @@ class Hub {
   std::vector<Edge> edges_;  // by host
   const bool top_;
   Outlets outlets_;
-  // By participants; several at once when some edge is already in the next one.
+  // The fences by participants. There are several at once if some edge is already in the next one.
   std::map<Participants, std::deque<Round>> fences_;
   std::map<std::uint32_t, Question> questions_;  // passed on, not yet answered
   std::uint32_t next_question_ = 1;

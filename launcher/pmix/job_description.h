@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job in the words of PMIx: what every rank may ask about itself, its peers and the whole.
+// Describes a job in the words of PMIx: what every rank may ask about itself, its peers and the
+// whole.
 #pragma once
 
 #include <pmix.h>
@@ -37,11 +38,11 @@ class InfoList {
   std::vector<pmix_info_t> infos_;
 };
 
-// What MPI_UNIVERSE_SIZE says.
+// Returns what MPI_UNIVERSE_SIZE says.
 std::uint32_t UniverseRanks(const Plan& plan);
 
-// Node and process maps, sizes, and for each rank its place, as told to ranks on `host`. `name`:
-// the namespace.
+// Adds node and process maps, sizes, and for each rank its place, as told to ranks on `host`.
+// `name` is the namespace.
 void DescribeJob(const Plan& plan, const std::string& name, std::uint32_t host, InfoList* job);
 
 }  // namespace lamina::launcher::pmix

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the PMIx servers of a job's nodes ask of each other, by way of the hub.
+// A Letter is what the PMIx servers of a job's nodes ask of each other, by way of the hub.
 //
 //   byte 0      subject         bytes 2..5   id, of the asker's choice; an answer repeats it
 //   byte 1      1: it went well bytes 6..9   rank: who asks, or who is asked about
@@ -45,7 +45,7 @@ struct Letter {
 };
 
 std::string Encode(const Letter& letter);
-// kInvalid: it is no letter. The body is not looked at.
+// kInvalid means that it is no letter. The body is not looked at.
 Result<Letter> DecodeLetter(std::string_view bytes);
 
 }  // namespace lamina::launcher::pmix

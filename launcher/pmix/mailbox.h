@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Work handed to the event loop by other threads, done there in the order it came.
+// Other threads hand work to the event loop here, which does it in the order it came.
 //
 // Threads: Post() from any; everything else, and the work itself, on the loop's thread.
 #pragma once
@@ -19,7 +19,7 @@ namespace lamina::launcher::pmix {
 class Mailbox {
  public:
   static Result<std::unique_ptr<Mailbox>> Open(event_base* loop);
-  // Work not yet done is dropped.
+  // Drops work that is not done yet.
   ~Mailbox();
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;

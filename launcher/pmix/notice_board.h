@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks have published under a name, for others of the job to look up. Kept in the launcher's
-// memory, so it ends with the job.
+// Keeps what ranks have published under a name, for others of the job to look up. It is in the
+// launcher's memory, so it ends with the job.
 //
 // Threads: one at a time.
 #pragma once
@@ -24,10 +24,10 @@ struct Notice {
 
 class NoticeBoard {
  public:
-  // False: the name is taken; nothing was changed.
+  // Returns false, and changes nothing, if the name is taken.
   bool Publish(std::string_view name, Notice notice);
   std::optional<Notice> Lookup(std::string_view name);
-  // False: there is no such name, or another rank published it.
+  // Returns false if there is no such name or another rank published it.
   bool Unpublish(std::string_view name, std::uint32_t owner);
   void UnpublishAllOf(std::uint32_t owner);
 

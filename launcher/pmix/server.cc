@@ -33,11 +33,12 @@
 namespace lamina::launcher::pmix {
 namespace {
 
-// Nothing is ever put there: the hash store keeps no files and no rendezvous file is asked for.
+// Nothing is ever put there, because the hash store keeps no files and no rendezvous file is asked
+// for.
 constexpr const char* kDirectory = "/tmp";
-// How libpmix keeps data. The alternative, ds21, puts two files of 4 MB into the file system and
-// costs the first client 7 ms; it is faster only for ranks that get the data of all others, ours do
-// not.
+// libpmix keeps its data like this. The alternative, ds21, puts large files into the file system
+// and delays the first client; it is faster only for ranks that get the data of all others, which
+// ours do not.
 constexpr const char* kStore = "hash";
 
 Result<std::string> RandomName() {
@@ -49,7 +50,7 @@ Result<std::string> RandomName() {
   return name;
 }
 
-// "OpenPMIx 4.2.2rc2, repo rev: …" -> "4.2.2rc2"
+// Takes "4.2.2rc2" out of "OpenPMIx 4.2.2rc2, repo rev: …".
 std::string LibraryVersion() {
   const std::string_view text = PMIx_Get_version();
   const std::size_t begin = text.find_first_of("0123456789");
@@ -57,7 +58,7 @@ std::string LibraryVersion() {
   return std::string(text.substr(begin, text.find_first_of(", ", begin) - begin));
 }
 
-// libpmix listens on it.
+// Is the interface down that libpmix listens on?
 bool LoopbackIsDown() {
   const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (any < 0) return false;
@@ -68,7 +69,7 @@ bool LoopbackIsDown() {
   return asked && (loopback.ifr_flags & IFF_UP) == 0;
 }
 
-// libpmix's operations answer on its own thread; this waits for all answers.
+// Waits for the answers of libpmix's operations, which come on its own thread.
 class Answers {
  public:
   static void Come(pmix_status_t status, void* self) {
@@ -78,7 +79,7 @@ class Answers {
     ++answers->come_;
     answers->arrived_.notify_one();
   }
-  // `begun`: what the call that was given Come() returned.
+  // `begun` is what the call that was given Come() returned.
   void Expect(pmix_status_t begun) {
     const std::lock_guard lock(mutex_);
     if (begun == PMIX_SUCCESS)
@@ -86,7 +87,7 @@ class Answers {
     else if (begun != PMIX_OPERATION_SUCCEEDED)
       Note(begun);
   }
-  // The first failure, if any.
+  // Returns the first failure, if any.
   pmix_status_t Await() {
     std::unique_lock lock(mutex_);
     arrived_.wait(lock, [this] { return come_ == expected_; });
@@ -203,7 +204,7 @@ void LibpmixServer::OpenDesk() {
   desk_.mailbox = mailbox_.get();
   desk_.send = seat_.send;
   if (desk_.send != nullptr) return;
-  // Answers are posted, so that nobody is answered before he has finished asking.
+  // Answers are posted, so that nobody is answered before the question is complete.
   hub_ = std::make_unique<Hub>(
       plan_, std::vector<Hub::Edge>(plan_.hosts.size(), seat_.host), true,
       Hub::Outlets{[this](Hub::Edge, const std::string& letter) {
@@ -221,19 +222,19 @@ void LibpmixServer::OpenDesk() {
 Status LibpmixServer::Receive(std::string_view bytes) {
   Result<Letter> letter = DecodeLetter(bytes);
   if (!letter.ok()) return std::move(letter).status();
-  // Somebody on another node wants a card before anybody here has knocked.
+  // Somebody on another node may want a card before anybody here has knocked.
   if (letter->subject == Subject::kModex)
     if (Status status = Start(); !status.ok()) return status;
   pmix::Receive(&desk_, name_, *letter);
   return {};
 }
 
-// Whose environment ForeseenEnvironmentOf() can foresee.
+// Can ForeseenEnvironmentOf() foresee the environment that this libpmix sets?
 bool LibpmixServer::KnowsLibrary() const { return version_.starts_with("4.2."); }
 
 // libpmix is left running until the process exits: it has put nothing anywhere that needs cleaning,
-// and PMIx_server_finalize() of 4.2.2 hangs now and then when clients have died (seen 11 times in
-// 20 with a rank killed during its exchange). It may still look at the topology.
+// and PMIx_server_finalize() of 4.2.2 often hangs when clients have died. It may still look at the
+// topology.
 LibpmixServer::~LibpmixServer() {
   SitAt(nullptr);
   if (roster_ >= 0) close(roster_);
@@ -251,7 +252,8 @@ Status LibpmixServer::Start() {
   return {};
 }
 
-// libpmix would load one by itself, with I/O devices: 15 ms of reading PCI configuration space.
+// libpmix would load one by itself, with I/O devices, and spend its time reading PCI configuration
+// space.
 void LibpmixServer::EnsureTopology() {
   if (topology_.topology != nullptr) return;
   Result<Topology> topology = LoadTopology();
@@ -358,7 +360,7 @@ std::vector<std::string> LibpmixServer::ForeseenEnvironmentOf(std::uint32_t rank
   return assignments;
 }
 
-// What libpmix says, but for the port: ranks come to our gatekeeper.
+// Returns what libpmix says, but with another port, because ranks come to our gatekeeper.
 std::vector<std::string> LibpmixServer::PmixEnvironmentOf(std::uint32_t rank) const {
   if (!library_runs_) return ForeseenEnvironmentOf(rank);
   std::vector<std::string> assignments = LibraryEnvironmentOf(rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The PMIx server of one job: tells ranks who they are, keeps their cards, hears their abort.
+// The PMIx server of one job tells ranks who they are, keeps their cards and hears their abort.
 //
 // libpmix is started when the first rank knocks (gatekeeper.h), so a job without MPI never pays for
 // it. Ranks still get their PMIX_* environment before that: it is written here as libpmix 4.2
@@ -53,35 +53,37 @@ struct Hearings {
   std::function<void(const Status& status)> failed;
 };
 
-// Which part of the job a server serves. The default: all of it, on one host.
+// A Seat says which part of the job a server serves. The default is all of it, on one host.
 struct Seat {
   std::string job;         // the namespace; "": a new, random one
   std::uint32_t host = 0;  // index into the plan's hosts
-  // Letters to the hub in the launcher; null: the server has a hub of its own.
+  // Sends letters to the hub in the launcher; null if the server has a hub of its own.
   std::function<void(const std::string& letter)> send;
 };
 
 class Server {
  public:
-  // `topology`: hwloc_topology_t loaded without I/O objects, borrowed; null: loaded when needed.
+  // `topology` is a borrowed hwloc_topology_t, loaded without I/O objects; if it is null, one is
+  // loaded when needed.
   static Result<std::unique_ptr<Server>> Make(event_base* loop, const Plan& plan,
                                               const Params& params, void* topology,
                                               Hearings hearings);
-  // One of several servers of a job, for the ranks on `seat.host`.
+  // Makes one of several servers of a job, for the ranks on `seat.host`.
   static Result<std::unique_ptr<Server>> MakeAt(Seat seat, event_base* loop, const Plan& plan,
                                                 const Params& params, Hearings hearings);
   virtual ~Server() = default;
   // The job's PMIx namespace: 128 random bits in hexadecimal.
   virtual const std::string& name() const = 0;
-  // PMIX_* assignments for a rank, and the roster's, if there is one.
+  // Returns the PMIX_* assignments for a rank, and the roster's if there is one.
   virtual std::vector<std::string> EnvironmentOf(std::uint32_t rank) const = 0;
-  // To be left open in the ranks (runtime/base/roster.h); -1: they are on several hosts.
+  // Returns a descriptor to be left open in the ranks (runtime/base/roster.h); -1 if they are on
+  // several hosts.
   virtual int roster() const = 0;
   // Is libpmix running?
   virtual bool started() const = 0;
-  // Starts it ahead of the first knock. Nothing happens when it runs already.
+  // Starts libpmix ahead of the first knock. Nothing happens if it runs already.
   virtual Status Start() = 0;
-  // A letter from the hub. kInvalid: it is none.
+  // Takes a letter from the hub. kInvalid means that it is none.
   virtual Status Receive(std::string_view letter) = 0;
 };
 

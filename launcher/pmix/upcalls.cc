@@ -70,7 +70,7 @@ pmix_status_t Finalized(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*) {
   return PMIX_OPERATION_SUCCEEDED;
 }
 
-// Asks the hub; `then` is called on the event loop with its answer.
+// Asks the hub, and calls `then` on the event loop with its answer.
 void Ask(Desk* desk, Letter letter, std::function<void(const Letter& answer)> then) {
   letter.id = desk->next_question++;
   desk->questions.emplace(letter.id, std::move(then));
@@ -90,7 +90,7 @@ pmix_status_t Abort(const pmix_proc_t* who, void*, int code, const char message[
   return PMIX_SUCCESS;
 }
 
-// What libpmix wants to be given and gives back when it is done with it.
+// libpmix gives this back when it is done with it.
 void AnswerWithData(const Letter& letter, pmix_modex_cbfunc_t answer, void* answer_data) {
   auto* owned = new std::string(letter.body);
   answer(
@@ -98,7 +98,7 @@ void AnswerWithData(const Letter& letter, pmix_modex_cbfunc_t answer, void* answ
       [](void* text) { delete static_cast<std::string*>(text); }, owned);
 }
 
-// Fences within a node libpmix completes by itself.
+// libpmix completes fences within a node by itself, so this is about several nodes.
 pmix_status_t Fence(const pmix_proc_t who[], std::size_t count, const pmix_info_t[], std::size_t,
                     char* data, std::size_t bytes, pmix_modex_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
@@ -120,7 +120,7 @@ pmix_status_t Fence(const pmix_proc_t who[], std::size_t count, const pmix_info_
   return PMIX_SUCCESS;
 }
 
-// Asked for processes of other nodes only.
+// This is asked for processes of other nodes only.
 pmix_status_t DirectModex(const pmix_proc_t* whose, const pmix_info_t[], std::size_t,
                           pmix_modex_cbfunc_t answer, void* answer_data) {
   Desk* desk = TheDesk();
@@ -132,7 +132,7 @@ pmix_status_t DirectModex(const pmix_proc_t* whose, const pmix_info_t[], std::si
   return PMIX_SUCCESS;
 }
 
-// The answer to another node's question about a rank of ours; libpmix gives it when the rank has
+// Answers another node's question about a rank of ours; libpmix calls it when the rank has
 // committed something.
 struct ModexAnswer {
   Desk* desk;

@@ -136,7 +136,7 @@ std::optional<int> Agent::Status() {
 bool Agent::Await(int ms) {
   if (Status().has_value()) return true;
   pollfd end{pidfd_, POLLIN, 0};
-  // Without a descriptor to wait for, in steps.
+  // Without a descriptor to wait for, it waits in steps.
   const int step_ms = pidfd_ >= 0 ? std::max(ms, 1) : 5;
   for (int waited_ms = 0; waited_ms < ms && !Status().has_value(); waited_ms += step_ms)
     while (poll(&end, pidfd_ >= 0 ? 1 : 0, step_ms) < 0 && errno == EINTR) continue;

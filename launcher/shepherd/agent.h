@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A command that brings a shepherd to life: ssh, an agent of the user's, srun, or the shepherd
-// itself on this machine. It has a process group of its own, so that a ctrl-C is ours to deal with,
-// and is told to end when we die.
+// An Agent is a command that brings a shepherd to life: ssh, an agent of the user's, srun, or the
+// shepherd itself on this machine. It has a process group of its own, so that a ctrl-C is ours to
+// deal with, and the kernel ends it when we die.
 //
 // Ownership: the process; the destructor kills its group and waits for it.
 // Threads:   the event loop's.
@@ -22,14 +22,15 @@
 
 namespace lamina::launcher {
 
-// Where the program that runs in this process lies, which is what a shepherd on this machine runs;
-// "mpiexec" where the kernel does not say.
+// Returns the path of the program that runs in this process, which is what a shepherd on this
+// machine runs; "mpiexec" if the kernel does not tell it.
 std::string OwnProgram();
 
 class Agent {
  public:
-  // `environment`: "NAME=value", complete; null: ours. `with_pipes`: standard input and output are
-  // pipes to us, otherwise nothing and our standard error.
+  // `environment` is complete, as "NAME=value"; null stands for ours. With `with_pipes` standard
+  // input and output are pipes to us; otherwise input is empty and output goes to our standard
+  // error.
   static Result<std::unique_ptr<Agent>> Start(const CommandLine& command,
                                               const std::vector<std::string>* environment,
                                               bool with_pipes);
@@ -37,26 +38,27 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Our ends of its standard input and output: read from the first, write to the second. The
-  // caller's from now on.
+  // Hands our ends of its standard input and output to the caller, who reads from the first and
+  // writes to the second.
   std::pair<int, int> TakePipes() { return {std::exchange(from_, -1), std::exchange(to_, -1)}; }
-  // What it says on standard error; ours until it dies.
+  // The descriptor of what it says on standard error; it stays ours.
   int words_fd() const { return words_; }
   // Reads what it has said. False: it will say nothing more.
   bool Listen();
-  // The last lines of it, on one line.
+  // Returns the last lines of that on one line.
   std::string Words() const;
   const std::string& heard() const { return heard_; }
-  // What it has said until now is of no interest.
+  // Forgets what it has said until now.
   void ForgetWords();
-  // Takes the whole lines that begin so out of what was heard.
+  // Takes the whole lines that begin with `beginning` out of what was heard.
   std::string TakeLines(std::string_view beginning);
-  // Readable when it has ended; -1 on kernels before 5.3: look at Status() now and then.
+  // A descriptor that is readable when it has ended. Old kernels have none (-1), and Status() has
+  // to be looked at now and then.
   int end_fd() const { return pidfd_; }
-  // How it ended, as a shell says it (128 + signal), or nothing while it runs.
+  // Returns how it ended, as a shell says it (128 + signal), or nothing while it runs.
   std::optional<int> Status();
   void Kill(int signal);
-  // Waits until it has ended, at most so long.
+  // Waits for at most `ms` until it has ended, and returns whether it has.
   bool Await(int ms);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A crew that is one command of a manager's.
+// Implements a crew that is one command of a manager's.
 #include <csignal>
 #include <utility>
 

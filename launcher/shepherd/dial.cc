@@ -22,7 +22,7 @@
 namespace lamina::launcher {
 namespace {
 
-// "10.0.0.1:4000" or "[fe80::1]:4000"; nothing when it is neither.
+// Understands "10.0.0.1:4000" and "[fe80::1]:4000"; returns nothing for anything else.
 std::optional<sockaddr_storage> AddressOf(std::string_view text, socklen_t* bytes) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<sockaddr_storage> AddressOf(std::string_view text, socklen_t* byte
   return storage;
 }
 
-// A connected socket, or errno as a negative number.
+// Returns a connected socket, or errno as a negative number.
 int Connect(const sockaddr_storage& address, socklen_t bytes) {
   const int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -errno;
@@ -72,7 +72,7 @@ struct PortRange {
   std::uint32_t last = 0;
 };
 
-// Nothing: the text is none. Any port is 0.
+// Returns nothing if the text is no range. Port 0 stands for any.
 std::optional<PortRange> PortRangeOf(std::string_view text) {
   if (text.empty()) return PortRange{};
   const std::size_t dash = text.find('-');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a shepherd finds its launcher: on its standard input and output, or by calling where its
-// environment says.
+// A shepherd finds its launcher on its standard input and output, or calls where its environment
+// says.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace lamina::launcher {
 
-// "address:port,address:port": where the launcher may be reached.
+// Says where the launcher may be reached: "address:port,address:port".
 inline constexpr std::string_view kCallVariable = "LAMINA_SHEPHERD_CALL";
-// 32 hexadecimal digits.
+// Holds the secret as hexadecimal digits.
 inline constexpr std::string_view kSecretVariable = "LAMINA_SHEPHERD_SECRET";
 inline constexpr std::string_view kHostVariable = "LAMINA_SHEPHERD_HOST";
 
@@ -26,19 +26,21 @@ struct Line {
   wire::Key secret{};  // zero over pipes, which are private already
 };
 
-// The shepherd's side. Over pipes, 0 and 1 are given something harmless in their place.
+// Opens the shepherd's side. If the stream is over pipes, descriptors 0 and 1 get something
+// harmless in their place.
 Result<Line> OpenLine(const Environment& environment);
 // Waits for the launcher's mark and returns the nonce after it.
 Result<std::string> ReadOpening(int fd, int timeout_ms);
-// wire::Hello::hint.
+// Returns what goes into wire::Hello::hint.
 std::string HostHint(const Environment& environment);
 
-// The launcher's side: a socket that listens on every interface, and what to tell shepherds.
+// The launcher's side is a socket that listens on every interface, with what to tell shepherds.
 struct Exchange {
   int fd = -1;
   std::string addresses;  // for kCallVariable
 };
-// `ports`: "40000-40100", the first of them that is free; "40000", that one; "", any.
+// Opens it on the first port of `ports` that is free: "40000-40100" is a range, "40000" one port,
+// and "" means any.
 Result<Exchange> OpenExchange(std::string_view ports);
 
 std::string HexOf(std::string_view bytes);

@@ -35,7 +35,7 @@ void Source::Close() {
 
 void Source::Read() {
   std::array<char, kPieceBytes> bytes;
-  // A few pieces, then others get their turn; the last call takes all it may.
+  // After a few pieces others get their turn, but the last call takes all it may.
   for (int turn = 0; (turn < 4 || last_call_) && credit_ > 0; ++turn) {
     const ssize_t count = read(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), credit_));
     if (count < 0 && errno == EINTR) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A rank's standard stream across the wire: a Source reads a pipe at one end, a Sink writes a pipe
-// at the other. The Sink grants what the Source may send, so that no more than a window is ever
-// between them: who reads slowly makes the writer wait, as a pipe does.
+// Carries a rank's standard stream across the wire: a Source reads a pipe at one end, a Sink writes
+// a pipe at the other. The Sink grants what the Source may send, so that no more than a window is
+// ever between them: a slow reader makes the writer wait, as with a pipe.
 //
 // Ownership: of the descriptors. Threads: one.
 #pragma once
@@ -19,17 +19,17 @@ namespace lamina::launcher {
 
 class Source {
  public:
-  // `send`: a piece for the other end; empty: the end, after which nothing more is sent.
-  // `credit`: how much may be sent before anything is granted.
+  // `send` takes a piece for the other end; an empty piece is the end, after which nothing more is
+  // sent. `credit` says how much may be sent before anything is granted.
   Source(Poller* poller, int fd, std::uint32_t credit, std::function<void(std::string_view)> send);
   ~Source() { Close(); }
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
 
   void Grant(std::uint32_t bytes);
-  // Nobody takes it any more: the pipe is closed, and its writer sees that.
+  // Nobody takes the stream any more, so the pipe is closed and its writer sees that.
   void Refuse() { Close(); }
-  // All writers are thought to be gone: what is in the pipe is all there is.
+  // All writers are thought to be gone, so what is in the pipe is all there is.
   void LastCall();
   bool ended() const { return fd_ < 0; }
 
@@ -46,13 +46,15 @@ class Source {
 
 class Sink {
  public:
-  // `granted`: so many bytes have been written; wire::Credit::kGone: nobody reads them any more.
+  // `granted` is told how many bytes have been written, or wire::Credit::kGone if nobody reads them
+  // any more.
   Sink(Poller* poller, int fd, std::function<void(std::uint32_t)> granted);
   ~Sink() { Close(); }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  // Empty: the end; the pipe is closed when everything is written.
+  // Writes `piece` as soon as the pipe takes it. An empty piece is the end: the pipe is closed when
+  // everything is written.
   void Take(std::string_view piece);
   // Gives up what is not written yet.
   void Close();

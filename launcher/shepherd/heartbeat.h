@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When to give a sign of life, and when the other end has given none for too long.
+// A Heartbeat says when to give a sign of life, and when the other end has given none for too long.
 //
-// One that was itself stopped or starved for a while blames nobody else for that time.
+// A process that was itself stopped or starved for a while blames nobody else for that time.
 //
 // Threads: one.
 #pragma once
@@ -24,11 +24,12 @@ class Heartbeat {
 
   // `on_tick` is called at every beat once Begin() was.
   Status Open(Poller* poller, std::function<void()> on_tick);
-  // A beat every quarter of `silence_ms`; 0: one every 2.5 s, and no silence is too long.
+  // Beats four times in `silence_ms`. If that is 0, no silence is too long, and it still beats now
+  // and then.
   void Begin(std::uint64_t silence_ms);
-  // A tick in `ms` at the latest.
+  // Ticks in `ms` at the latest.
   void Hurry(std::uint64_t ms);
-  // Within a tick: it came much too late, so we cannot have heard anything.
+  // Within a tick: did it come much too late, so that we cannot have heard anything?
   bool slept() const { return slept_; }
   void Heard() { heard_ms_ = MonotonicMs(); }
   bool TooSilent() const { return silence_ms_ != 0 && MonotonicMs() - heard_ms_ > silence_ms_; }

@@ -175,7 +175,7 @@ Status Herd::StartRanks(Sharing in_job) {
   return {};
 }
 
-// While the ranks are being loaded, where it is clear that they will ask for it.
+// Starts the server while the ranks are being loaded, if it is clear that they will need it.
 void Herd::StartServerIfNeeded() {
   for (std::size_t app = 0; app < orders_.plan.apps.size(); ++app) {
     const std::string& program = orders_.plan.apps[app].argv.front();
@@ -266,7 +266,7 @@ void Herd::Signal(const wire::SignalOrder& order) {
   if (job_ == nullptr) OnJob();
 }
 
-// The job ends before the rank is started.
+// Does away with a rank whose job ends before it is started.
 void Herd::Cancel(std::uint32_t rank, int signal) {
   const auto found = sheep_.find(rank);
   if (found == sheep_.end() || std::exchange(found->second.cancelled, true)) return;

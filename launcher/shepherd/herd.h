@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ranks of a shepherd's own node: starts them with the local spawner, serves PMIx to them,
-// carries their input and output, tells their ends, and sweeps what they leave.
+// A Herd looks after the ranks of a shepherd's own node: it starts them with the local spawner,
+// serves PMIx to them, carries their input and output, tells their ends, and sweeps what they
+// leave.
 //
 // Threads: one.
 #pragma once
@@ -43,11 +44,12 @@ class Herd {
   Herd(const Herd&) = delete;
   Herd& operator=(const Herd&) = delete;
 
-  // Everything but the ranks, which wait for the frame Start: all hosts of the job are ready then.
+  // Makes everything but the ranks, which wait for the frame Start: all hosts of the job are ready
+  // then.
   Status Prepare();
-  // A frame from above.
+  // Does what a frame from above says.
   Status Obey(const wire::Frame& frame);
-  // Heads of event rings that have changed are added to `beat`.
+  // Adds the heads of event rings that have changed to `beat`.
   void Tick(wire::Beat* beat);
 
  private:
@@ -63,7 +65,7 @@ class Herd {
   };
 
   Status MakeRank(const wire::RankOrder& order);
-  // As the job's parameters say.
+  // Returns the job's parameters.
   param::Settings Settings() const;
   Status MakeServer(const param::Settings& settings);
   Sharing SharingHere() const;

@@ -120,14 +120,14 @@ void ShepherdedJob::Deliver(std::uint32_t rank, std::uint8_t stream, std::string
 }
 
 void ShepherdedJob::Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes) {
-  // No end will come of what nobody takes.
+  // A stream that nobody takes will not tell its end.
   if (bytes == wire::Credit::kGone) remotes_.at(rank).ended[stream - 1u] = true;
   Node* node = NodeOfRank(rank);
   shepherds_->Send(node, wire::Kind::kWritten, Encode(wire::Credit{rank, stream, bytes}));
   shepherds_->Carry(node);  // our reader's doing, so nobody else is about to
 }
 
-// Said once a job: of the first host, and not where the plan foresaw it on any.
+// This is said once a job, of the first host, and not at all if the plan foresaw it on any host.
 void ShepherdedJob::HearSharing(const wire::Ready& ready) {
   if (std::exchange(sharing_, Sharing::kShared) == Sharing::kShared) return;
   RankEvent event;
@@ -160,8 +160,8 @@ void ShepherdedJob::HearGone(const wire::Gone& gone) {
   Lose(gone.hosts, RankEvent::Kind::kLost, 0, gone.why);
 }
 
-// A shepherd could not start one further down: perhaps it may not go on from there. From here then;
-// if that fails as well, it has been said by then what is wrong.
+// A shepherd could not start one further down, perhaps because it may not go on from there. The
+// launcher tries from here. If that fails as well, the first reason has been logged by then.
 void ShepherdedJob::TakeBack(const wire::Gone& gone) {
   for (const std::uint32_t host : gone.hosts) {
     NoteNode(shepherds_->Add(host, false, CommandTo(host), {}));
@@ -230,7 +230,8 @@ bool ShepherdedJob::Settled() const {
          });
 }
 
-// PMIx has no end of waiting for those who do not come, and no word about it.
+// PMIx waits without end for ranks that do not come, and says nothing about it. This warns of them,
+// and ends the wait.
 void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
   const auto wait = hub_->LongestWait(now_ms);
   if (params_.fence_ms == 0 || !wait.has_value()) return;
@@ -247,7 +248,7 @@ void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
   }
 }
 
-// Each host is asked, through whoever leads there.
+// Asks each host through the node that leads there.
 void ShepherdedJob::PingAll() {
   pings_.clear();
   for (const auto& [host, ranks] : ranks_) {
@@ -258,7 +259,7 @@ void ShepherdedJob::PingAll() {
   shepherds_->CarryAll();
 }
 
-// The state of a host that another's shepherd has started is that of its branch.
+// A host that was started by another's shepherd has the state of its branch.
 std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
   const std::uint64_t now_ms = MonotonicMs();
   if (ping) PingAll();

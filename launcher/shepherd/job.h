@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Job of a spawner that has shepherds: what the launcher does with the streams of its
-// shepherds.
+// The Job of a spawner that has shepherds. It is what the launcher does with their streams.
 #pragma once
 
 #include <array>
@@ -51,7 +50,7 @@ class ShepherdedJob final : public Job {
     wire::RankOrder order;
   };
 
-  // start.cc
+  // These are in start.cc.
   Status TakeRanks(std::span<const RankStart> starts);
   Status MakeRemote(const RankStart& start, Remote* remote);
   void MakeHub();
@@ -67,7 +66,7 @@ class ShepherdedJob final : public Job {
   Node* NodeOf(const wire::Hello& hello);
   void OnCrew();
   std::string OrdersFor(const Node& node);
-  // job.cc
+  // These are in job.cc.
   void OnTick();
   void CheckWaits(std::uint64_t now_ms);
   void PingAll();
@@ -108,7 +107,7 @@ class ShepherdedJob final : public Job {
     std::optional<std::uint64_t> round_trip_us;
   };
   std::map<std::uint32_t, Ping> pings_;  // by host: the last one
-  // Dial-back.
+  // The rest is for shepherds that call the launcher.
   Exchange exchange_;
   std::string secret_;
   std::unique_ptr<ShepherdCrew> crew_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host as seen from the one who starts its shepherd: its agent, its stream, and the hosts that
-// are reached through it.
+// A Node is a host as seen by the process that starts its shepherd: its agent, its stream, and the
+// hosts that are reached through it.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Node {
   std::uint64_t failing_ms = 0;  // the stream has ended: when to stop waiting for the reason
   std::string failure;           // as far as it is known
 
-  // Itself and what is below it.
+  // Returns the host itself and those below it.
   std::vector<std::uint32_t> hosts() const {
     std::vector<std::uint32_t> hosts = {host};
     for (const wire::Below& each : below) hosts.push_back(each.host);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How shepherds are started and how patient they and the launcher are with each other.
+// Parameters that say how shepherds are started, and how patient they and the launcher are with
+// each other.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,8 @@ void Poller::Control(int operation, Entry* entry) {
 
 void Poller::Add(int fd, std::uint32_t wanted, Action action) {
   auto entry = std::make_unique<Entry>(Entry{fd, wanted, std::move(action)});
-  // What is not wanted at all is left out: a closed pipe would be reported for ever.
+  // A descriptor that is not wanted at all is left out, because a closed pipe would be reported for
+  // ever.
   if (wanted != 0) Control(EPOLL_CTL_ADD, entry.get());
   CHECK(entries_.emplace(fd, std::move(entry)).second);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls a function when a descriptor is ready: an epoll set that can itself be waited for, so that
-// a Job or a shepherd has one descriptor to show for all of its own.
+// A Poller calls a function when a descriptor is ready. It is an epoll set that can itself be
+// waited for, so that a Job or a shepherd has one descriptor to show for all of its own.
 //
 // Threads: one.
 #pragma once

@@ -35,8 +35,8 @@ Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, O
                                                   wire::Kind::kLetter, letter);
                               },
                               nullptr}) {
-  // Of agents that look names up: hosts not found in time are given back to the launcher, which has
-  // the patience that resolv.conf asks for.
+  // Agents look names up with little patience here. Hosts that are not found in time are given back
+  // to the launcher, which has the patience that resolv.conf asks for.
   setenv("RES_OPTIONS", "timeout:2 attempts:1", 0);
   shepherds_.Add(orders_.host, true, {OwnProgram(), std::string(kShepherdWord)}, {});
   shepherds_.AddTree(orders_.below);
@@ -137,7 +137,7 @@ void Relay::HearEnds(const Node* node, std::vector<wire::Ended> ends) {
     if (NodeOf(ended.rank) == node) NoteEnd(std::move(ended));
 }
 
-// One that went well waits a moment for others, unless it is the last.
+// An end that went well waits a moment for others, unless it is the last.
 void Relay::NoteEnd(wire::Ended ended) {
   running_.erase(ended.rank);
   heads_.erase(ended.rank);
@@ -168,7 +168,7 @@ void Relay::TellIfReady() {
     outlets_.send(wire::Kind::kReady, Encode(ready_));
 }
 
-// By somebody further down: these hosts are not behind `node` any more.
+// Somebody further down says that these hosts are not behind `node` any more.
 void Relay::HearGone(Node* node, wire::Gone gone) {
   std::erase_if(gone.hosts, [this, node](std::uint32_t host) {
     return host >= by_host_.size() || by_host_[host] != node || host == node->host;
@@ -181,7 +181,7 @@ void Relay::HearGone(Node* node, wire::Gone gone) {
   Forget(gone.hosts, !gone.lost);
 }
 
-// `given_back`: the launcher may reach them yet, and then speaks for them.
+// With `given_back` the launcher may reach them yet, and then speaks for them.
 void Relay::Forget(const std::vector<std::uint32_t>& hosts, bool given_back) {
   for (const std::uint32_t host : hosts) {
     by_host_[host] = nullptr;
@@ -218,7 +218,7 @@ void Relay::Signal(const wire::SignalOrder& order) {
       Cancel(node, order.signal);
 }
 
-// The job ends before the node is up: so do its ranks.
+// The job ends before the node is up, so its ranks end too.
 void Relay::Cancel(Node* node, std::uint32_t signal) {
   shepherds_.Cancel(node);
   for (const wire::RankOrder& rank : orders_.ranks) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A shepherd that has others below it in the tree: starts them, and one on its own node like any
-// other, and passes on what goes up and down between them and the one above. Exit records and signs
-// of life are gathered on their way up, fences as well (launcher/pmix/hub.h).
+// A Relay is a shepherd that has others below it in the tree. It starts them, and one on its own
+// node like any other, and passes on what goes up and down between them and the one above. Exit
+// records, signs of life and fences (launcher/pmix/hub.h) are gathered on their way up.
 //
-// A host that it cannot reach is given back to the launcher, which may; one that is lost is told
-// of, with everything below it.
+// A host that it cannot reach is given back to the launcher, which perhaps can. If a host is lost,
+// that is told with everything below it.
 //
 // Threads: one.
 #pragma once
@@ -33,10 +33,10 @@ class Relay {
   // `orders` and what the pointers point to must outlive it.
   Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, Outlets outlets);
 
-  // A frame from above.
+  // Does what a frame from above says.
   Status Obey(const wire::Frame& frame);
   void CarryAll() { shepherds_.CarryAll(); }
-  // From the owner's heartbeat; what its own should tell is added to `beat`.
+  // To be called at the owner's heartbeat. What the next one should tell is added to `beat`.
   void Tick(wire::Beat* beat);
 
  private:
@@ -53,7 +53,7 @@ class Relay {
   void NoteEnd(wire::Ended ended);
   void TellEnds();
   void EndIfDone();
-  // Who leads to a rank; null: nobody here.
+  // Returns the node that leads to a rank, or null.
   Node* NodeOf(std::uint32_t rank) const;
 
   const wire::Orders& orders_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a shepherd tells of a rank's event ring (runtime/base/event_ring.h): see RankTrace.
+// Reads what a shepherd tells of a rank's event ring (runtime/base/event_ring.h) and RankTrace
+// holds.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace lamina::launcher {
 
-// Magic, call, inside and phase as they lie there; "" when it cannot be read.
+// Returns magic, call, inside and phase as they lie there, or "" if the ring cannot be read.
 std::string RingHead(int ring);
-// The last `count` events as they lie there, oldest first.
+// Returns the last `count` events as they lie there, oldest first.
 std::vector<std::string> RingEvents(int ring, std::size_t count);
 
 }  // namespace lamina::launcher

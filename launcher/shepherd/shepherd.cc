@@ -34,7 +34,7 @@ class Shepherd {
 
   Status Prepare();
   Status Greet();
-  // Until the launcher has been told goodbye, or an error.
+  // Works until the launcher has been told goodbye; returns an error if it could not be.
   Status Work();
 
  private:
@@ -58,7 +58,7 @@ class Shepherd {
   int signals_ = -1;
   wire::Orders orders_;
   std::string host_;
-  // What it is, by its orders: one of these.
+  // Its orders make it one of these.
   std::unique_ptr<Relay> relay_;
   std::unique_ptr<Herd> herd_;
   Heartbeat heartbeat_;
@@ -102,7 +102,7 @@ Status Shepherd::Prepare() {
   return heartbeat_.Open(poller_.get(), [this] { OnTick(); });
 }
 
-// Standard input and output are the stream, unless we are to call; nobody else may touch them.
+// Standard input and output are the stream, unless we are to call, so nobody else may touch them.
 Status Shepherd::Greet() {
   Result<Line> line = OpenLine(context_.environment);
   if (!line.ok()) return std::move(line).status();
@@ -143,7 +143,7 @@ void Shepherd::Fail(Status status) {
   event_base_loopbreak(loop_);
 }
 
-// Sends what waits, and watches for room when not all of it goes.
+// Sends what waits, and watches for room if not all of it goes.
 Status Shepherd::Carry() {
   if (relay_ != nullptr) relay_->CarryAll();
   if (Status status = stream_->Flush(); !status.ok()) return status;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Spawner of every way to start ranks through shepherds.
+// Implements the Spawner of every way to start ranks through shepherds.
 #include <utility>
 
 #include "launcher/shepherd/job.h"

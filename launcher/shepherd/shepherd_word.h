@@ -6,7 +6,7 @@
 
 namespace lamina::launcher {
 
-// As the program's first word: nothing else is on the command line of a shepherd.
+// It is the program's first word, and nothing else is on the command line of a shepherd.
 inline constexpr std::string_view kShepherdWord = "--lamina-shepherd";
 
 }  // namespace lamina::launcher

@@ -5,7 +5,7 @@
 // a Manager and has a Spawner made of it. Everything else (the stream, orders, standard input and
 // output, PMIx between nodes, exit records, loss of nodes, clean-up) is here.
 //
-// There are two ways to start them:
+// Shepherds are started in one of two ways:
 //   Pipes      one command line per host; its standard input and output are the stream (ssh, exec)
 //   Manager    starts them all at once and gives no pipe (srun, TM, BProc): they call us, knowing
 //              where and with which secret from their environment
@@ -30,7 +30,7 @@
 
 namespace lamina::launcher {
 
-// What a manager has started for us, all hosts together.
+// A ShepherdCrew is what a manager has started for us on all hosts together.
 class ShepherdCrew {
  public:
   struct Event {
@@ -38,33 +38,37 @@ class ShepherdCrew {
     std::string why;  // "srun ended with status 1: Invalid node name", "tm_spawn: no such node"
   };
   virtual ~ShepherdCrew() = default;  // kills what still runs, and waits for it
-  // Readable whenever Next() may have something; -1: never.
+  // A descriptor that is readable whenever Next() may have something; -1 if there never is
+  // anything.
   virtual int ReadyFd() const = 0;
-  // A shepherd that could not be started or has ended, in any manner. Never blocks. Ends after the
-  // shepherd said goodbye are ignored by the caller, so they may be told.
+  // Returns a shepherd that could not be started or has ended, in any manner. Never blocks. The
+  // caller ignores ends after a shepherd's goodbye, so they may be told.
   virtual std::optional<Event> Next() = 0;
 };
 
 struct Pipes {
-  // The command for one host; run by us with both standard streams as pipes, in a process group of
-  // its own. `shepherd` is what has to run over there, one word an element.
+  // Returns the command for one host, which we run with both standard streams as pipes in a process
+  // group of its own. `shepherd` is what has to run over there, one word an element.
   std::function<CommandLine(const Host& host, std::span<const std::string> shepherd)> command;
-  // One that ended before any greeting and has said one of these on standard error is tried again:
-  // the reason passes (an sshd that has too many guests).
+  // A command that ended before any greeting and has said one of these on standard error is tried
+  // again, because the reason passes (an sshd that has too many guests).
   std::vector<std::string> passing_signs;
-  // The same, but not of one that took its time: whom it asked does not answer, and will not.
+  // The same holds for these unless the command took its time: then whoever it asked does not
+  // answer, and will not.
   std::vector<std::string> quick_signs;
-  // Do the commands work on the hosts themselves, too? Then many are reached through each other.
+  // Do the commands work on the hosts themselves, too? If so, many hosts are reached through each
+  // other.
   bool works_everywhere = false;
 };
 
 struct Manager {
-  // What a shepherd that calls us must find in its environment, "NAME=value". Contains a secret: it
-  // goes by environment or standard input, never on a command line.
+  // A shepherd that calls us must find these in its environment, as "NAME=value". They contain a
+  // secret, so they go by environment or standard input, never on a command line.
   using Calling = std::vector<std::string>;
-  // Of Spawner.
+  // This is Spawner::Query.
   std::function<Result<Allocation>(const Environment&)> query;
-  // What will be run, for `--display plan`; pure. `shepherd`: a word or two that stand for it.
+  // Returns what will be run, for `--display plan`; `shepherd` is a word or two that stand for it.
+  // Pure.
   std::function<CommandLine(const Plan& plan, std::span<const std::string> shepherd)> render;
   // Starts `shepherd` once on each of `hosts` (indices into plan.hosts), in any order. A shepherd
   // tells which host it is by its host name or, where that says nothing, by the variable
@@ -81,12 +85,12 @@ using ShepherdStarter = std::variant<Pipes, Manager>;
 // Reads launcher.shepherd.* in `context.settings`. What `context` refers to must outlive it.
 std::unique_ptr<Spawner> MakeShepherdSpawner(ShepherdStarter starter, const SpawnContext& context);
 
-// A crew that is one command of a manager's (srun): tells its end with its last words on standard
-// error. `environment`: of the command, "NAME=value", complete.
+// Makes a crew that is one command of a manager's (srun). It tells its end with its last words on
+// standard error. `environment` is the command's, complete, as "NAME=value".
 Result<std::unique_ptr<ShepherdCrew>> RunCrewCommand(const CommandLine& command,
                                                      const std::vector<std::string>& environment);
 
-// The table of launcher.shepherd.* with current values.
+// Returns the table of launcher.shepherd.* with current values.
 std::vector<param::Row> ShepherdParameters(const param::Settings& settings);
 
 }  // namespace lamina::launcher

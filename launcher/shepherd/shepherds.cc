@@ -16,7 +16,7 @@
 namespace lamina::launcher {
 namespace {
 
-// "2.3.1" and "2.3.7" understand each other.
+// Versions that differ behind these two numbers understand each other.
 std::string_view MajorMinor(std::string_view version) {
   const std::size_t dot = version.find('.');
   return dot == std::string_view::npos ? version : version.substr(0, version.find('.', dot + 1));
@@ -182,7 +182,7 @@ void Shepherds::CarryAll() {
     if (node->stream != nullptr && node->stream->unsent()) Carry(node.get());
 }
 
-// What cannot be written is told by the end of the other direction, with its reason.
+// If something cannot be written, the other direction ends too and tells the reason.
 void Shepherds::Carry(Node* node) {
   if (node->stream == nullptr) return;
   const bool alive = node->stream->Flush().ok();
@@ -203,7 +203,7 @@ void Shepherds::OnStream(Node* node) {
     if (node->stream == nullptr) return;  // it said goodbye, or something unacceptable
   }
   if (open.ok() && *open) return;
-  // The agent's own words tell more, and come any moment.
+  // The agent's own words tell more, and come at any moment.
   poller_->Watch(node->stream->in(), 0);
   if (node->failing_ms == 0) {
     node->failing_ms = MonotonicMs() + kReasonMs;
@@ -232,7 +232,7 @@ Status Shepherds::Hear(Node* node, const wire::Frame& frame) {
   return {};
 }
 
-// What a shepherd at work logs is for people to see; all else is kept as a reason, should it end.
+// People see what a shepherd at work logs; all else is kept as the reason of an end.
 void Shepherds::OnWords(Node* node) {
   if (!node->agent->Listen()) poller_->Watch(node->agent->words_fd(), 0);
   if (node->state != Node::State::kHerding) return;
@@ -249,7 +249,7 @@ void Shepherds::OnAgentEnd(Node* node) {
   if (node->stream != nullptr) OnStream(node);
 }
 
-// "node07 is lost, and with it node08, node09 and 4 more that were reached through it: "
+// Returns "node07 is lost, and with it node08, node09 and others that were reached through it: ".
 std::string Shepherds::LostWords(const Node& node) const {
   std::string words = node.name + " is lost";
   const std::size_t below = node.state == Node::State::kHerding ? node.below.size() : 0;
@@ -264,7 +264,7 @@ std::string Shepherds::LostWords(const Node& node) const {
   return words + ": ";
 }
 
-// The stream has ended. Now, or when the time for it is over: why?
+// The stream has ended. This asks for the reason, now or when the time for it is over.
 void Shepherds::Settle(Node* node) {
   std::optional<int> status;
   std::string words;
@@ -310,7 +310,7 @@ bool Shepherds::Retry(Node* node) {
   Detach(node);
   node->agent.reset();
   node->state = Node::State::kWaiting;
-  // Spread, so that those turned away together do not come back together.
+  // Pauses are spread, so that hosts that were turned away together do not come back together.
   const std::uint64_t pause =
       std::min(kFirstRetryMs << std::min(node->attempts - 1, 10u), kRetryMsMax);
   node->due_ms = MonotonicMs() + pause + node->host * 37 % pause;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shepherds that one process starts and hears: the launcher's, and those of a shepherd further
-// down the tree. Brings them to life, a window at a time, with second attempts where the reason
-// passes; keeps their streams moving; notices when one falls silent or dies.
+// Shepherds are those that one process starts and hears: the launcher's, or those of a shepherd
+// further up the tree. This class brings them to life, a window at a time, with second attempts
+// where the reason passes; it keeps their streams moving, and notices when one falls silent or
+// dies.
 //
 // What passes over the streams is the owner's business.
 //
@@ -27,16 +28,18 @@ namespace lamina::launcher {
 class Shepherds {
  public:
   struct Outlets {
-    // The payload of the orders for one that has just greeted.
+    // Returns the payload of the orders for a node that has just greeted.
     std::function<std::string(const Node& node)> orders;
-    // A frame of one at work, other than Bye.
+    // Takes a frame, other than Bye, of a node at work.
     std::function<Status(Node* node, const wire::Frame& frame)> hear;
-    // One is given up, and what is below it: `started` or not. Called once a node.
+    // A node is given up with everything below it, after it was `started` or before. Called once a
+    // node.
     std::function<void(Node* node, bool started, const std::string& why)> failed;
-    // One has said goodbye.
+    // A node has said goodbye.
     std::function<void()> left;
   };
-  // `plan` and what the pointers point to must outlive it. `silence_ms`: 0 for ever.
+  // `plan` and what the pointers point to must outlive it. A node that is silent for `silence_ms`
+  // is lost; 0 waits for ever.
   Shepherds(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms, Poller* poller,
             Heartbeat* heartbeat, Outlets outlets);
   // Lets those go who said goodbye, and ends the agents of the others.
@@ -44,38 +47,38 @@ class Shepherds {
   Shepherds(const Shepherds&) = delete;
   Shepherds& operator=(const Shepherds&) = delete;
 
-  // One that waits to be started.
+  // Adds a node that waits to be started.
   Node* Add(std::uint32_t host, bool here, std::vector<std::string> command,
             std::vector<wire::Below> below);
   // Adds `hosts`, as a tree where there are more than the rules' width: each child has the hosts
   // that follow it in the list, up to the next child.
   void AddTree(std::span<const wire::Below> hosts);
   const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
-  // It will call, having been started by somebody else.
+  // `node` was started by somebody else and will call.
   void Expect(Node* node);
-  // As many as the window allows.
+  // Starts as many as the window allows.
   void StartWaiting();
   // The shepherd of `node` has called and greeted.
   void Adopt(Node* node, std::unique_ptr<wire::Stream> stream, const wire::Hello& hello);
-  // Now, or when it is up. Nothing once it is over.
+  // Sends now or when the node is up, and nothing once it is over.
   void Send(Node* node, wire::Kind kind, std::string_view payload);
-  // The same to all that are up.
+  // Sends the same to all that are up.
   void SendAll(wire::Kind kind, std::string_view payload);
-  // Writes what can be written. After anything was sent, before the process waits.
+  // Writes what can be written. To be called after anything was sent, before the process waits.
   void CarryAll();
   void Carry(Node* node);
-  // From the owner's heartbeat.
+  // To be called at the owner's heartbeat.
   void Tick();
-  // `node` will not greet, or is not wanted any more: why, a sentence.
+  // `node` will not greet or is not wanted any more; `why` is a sentence.
   void Fail(Node* node, const std::string& why);
   // The job ends before `node` is up; the owner is not told.
   void Cancel(Node* node);
   // From now on goodbyes are expected and losses do not matter.
   void Sweep();
-  // Nobody further is started.
+  // Starts nobody any more.
   void StopStarting() { failed_ = true; }
   bool over() const;
-  // Can all start their ranks? Never once one is lost.
+  // Can all start their ranks? Once one is lost, they never can.
   bool ready() const;
   bool sweeping() const { return sweeping_; }
 

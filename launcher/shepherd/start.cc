@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Getting shepherds to life: through pipes, a window of hosts at a time, or all at once by a
-// manager, with calls coming in.
+// Brings shepherds to life: through pipes, a window of hosts at a time, or all at once by a
+// manager, after which they call.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,7 +30,7 @@ std::string OwnDirectory() {
   return getcwd(path, sizeof path) != nullptr ? path : "/";
 }
 
-// Variables that say something about this host or this login alone.
+// True for variables that say something about this host or this login alone.
 bool StaysHere(std::string_view assignment) {
   const std::string_view name = assignment.substr(0, assignment.find('='));
   for (const std::string_view own :
@@ -107,7 +107,7 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
   remote->order.cpuset = std::string(start.cpuset);
   for (const std::string& assignment : start.own_environment) {
     if (assignment.starts_with("PMIX_NAMESPACE=")) job_name_ = assignment.substr(15);
-    // What it is told of PMIx and of its ring is its shepherd's to say.
+    // Its shepherd tells it about PMIx and its ring.
     if (!assignment.starts_with("PMIX_") && !assignment.starts_with("LAMINA_EVENT_FD="))
       remote->order.own_environment.push_back(assignment);
   }
@@ -183,8 +183,8 @@ std::vector<std::string> ShepherdedJob::CommandTo(std::uint32_t host) const {
   return std::get<Pipes>(starter_).command(plan_.hosts[host], ShepherdCommand(host));
 }
 
-// Dial-back: everything the manager starts gets the same environment; who calls is told apart by
-// what it says of itself.
+// Everything the manager starts gets the same environment, so callers are told apart by what they
+// say of themselves.
 Status ShepherdedJob::CallCrew(const Manager& manager) {
   for (const auto& node : shepherds_->nodes())
     if (!node->here) called_.push_back(node->host);
@@ -249,7 +249,7 @@ void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
   guests_.erase(fd);
   Node* node = NodeOf(hello);
   if (node == nullptr) {
-    // One that is late: its ranks were cancelled. It learns from the end of the stream.
+    // The caller is late, and its ranks were cancelled. It learns that from the end of the stream.
     Log(Level::kInfo, "shepherd", "a shepherd on %s called, where none is wanted",
         hello.host.c_str());
     return;
@@ -264,8 +264,8 @@ void ShepherdedJob::Welcome(int fd, const wire::Hello& hello) {
   close(std::exchange(exchange_.fd, -1));
 }
 
-// By what the starter gave it, by name, by its place in the manager's order; only hosts that have
-// not called yet.
+// Finds the host by what the starter gave it, by name, or by its place in the manager's order,
+// among those that have not called yet.
 Node* ShepherdedJob::NodeOf(const wire::Hello& hello) {
   const auto with_host = [this](std::uint32_t host) -> Node* {
     Node* node = host < by_host_.size() ? by_host_[host] : nullptr;
@@ -300,7 +300,7 @@ void ShepherdedJob::OnCrew() {
     for (const std::uint32_t host : called_) {
       Node* node = by_host_[host];
       if (node->over() || (event->host.has_value() && *event->host != host)) continue;
-      // One that has called is believed by its stream; this is only the reason for its end.
+      // If it has called, its stream decides about it; this is only the reason for its end.
       node->failure = event->why;
       if (node->stream == nullptr)
         shepherds_->Fail(node, "cannot start on " + node->name + ": " + event->why);

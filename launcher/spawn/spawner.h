@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One way to make processes start: fork on this node, a resource manager, an agent such as ssh.
+// A Spawner is one way to make processes start: fork on this node, a resource manager, an agent
+// such as ssh.
 //
-// A Spawner answers where ranks may run (Query), shows what it would do (Render) and does it
-// (Start). What runs is a Job: it is signalled, and it tells what happened, one RankEvent at a
-// time.
+// It answers where ranks may run (Query), shows what it would do (Render) and does it (Start). What
+// runs is a Job: it is signalled, and it tells what happened, one RankEvent at a time.
 //
 // Ownership: a Job may outlive its Spawner. Its destructor kills what still runs and reaps it.
 // Threads:   everything here is called from the launcher's event loop thread.
@@ -32,11 +32,13 @@ namespace lamina::launcher {
 struct Allocation {
   std::vector<Host> hosts;
   std::string source;  // for people: "this host, 8 CPUs allowed"
-  // A resource manager's: hosts that the user names must be among these, the numbers of slots are
-  // defaults, and these are the job's threads unless the user says otherwise (0: not said).
+  // True for hosts of a resource manager: those that the user names must be among them, and the
+  // numbers of slots are defaults. `cpus_per_rank` is how many threads a rank has unless the user
+  // says otherwise (0: not said).
   bool managed = false;
   std::uint32_t cpus_per_rank = 0;
-  // Managed, but nobody was given these in particular: a user who names none of them means others.
+  // The hosts are managed, but nobody was given these in particular: a user who names none of them
+  // means others.
   bool open_to_all = false;
   bool in_sequence = false;  // one entry a rank, in this order, unless the user maps otherwise
   bool all_here = false;     // its one host is this one: ranks may be children of this process
@@ -50,17 +52,18 @@ using CommandLine = std::vector<std::string>;
 class OutputPort {
  public:
   static constexpr std::uint32_t kGone = 0xffffffff;
-  // `bytes` more of a stream have gone on their way; kGone: nobody takes any more of it.
+  // Tells that `bytes` more of a stream have gone on their way, or (kGone) that nobody takes any
+  // more of it.
   using Granted = std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
   virtual ~OutputPort() = default;
-  // Whom to tell, before the first Take(); none: nobody any more.
+  // Sets whom to tell, before the first Take(); an empty function ends the telling.
   virtual void Tell(Granted granted) = 0;
-  // A piece of standard output (stream 1) or error (2); empty: its end.
+  // Takes a piece of standard output (stream 1) or error (2); an empty piece is its end.
   virtual void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) = 0;
 };
 
-// What a rank noted in its event ring, where the Job keeps that (SpawnerCaps::keeps_rings): as the
-// bytes lie in runtime/base/event_ring.h.
+// What a rank noted in its event ring, if the Job keeps that (SpawnerCaps::keeps_rings). The bytes
+// lie as in runtime/base/event_ring.h.
 struct RankTrace {
   std::string head;                 // the first bytes, up to and including the phase; "": nothing
   std::vector<std::string> events;  // slots, oldest first
@@ -77,7 +80,7 @@ struct RankStart {
   std::string_view cpuset;                   // hwloc list form; "": unbound
   std::array<int, 3> stdio = {-1, -1, -1};   // becomes 0, 1, 2; -1: the launcher's own
   OutputPort* output = nullptr;              // takes 1 and 2 where these are -1 and not handed over
-  // These stay open in the rank under their very numbers; -1: none.
+  // These stay open in the rank under the same numbers; -1: none.
   int event_fd = -1;
   int roster_fd = -1;
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
@@ -113,7 +116,7 @@ struct HostState {
   std::optional<std::uint64_t> round_trip_us;  // of the last ping; none: not answered yet
 };
 
-// Does `signal` end a process, and with all of its ranks the job?
+// Does `signal` end a process, and the job if all ranks get it?
 inline bool EndsProcesses(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
          signal == SIGQUIT;
@@ -122,23 +125,25 @@ inline bool EndsProcesses(int signal) {
 class Job {
  public:
   virtual ~Job() = default;
-  // Readable whenever Next() may have something. Owned by the Job.
+  // Readable whenever Next() may have something. The Job owns it.
   virtual int ReadyFd() const = 0;
-  // The next event, or nothing for now. Never blocks. Every rank ends with exactly one of
+  // Returns the next event, or nothing for now. Never blocks. Every rank ends with exactly one of
   // kStartFailed, kExited, kKilled, kLost.
   virtual std::optional<RankEvent> Next() = 0;
-  // To the rank and everything in its process group. Ranks that have ended are skipped silently.
+  // Signals the rank and everything in its process group. Ranks that have ended are skipped
+  // silently.
   virtual void Signal(std::uint32_t rank, int signal) = 0;
   // Kills whatever ranks have left behind, processes that moved to another session included.
   // Called once all ranks have ended; returns when nothing is left that can be found on this host,
   // and has told the others.
   virtual void Sweep() = 0;
-  // What it noted last. Where rings are not the Job's: null. Valid until Next().
+  // Returns what the rank noted last, valid until Next(); null if the Job does not keep the rings.
   virtual const RankTrace* TraceOf(std::uint32_t rank) const = 0;
-  // After Sweep(): is that done everywhere, and everything that ranks wrote in their descriptors?
+  // After Sweep(): is that done everywhere, and is everything that ranks wrote in the launcher's
+  // hands?
   virtual bool Settled() const = 0;
-  // All hosts that somebody else looks after for us; none where ranks are our own children. With
-  // `ping` each is asked for an answer, which later calls tell.
+  // Returns the hosts that somebody else looks after for us; none if ranks are our own children.
+  // With `ping` each is asked for an answer, which later calls tell.
   virtual std::vector<HostState> Hosts(bool ping) = 0;
 };
 
@@ -146,9 +151,9 @@ class Job {
 struct SpawnerCaps {
   // Ranks can be given the launcher's own standard streams as they are; otherwise each gets pipes.
   bool takes_descriptors = true;
-  // Ranks have other PMIx servers than the one in this process: it need not start.
+  // Ranks have other PMIx servers than the one in this process, which need not start.
   bool own_pmix = false;
-  // What ranks note is told by Job::TraceOf; RankStart::event_fd is not used.
+  // Job::TraceOf tells what ranks note; RankStart::event_fd is not used.
   bool keeps_rings = false;
 };
 
@@ -157,7 +162,8 @@ class Spawner {
   virtual ~Spawner() = default;
   virtual SpawnerCaps caps() const = 0;
   virtual Result<Allocation> Query(const Environment& environment) = 0;
-  // What will be run, for `--display plan`; pure. Empty: nothing but the ranks themselves.
+  // Returns what will be run, for `--display plan`; it is empty if nothing but the ranks is run.
+  // Pure.
   virtual Result<CommandLine> Render(const Plan& plan) const = 0;
   // Starts all of `starts`. An error means that nothing was started; a single rank's failure is
   // a RankEvent.

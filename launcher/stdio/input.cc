@@ -18,7 +18,8 @@ namespace {
 
 constexpr timeval kAtOnce{0, 0};
 
-// Plain files, /dev/null and their like: always ready, and epoll does not take them.
+// True for plain files, /dev/null and their like, which are always ready and which epoll does not
+// take.
 bool IsAlwaysReady(int fd) {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   epoll_event event{};

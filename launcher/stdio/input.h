@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is typed or piped into mpiexec, on its way to ranks, byte for byte.
+// An Input carries what is typed or piped into mpiexec to ranks, byte for byte.
 //
-// Where one rank is the target and our input is no terminal, there is nothing to do: that rank gets
+// If one rank is the target and our input is no terminal, there is nothing to do: that rank gets
 // the descriptor itself. An Input pumps in the two other cases: from a terminal (ranks are in the
 // background there and may not read it), and to all ranks.
 //
-// Nothing is read while a rank has not taken what was read before, so at most one piece of 64 KiB
-// is held; the slowest rank sets the pace. From a terminal nothing is read while we are in the
-// background ourselves: what is typed then is the shell's.
+// Nothing is read while a rank has not taken what was read before, so at most one piece is held;
+// the slowest rank sets the pace. From a terminal nothing is read while we are in the background
+// ourselves: what is typed then is the shell's.
 //
 // Threads: the event loop's.
 #pragma once
@@ -24,7 +24,8 @@ namespace lamina::launcher::stdio {
 
 class Input {
  public:
-  // Reads `fd`, borrowed. `targets`: the writing ends of the ranks' pipes, taken over.
+  // Reads `fd`, which is borrowed. `targets` are the writing ends of the ranks' pipes, which are
+  // taken over.
   Input(event_base* loop, int fd, const std::vector<int>& targets);
   ~Input();
   Input(const Input&) = delete;

@@ -14,7 +14,7 @@ void LineMerger::Feed(std::size_t index, std::string_view bytes) {
     source.held += bytes;
     return;
   }
-  // The common case copies nothing: whole lines go straight through.
+  // The common case copies nothing, because whole lines go straight through.
   const std::size_t end = bytes.rfind('\n');
   if (end != std::string_view::npos) {
     if (!source.held.empty()) {
@@ -53,7 +53,7 @@ void LineMerger::End(std::size_t index) {
   Flush(index);
 }
 
-// The speaker's line is over: what others have gathered meanwhile goes out.
+// The speaker's line is over, so what others have gathered meanwhile goes out.
 void LineMerger::PassTheWord() {
   speaker_.reset();
   for (std::size_t index = 0; index < sources_.size() && !speaker_.has_value(); ++index)

@@ -15,7 +15,7 @@
 namespace lamina::launcher::stdio {
 namespace {
 
-// Another file description of the same pipe or terminal, so that only we do not block on it.
+// Opens another file description of the same pipe or terminal, so that only we do not block on it.
 int OpenAnew(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   return open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -48,7 +48,7 @@ Outlet::~Outlet() {
   if (kind_ == Kind::kOwn) close(fd_);
 }
 
-// Bytes written, 0 when it would block; sets error_.
+// Returns the bytes written, 0 if it would block; sets error_.
 std::size_t Outlet::WriteSome(std::string_view bytes) {
   ssize_t count = -1;
   switch (kind_) {
@@ -60,7 +60,7 @@ std::size_t Outlet::WriteSome(std::string_view bytes) {
       count = send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       break;
     case Kind::kShared: {
-      // It may block, so only what poll() promises there is room for: PIPE_BUF.
+      // It may block, so we write no more than poll() promises room for, which is PIPE_BUF.
       pollfd room{fd_, POLLOUT, 0};
       if (poll(&room, 1, 0) == 0) return 0;
       count = write(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), 4096));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A descriptor to write to that never blocks the event loop and never gathers without bound.
+// An Outlet is a descriptor to write to that never blocks the event loop and never gathers without
+// bound.
 //
 // Ownership: borrows the descriptor. Its flags are not changed, because the file description is
 //            shared with other programs: a pipe or terminal is opened anew for ourselves.
@@ -20,13 +21,15 @@ class Outlet {
  public:
   static constexpr std::size_t kHeldBytesMax = 1 << 20;
 
-  // `on_change`: there is room again after full(), or no more can be written (broken()).
+  // `on_change` is called when there is room again after full(), or when no more can be written
+  // (broken()).
   Outlet(event_base* loop, int fd, std::function<void()> on_change);
   ~Outlet();
   Outlet(const Outlet&) = delete;
   Outlet& operator=(const Outlet&) = delete;
 
-  // Written now or held. Take no more from the source once full(); dropped when broken().
+  // Writes now, or holds the bytes until there is room. Take no more from the source once full().
+  // Once broken() everything is dropped.
   void Write(std::string_view bytes);
   bool full() const { return held_.size() - done_ >= kHeldBytesMax; }
   bool empty() const { return held_.size() == done_; }

@@ -167,7 +167,7 @@ int Output::error() const {
 }
 
 // Reads exactly those sources that there is room for, tells feeders when what they gave has gone
-// on, and watches for lines standing open. Looks at those alone that something has happened to.
+// on, and watches for lines standing open. It looks only at sources that something has happened to.
 void Output::Adjust() {
   if (outlet_.broken()) {
     for (const auto& source : sources_) {
@@ -193,7 +193,7 @@ void Output::Adjust() {
   }
 }
 
-// Is it to be looked at again?
+// Returns whether it is to be looked at again.
 bool Output::AdjustOne(Source* source, bool full) {
   const bool read = !full && !merger_.Blocked(source->index);
   if (source->fd < 0) {
@@ -213,7 +213,7 @@ void Output::OnSilence(int, short, void* self) {
   auto* output = static_cast<Output*>(self);
   output->silence_armed_ = false;
   for (const auto& source : output->sources_) {
-    // One that we do not read, or have not come to read yet, is not silent.
+    // A source that we do not read, or have not come to read yet, is not silent.
     if (!source->open || !source->reading) continue;
     if (source->fd >= 0 && HasData(source->fd)) continue;
     const unsigned looks =

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What ranks write, from their pipes, or as it is fed, to one descriptor of ours.
+// An Output carries what ranks write, from their pipes or as it is fed, to one descriptor of ours.
 //
-// Back-pressure: when the reader of our output is slow, the ranks' pipes are not read, so they wait
-// and no more than about a megabyte is held. When the reader has gone, or no more can be
-// written (a full disk), the pipes are closed, so that ranks see what they would have seen of a
-// reader who leaves: SIGPIPE or EPIPE.
+// When the reader of our output is slow, the ranks' pipes are not read, so they wait and what is
+// held is bounded. When the reader has gone, or no more can be written (a full disk), the pipes are
+// closed, so that ranks see what they would have seen of a reader who leaves: SIGPIPE or EPIPE.
 //
 // Threads: the event loop's.
 #pragma once
@@ -33,7 +32,7 @@ struct LineFormat {
 
 class Output {
  public:
-  // `fd` is borrowed. `on_end`: finished() may have become true.
+  // `fd` is borrowed. `on_end` is called when finished() may have become true.
   Output(event_base* loop, int fd, LineFormat format, std::function<void()> on_end);
   ~Output();
   Output(const Output&) = delete;
@@ -41,23 +40,23 @@ class Output {
 
   // Takes over `fd`, the reading end of the pipe that `rank` writes to.
   void AddRank(std::uint32_t rank, int fd);
-  // So much of what `rank` was fed of `stream` (1 or 2) has gone on its way; kGone: it is fed in
-  // vain from now on.
+  // Tells how much of what `rank` was fed of `stream` (1 or 2) has gone on its way, or (kGone) that
+  // it is fed in vain from now on.
   using Written = std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
   static constexpr std::uint32_t kGone = 0xffffffff;
-  // `ranks` ranks from `first` on without pipes: they are fed, and are all there are of `stream`.
-  // Whoever feeds them is to wait for `written`.
+  // Adds `ranks` ranks from `first` on without pipes. They are fed, and are all there are of
+  // `stream`; whoever feeds them has to wait for `written`.
   void AddFed(std::uint32_t first, std::uint32_t ranks, std::uint8_t stream, Written written);
-  // Empty: the end.
+  // Takes a piece that a rank wrote; an empty one is the end.
   void Feed(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
-  // A line of the launcher's own, without "\n".
+  // Writes a line of the launcher's own, given without "\n".
   void Say(std::string_view line);
-  // All pipes have ended and everything is written, or nobody reads us.
+  // True once all pipes have ended and everything is written, or nobody reads us.
   bool finished() const { return open_ == 0 && (outlet_.empty() || outlet_.broken()); }
   bool broken() const { return outlet_.broken(); }
-  // The errno of what keeps us from writing, where that is not that nobody reads any more; else 0.
+  // Returns the errno of what keeps us from writing; 0 if nothing does or nobody reads us any more.
   int error() const;
-  // Reads no more from pipes that have nothing to say and are not waiting for our reader.
+  // Gives up pipes that have nothing to say and are not waiting for our reader.
   void CloseSilent();
 
  private:

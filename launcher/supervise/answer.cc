@@ -24,7 +24,7 @@ const char* NameOf(HostState::Kind kind) {
   return "?";
 }
 
-// What a line can hold: an argument may contain anything.
+// Replaces what would break the line, because an argument may contain anything.
 std::string OneLine(std::string text) {
   for (char& letter : text)
     if (static_cast<unsigned char>(letter) < ' ' || letter == 127) letter = '?';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What mpiexec says of its job when it is asked; the lines are written down in
-// launcher/control/README.md. Pure.
+// Writes what mpiexec says of its job when it is asked, in the lines that
+// launcher/control/README.md defines. Pure.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct JobNews {
 
 std::string DescribeJob(const Plan& plan, const JobNews& news);
 
-// "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all have.
+// Returns "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all
+// have.
 std::string StartProgress(const Plan& plan, std::span<const HostState> hosts);
 
 }  // namespace lamina::launcher

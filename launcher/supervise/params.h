@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How patient the launcher is.
+// Parameters that say how patient the launcher is.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,9 @@ struct RunContext {
   const Environment& environment;   // of the launcher itself
   const param::Settings& settings;  // for launcher.supervise.* and the spawner's own parameters
   const SpawnerRegistry& spawners;  // plan.options.spawner names one of them
-  // The hwloc topology that placement has loaded (without I/O objects), or null: the PMIx server
-  // loads one by itself then. Borrowed. hwloc_topology_t, untyped to keep hwloc out of this header.
+  // The hwloc topology that placement has loaded (without I/O objects); if it is null, the PMIx
+  // server loads one by itself. It is borrowed. Its type is hwloc_topology_t, left out here to keep
+  // hwloc out of this header.
   void* topology = nullptr;
 };
 

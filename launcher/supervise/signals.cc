@@ -12,11 +12,13 @@ namespace lamina::launcher {
 namespace {
 
 constexpr int kWatched[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
-// Blocked and never looked at: their system calls then fail or go on, and say so themselves.
-// SIGCHLD is the local spawner's, but must be blocked before libpmix makes threads.
+// These are blocked and never looked at: the system calls that raise them then fail or go on, and
+// say so themselves. SIGCHLD is the local spawner's, but must be blocked before libpmix makes
+// threads.
 constexpr int kUnwanted[] = {SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ, SIGCHLD};
 
-// By whoever started us: nohup, a shell without job control of what it puts into the background.
+// True if whoever started us ignores it: nohup, or a shell without job control for what it puts
+// into the background.
 bool IsIgnored(int signal) {
   struct sigaction now {};
   return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -16,7 +16,8 @@ namespace lamina::launcher {
 
 class Signals {
  public:
-  // `on_signal`: INT, TERM, HUP, QUIT, USR1, USR2, TSTP or CONT came, of which none was ignored.
+  // `on_signal` is called when INT, TERM, HUP, QUIT, USR1, USR2, TSTP or CONT has come, unless
+  // whoever started us ignores that signal.
   static Result<std::unique_ptr<Signals>> Watch(event_base* loop,
                                                 std::function<void(int signal)> on_signal);
   ~Signals();

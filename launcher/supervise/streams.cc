@@ -12,7 +12,7 @@
 namespace lamina::launcher {
 namespace {
 
-// `2>&1`, a terminal: lines stay whole only if one hand writes them all.
+// True for `2>&1` and for a terminal. Lines then stay whole only if one hand writes them all.
 bool SamePlace(int fd, int other) {
   struct stat one {};
   struct stat two {};
@@ -149,7 +149,7 @@ void Streams::RanksStarted() {
   until_started_.clear();
   for (auto& fds : rank_fds_) fds = {-1, -1, -1};
   if (!input_handed_over_) return;
-  // Let go of it, so that whoever writes to it learns when the rank is gone.
+  // We let go of it, so that whoever writes to it learns when the rank is gone.
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing < 0) return;
   dup2(nothing, STDIN_FILENO);

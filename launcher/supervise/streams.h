@@ -30,30 +30,32 @@ namespace lamina::launcher {
 
 class Streams final : public OutputPort {
  public:
-  // `on_change`: finished() or output_gone() may have become true, or Written() an error.
+  // `on_change` is called when finished() or output_gone() may have become true or Written() an
+  // error.
   Streams(event_base* loop, const Plan& plan, std::function<void()> on_change);
   ~Streams() override;
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // `hand_over`: ranks can be given our own descriptors; otherwise whatever they get is a pipe.
+  // With `hand_over` ranks can be given our own descriptors; otherwise whatever they get is a pipe.
   Status Open(bool hand_over);
-  // OutputPort: of ranks that are given no descriptor.
+  // These two are for ranks that are given no descriptor (OutputPort).
   void Tell(Granted granted) override;
   void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) override;
-  // What rank `rank` gets; -1: the launcher's own, or none. Valid until RanksStarted().
+  // Returns the descriptors of rank `rank`, valid until RanksStarted(). -1 stands for the
+  // launcher's own or, where none can be handed over, for none.
   std::array<int, 3> OfRank(std::size_t rank) const { return rank_fds_[rank]; }
-  // Closes the ranks' ends, and what was handed to a rank.
+  // Closes the ranks' ends and what was handed to a rank.
   void RanksStarted();
 
   bool finished() const;
-  // Whoever read our standard output has gone.
+  // True once the reader of our standard output has gone.
   bool output_gone() const;
-  // An error: what ranks said cannot be written, and is lost.
+  // Returns an error if what ranks said could not be written and is lost.
   Status Written() const;
-  // Gives up pipes that are open and silent: somebody out of our reach holds them.
+  // Gives up pipes that are open and silent, because somebody out of our reach holds them.
   void CloseSilent();
-  // "mpiexec: <text>" on standard error, between the lines of ranks.
+  // Writes "mpiexec: <text>" to standard error, between the lines of ranks.
   void Say(std::string_view text);
 
  private:

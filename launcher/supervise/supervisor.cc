@@ -20,8 +20,8 @@
 namespace lamina::launcher {
 namespace {
 
-// This process may open as many files as it is allowed to; the ranks get the limit it had, which is
-// returned. 0: not known.
+// Lets this process open as many files as it is allowed to. Returns the limit it had before, which
+// the ranks get; 0 if it is not known.
 std::uint64_t RaiseOpenFilesMax() {
   rlimit descriptors;
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return 0;
@@ -110,7 +110,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
-  // Before the ranks, so that whoever sees one of them can ask.
+  // The socket is there before the ranks, so that whoever sees one of them can ask.
   question_socket_ = control::QuestionSocket::Open(
       loop_, [this](std::string_view asked) { return Answer(asked); });
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
@@ -124,12 +124,12 @@ Status Supervisor::StartRanks(Spawner* spawner) {
       [](int, short, void* self) { static_cast<Supervisor*>(self)->OnJob(); }, this);
   event_add(job_ready_, nullptr);
   started_ms_ = MonotonicMs();
-  // For a person in front of a terminal, and not where ranks write to it themselves.
+  // The line is for a person in front of a terminal, unless ranks write there themselves.
   if (!caps_.takes_descriptors && isatty(STDERR_FILENO) != 0) progress_->Begin();
   return {};
 }
 
-// Questions are those of launcher/control/README.md; to any other there is no answer.
+// Answers the questions of launcher/control/README.md; any other gets no answer.
 std::string Supervisor::Answer(std::string_view question) {
   if ((question != "job" && question != "ping") || job_ == nullptr) return {};
   JobNews news;
@@ -140,7 +140,7 @@ std::string Supervisor::Answer(std::string_view question) {
   return DescribeJob(plan_, news);
 }
 
-// While the ranks are being loaded, where it is clear that they will ask for it.
+// Starts the server while the ranks are being loaded, if it is clear that they will need it.
 void Supervisor::StartServerIfNeeded() {
   if (pmix_params_.start == "on_demand" || caps_.own_pmix) return;
   for (const App& app : plan_.apps) {
@@ -165,7 +165,7 @@ Result<int> Supervisor::Run() {
   caps_ = (*spawner)->caps();
   if (Status status = Prepare(); !status.ok()) return status;
   if (Status status = StartRanks(spawner->get()); !status.ok()) return status;
-  OnJob();  // what failed at once
+  OnJob();  // some ranks may have failed at once
   if (!ended_) StartServerIfNeeded();
   if (!Done()) event_base_dispatch(loop_);
   return verdict_.status();
@@ -217,7 +217,7 @@ void Supervisor::SayLastEvents(std::uint32_t rank) const {
   for (const std::string& event : events) streams_->Say("  " + event);
 }
 
-// As mpiexec says of what the plan foresaw: to a person, or to who has asked.
+// This is said only to a person or with -v, as mpiexec does where the plan foresaw the sharing.
 void Supervisor::SaySharing(std::uint32_t rank, const std::string& cpus) {
   const bool person = isatty(STDERR_FILENO) != 0;
   if (!person && plan_.options.verbosity == 0) return;
@@ -242,10 +242,10 @@ void Supervisor::OnTimeout() {
 void Supervisor::EndJob() {
   if (ending_) return;
   ending_ = true;
-  // After a ctrl-C all of them have been told already: let them finish what they do about it.
+  // After a ctrl-C all of them have been told already, so they may finish what they do about it.
   if (!limits_->StillEnding()) {
     SignalAll(SIGTERM);
-    SignalAll(SIGCONT);  // one that is stopped would not hear it
+    SignalAll(SIGCONT);  // a stopped rank would not hear it
   }
   limits_->EndingBegins();
 }
@@ -276,10 +276,10 @@ void Supervisor::OnSignal(int signal) {
   SignalAll(signal);
   if (!EndsProcesses(signal)) return;
   limits_->ToldToEnd();
-  SignalAll(SIGCONT);  // one that is stopped would not hear it
+  SignalAll(SIGCONT);  // a stopped rank would not hear it
 }
 
-// ctrl-Z: the ranks stop, then we do; whoever continues us continues them (SIGCONT).
+// On ctrl-Z the ranks stop and then we do; whoever continues us continues them by SIGCONT.
 void Supervisor::Suspend() {
   SignalAll(SIGTSTP);
   raise(SIGSTOP);

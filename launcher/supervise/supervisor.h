@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One job from its start to its end.
+// Leads one job from its start to its end.
 //
 //   start -> running -> ending (SIGTERM, grace, SIGKILL) -> ended (all reaped) -> swept -> drained
 //
-// Ending is skipped when every rank returns 0. Swept: nothing that ranks have started is left.
-// Drained: everything they wrote is written.
+// Ending is skipped when every rank returns 0. The job is swept when nothing is left that ranks
+// have started, and drained when everything they wrote is written.
 //
 // Threads: the event loop's.
 #pragma once
@@ -38,7 +38,8 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // An error: the job could not be started, and nothing was said yet.
+  // Returns the exit status. An error means that the job could not be started and that nothing was
+  // said yet.
   Result<int> Run();
   // Did the user press ctrl-C?
   bool interrupted() const { return interrupts_ > 0; }
@@ -53,7 +54,7 @@ class Supervisor {
   void OnJob();
   void OnEnd(const RankEvent& event);
   void React(const Reaction& reaction);
-  // The same to what one rank did. With -v its last events are shown too.
+  // Reacts to what one rank did, and with -v shows its last events.
   void React(std::uint32_t rank, const Reaction& reaction);
   void SayLastEvents(std::uint32_t rank) const;
   void SaySharing(std::uint32_t rank, const std::string& cpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One call at a later time, from the event loop.
+// Calls a function once, at a later time, from the event loop.
 #pragma once
 
 #include <event2/event.h>

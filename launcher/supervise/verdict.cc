@@ -12,7 +12,7 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr int kTimedOut = 124;  // as timeout(1)
+constexpr int kTimedOut = 124;  // the status that timeout(1) returns
 
 std::string Where(const LastSeen& last) {
   return last.inside && !last.call.empty() ? " in " + last.call : "";
@@ -99,7 +99,7 @@ Reaction Verdict::Killed(const RankEvent& event, const LastSeen& last, std::size
 Reaction Verdict::Exited(const RankEvent& event, const LastSeen& last, std::size_t others) {
   const char* ended = others > 0 ? "; the job was ended" : "";
   if (event.code != 0 && last.phase == Phase::kFinalized) {
-    // Nobody waits for it any more, and others may still be busy after MPI_Finalize.
+    // Nobody waits for this rank any more, and others may still be busy after MPI_Finalize.
     if (status_ == 0) status_ = event.code;
     return {
         Format("%s exited with code %d after MPI_Finalize", Name(event.rank).c_str(), event.code),
@@ -121,13 +121,14 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
   if (decided_) return {};
   const int status = code & 0xff;
   Decide(status == 0 && code != 0 ? 1 : status);
-  // Our library ends a job by the same way, giving the name of the call; it has said what was
+  // Our library ends a job in the same way and gives the name of the call. It has said what was
   // wrong.
   if (message.starts_with("MPI_") && message.find(' ') == std::string::npos)
     return {Format("%s died of an MPI error in %s; the job was ended", Name(rank).c_str(),
                    message.c_str()),
             true};
-  // The last is what our library says; its host may not have told yet what the rank was in.
+  // The last of these is the message that our library gives. It is needed because the rank's host
+  // may not have told yet what the rank was in.
   const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort" ||
                       message == "MPI_Abort was called";
   return {Format("%s called %s with code %d%s%s; the job was ended", Name(rank).c_str(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank's end means for the job: what is said, whether the others may go on, and what mpiexec
-// returns. The first failure decides; what follows from it is not reported again.
+// Decides what a rank's end means for the job: what is said, whether the others may go on, and what
+// mpiexec returns. The first failure decides; what follows from it is not reported again.
 //
-// Pure: fed with events, it returns words and decisions.
+// Pure: it is fed with events and returns words and decisions.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,17 @@ class Verdict {
  public:
   explicit Verdict(const Plan& plan) : plan_(plan) {}
 
-  // `others`: ranks that still run.
+  // `others` is the number of ranks that still run.
   Reaction Ended(const RankEvent& event, const LastSeen& last, std::size_t others);
   // Rank `rank` asked for the end of the job.
   Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
-  // `running`: the ranks that have not ended, with what they are in.
+  // `running` lists the ranks that have not ended, with the call each is in.
   Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running);
-  // Something of the launcher's own failed.
+  // Something failed in the launcher itself.
   Reaction Failed(const std::string& message);
-  // The user's signal was passed on to the ranks: their death by it is no surprise.
+  // The user's signal was passed on to the ranks, so their death by it is no surprise.
   void PassedOn(int signal);
-  // Nobody reads our output any more: a death by SIGPIPE is no surprise.
+  // Nobody reads our output any more, so a death by SIGPIPE is no surprise.
   void OutputGone() { output_gone_ = true; }
 
   int status() const { return status_; }

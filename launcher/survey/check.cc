@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lamina check: can a job be started on each of the hosts, and is the same Lamina there?
+// Implements lamina check: can a job be started on each of the hosts, and is the same Lamina there?
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ std::string FirstLine(const std::string& text) {
   return prefix == 0 ? line.substr(9) : line;
 }
 
-// A row of the table, and whether all is well.
+// Returns a row of the table, and whether all is well.
 std::pair<std::vector<std::string>, bool> Judge(const std::string& host, const HostReport& here,
                                                 const HostAnswer& answer) {
   const std::optional<HostReport> there = DecodeReport(answer.out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lamina clean: what a crash may have left of this user's jobs, on each of the hosts.
+// Implements lamina clean: it removes what a crash may have left of this user's jobs on each of the
+// hosts.
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,7 @@ int Clean(std::span<const std::string> arguments, const CommandContext& context)
     }
     if (answer.status == 0) return;
     all_well = false;
-    // Status 1 with something found is the errand's own: not all of it could be removed.
+    // If something was found, status 1 is the errand's own: not all of it could be removed.
     if (answer.status == 1 && !answer.out.empty()) return;
     fprintf(stderr, "lamina clean: %s: %s", host.c_str(),
             answer.err.empty() ? "no answer\n" : answer.err.c_str());

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";  // of the shepherd, over there
 
-// `plan` with one rank on `host`, which does the errand.
+// Returns `plan` with one rank on `host`, which does the errand.
 Plan ErrandPlan(const Plan& plan, std::uint32_t host, const std::vector<std::string>& words,
                 std::uint64_t timeout_ms) {
   Plan errand = plan;
@@ -96,7 +96,7 @@ class Asking {
       close(std::exchange(fds_[which], -1));
     }
   }
-  // Both streams have ended, so the job has; or it is made to.
+  // True once both streams have ended, and with them the job. A job that is late is ended.
   bool Done(std::uint64_t now_ms) {
     const bool ended = fds_[0] < 0 && fds_[1] < 0;
     const bool late = now_ms > until_ms_;

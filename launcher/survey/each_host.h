@@ -29,8 +29,8 @@ struct EachHostLimits {
   std::uint64_t timeout_ms = 60'000;  // of one host
 };
 
-// `words`: the errand, see node_word.h. Hosts that are not schedulable are left out. `on_answer` is
-// called as answers come.
+// `words` are the errand, see node_word.h. Hosts that are not schedulable are left out. `on_answer`
+// is called as answers come.
 void AskEachHost(const Plan& plan, const std::vector<std::string>& words, const RunContext& context,
                  const EachHostLimits& limits, const std::function<void(HostAnswer)>& on_answer);
 

@@ -10,7 +10,7 @@
 namespace lamina::launcher {
 namespace {
 
-// Stands where no program was named.
+// This stands in for a program if none was named.
 constexpr const char* kNoProgram = "/proc/self/exe";
 
 }  // namespace

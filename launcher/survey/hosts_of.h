@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hosts that mpiexec would use if it were given the same words, for tools that ask them.
+// Finds the hosts that mpiexec would use if it were given the same words, for tools that ask them.
 #pragma once
 
 #include <span>
@@ -27,8 +27,8 @@ struct HostsOf {
   }
 };
 
-// Every failure has been said on standard error; kCancelled: it was a question for help, which has
-// been answered.
+// Every failure has been said on standard error. kCancelled means that it was a question for help,
+// which has been answered.
 Result<HostsOf> FindHosts(const HostsAsked& asked, const CommandContext& context);
 
 }  // namespace lamina::launcher

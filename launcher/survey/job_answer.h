@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a launcher answers about its job (launcher/control/README.md), as a value.
+// A JobAnswer is what a launcher answers about its job (launcher/control/README.md), as a value.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,13 @@ struct JobAnswer {
   friend bool operator==(const JobAnswer&, const JobAnswer&) = default;
 };
 
-// kInvalid: it is not whole.
+// kInvalid means that it is not whole.
 Result<JobAnswer> DecodeJobAnswer(std::string_view text);
 
 // Has every host that is up answered the last ping?
 bool AllAnswered(const JobAnswer& answer);
 
-// `question`: "job" or "ping". Errors as of control::Ask.
+// `question` is "job" or "ping". Errors are those of control::Ask.
 Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view question,
                          int timeout_ms);
 

@@ -23,7 +23,8 @@
 namespace lamina::launcher {
 namespace {
 
-// As much as can be read: a process may end meanwhile, of which a stream would make an exception.
+// Reads as much as can be read. A process may end meanwhile, of which a stream would make an
+// exception.
 std::string ReadAll(const std::string& path) {
   std::string text;
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -35,13 +36,13 @@ std::string ReadAll(const std::string& path) {
   return text;
 }
 
-// Also "mpiexec.lamina", where several launchers are installed side by side.
+// It may be called "mpiexec.lamina" if several launchers are installed side by side.
 bool IsLauncher(const ProcessSeen& seen) {
   const std::string_view stem = std::string_view(seen.name).substr(0, seen.name.find('.'));
   return seen.listens || stem == "mpiexec" || stem == "mpirun" || stem == "lamina";
 }
 
-// A word of a list that zero bytes separate.
+// Is `word` in a list that zero bytes separate?
 bool HasWord(std::string_view list, std::string_view word) {
   for (const std::string_view each : Split(list, '\0'))
     if (each == word) return true;
@@ -54,7 +55,7 @@ bool HasVariable(std::string_view list, std::string_view name) {
   return false;
 }
 
-// "pid (name) state parent …"; the name may contain anything.
+// The file reads "pid (name) state parent …"; the name may contain anything.
 bool ReadStat(const std::string& directory, ProcessSeen* seen) {
   const std::string stat = ReadAll(directory + "/stat");
   const std::size_t open = stat.find('(');
@@ -85,7 +86,7 @@ std::vector<std::string> ProcessDirectories() {
   return directories;
 }
 
-// Everything that some process has mapped or open, as far as it may be seen.
+// Returns everything that some process has mapped or open, as far as it may be seen.
 std::string PathsInUse() {
   std::string paths;
   for (const std::string& process : ProcessDirectories()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a crash may have left of one user's jobs on this host, in spite of everything that cleans up
-// by itself: processes whose launcher is dead, and files that nobody has open any more.
+// Finds what a crash may have left of one user's jobs on this host, in spite of everything that
+// cleans up by itself: processes whose launcher is dead, and files that nobody has open any more.
 //
 // Deciding is pure; Look* and Remove* touch the machine. Nothing of a running job is ever named.
 #pragma once
@@ -25,20 +25,21 @@ struct ProcessSeen {
   bool shepherd = false;  // mpiexec in the service of a launcher elsewhere
 };
 
-// Ranks and what they have started, without any mpiexec above them; and shepherds that are stopped
-// and belong to nobody. All others have somebody who ends them, or end by themselves.
+// Returns ranks and what they have started if no mpiexec is above them, and shepherds that are
+// stopped and belong to nobody. All others have somebody who ends them, or end by themselves.
 std::vector<ProcessSeen> Orphans(std::span<const ProcessSeen> seen, uid_t user);
 
-// Is that the name of a file in /dev/shm that a library of a rank makes? (UCX; PMIx puts files into
-// /tmp, but not for us, and those of another's server may be in use without being open.)
+// Is that the name of a file in /dev/shm that a library of a rank makes? (That is UCX. PMIx puts
+// files into /tmp, but not for us, and those of another's server may be in use without being open.)
 bool IsOurKindOfFile(std::string_view name);
 
 std::vector<ProcessSeen> LookAtProcesses();
-// In /dev/shm: of our kind, of `user`, used by no process of his.
+// Returns the files of our kind in /dev/shm that belong to `user` and that none of his processes
+// uses.
 std::vector<std::string> LookAtFiles(uid_t user);
 
-// Of this host: names each leftover on standard output, one a line, and removes it unless `dry`.
-// The number of those that are still there.
+// Names each leftover of this host on standard output, one a line, and removes it unless `dry`.
+// Returns how many are still there.
 int CleanHere(bool dry);
 
 }  // namespace lamina::launcher

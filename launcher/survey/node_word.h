@@ -8,10 +8,10 @@
 
 namespace lamina::launcher {
 
-// As the program's first word; the errand's name and its words follow.
+// It is the program's first word; the errand's name and its words follow.
 inline constexpr std::string_view kNodeWord = "--lamina-node";
 
-// The exit status. `words` begin with the errand's name.
+// Returns the exit status. `words` begin with the errand's name.
 int RunNodeErrand(std::span<const std::string> words);
 
 }  // namespace lamina::launcher

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lamina ps: the running jobs of this user that were started on this machine, by asking their
-// launchers.
+// Implements lamina ps: it asks the launchers on this machine for the running jobs of this user.
 #include <poll.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ std::optional<Wanted> Parse(std::span<const std::string> arguments) {
   return wanted;
 }
 
-// Until every host that is up has answered, or the time is over.
+// Waits until every host that is up has answered, or the time is over.
 Result<JobAnswer> AwaitPings(const control::Launcher& launcher) {
   if (Result<JobAnswer> first = AskJob(launcher, "ping", kAnswerMs); !first.ok()) return first;
   for (int waited = 0;; waited += kAskAgainMs) {
@@ -106,7 +105,7 @@ int Ps(std::span<const std::string> arguments, const CommandContext&) {
     const Result<JobAnswer> answer =
         wanted->ping ? AwaitPings(launcher) : AskJob(launcher, "job", kAnswerMs);
     if (!answer.ok()) {
-      // One that has ended meanwhile is no news.
+      // A launcher that has ended meanwhile is no news.
       if (answer.status().code() == Code::kPeerLost && wanted->processes.empty()) continue;
       fprintf(stderr, "lamina ps: %s\n", std::string(answer.status().message()).c_str());
       status = 1;

@@ -39,7 +39,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// What is in `one` and not in `other`, both sorted.
+// Returns what is in `one` and not in `other`, both sorted.
 std::vector<std::string> Missing(const std::vector<std::string>& one,
                                  const std::vector<std::string>& other) {
   std::vector<std::string> missing;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What an installation says of itself on the host it is asked on, as text that travels, and what is
-// wrong with one host's compared with another's.
+// A HostReport is what an installation says of itself on the host it is asked on. It travels as
+// text and is compared with another host's.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ struct HostReport {
   friend bool operator==(const HostReport&, const HostReport&) = default;
 };
 
-// The time of the day, which hosts are compared by.
+// Returns the time of the day in microseconds, which hosts are compared by.
 std::int64_t WallClockUs();
 
-// Of this very installation. `program`: the one to look for; "": none.
+// Reports on this very installation. It looks for `program` unless that is "".
 HostReport ReportHere(const std::string& program);
 
 std::string Encode(const HostReport& report);
-// Nothing if `text` is no whole report; lines around it are passed over.
+// Returns nothing if `text` is no whole report; lines around it are passed over.
 std::optional<HostReport> DecodeReport(std::string_view text);
 
-// One sentence each, about `there` as seen from `here`. Its clock must have been read between
-// `asked_us` and `answered_us` of ours; a second either way is allowed.
+// Returns one sentence for each difference of `there` as seen from `here`. Its clock must have been
+// read between `asked_us` and `answered_us` of ours; a second either way is allowed.
 std::vector<std::string> Differences(const HostReport& here, const HostReport& there,
                                      std::int64_t asked_us, std::int64_t answered_us);
 

@@ -10,13 +10,16 @@
 
 namespace lamina::launcher {
 
-// 0: a job can be started on every host; 1: on some it cannot, or something differs there.
+// Returns 0 if a job can be started on every host; 1 if on some it cannot or something differs
+// there.
 int Check(std::span<const std::string> arguments, const CommandContext& context);
 
-// 0, also when there is no job; 1: some launcher or, with --ping, some host did not answer.
+// Returns 1 if some launcher or, with --ping, some host did not answer; else 0, even if there is no
+// job.
 int Ps(std::span<const std::string> arguments, const CommandContext& context);
 
-// 0: nothing is left; 1: something is that could not be removed (or, with --dry-run, something is).
+// Returns 1 if something is left that could not be removed or, with --dry-run, was only named; else
+// 0.
 int Clean(std::span<const std::string> arguments, const CommandContext& context);
 
 }  // namespace lamina::launcher

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows of words in columns for a person, the last column as it comes.
+// Sets rows of words in columns for a person. The last column is left as it comes.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one rank of `lamina tune` does. The launcher is not linked with the MPI library, so its
-// functions are looked up.
+// This is what one rank of `lamina tune` does. The launcher is not linked with the MPI library, so
+// its functions are looked up.
 //
 // Two ranks of one node measure the link within a node, two of different nodes the one between
 // nodes; the others wait meanwhile. Each figure is the best of many batches: what disturbs a
@@ -82,7 +82,7 @@ class Rank {
   }
 
  private:
-  // nodes_[r]: the lowest rank on rank r's node.
+  // Sets nodes_[r] to the lowest rank on rank r's node.
   void ListNodes() {
     MPI_Comm node = MPI_COMM_NULL;
     mpi_.comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node);
@@ -93,7 +93,7 @@ class Rank {
     mpi_.allgather(&lowest, 1, MPI_INT, nodes_.data(), 1, MPI_INT, MPI_COMM_WORLD);
   }
 
-  // The first rank beside rank 0 that is on its node, or is not; -1: none.
+  // Returns the first rank beside rank 0 that is on its node, or is not; -1 if there is none.
   int PartnerOn(bool same_node) const {
     for (int other = 1; other < size_; ++other)
       if ((nodes_[static_cast<std::size_t>(other)] == nodes_[0]) == same_node) return other;
@@ -107,8 +107,8 @@ class Rank {
     mpi_.recv(buffer_.data(), bytes, MPI_BYTE, from, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
-  // `times` times `burst` messages one way, answered by an empty one, or by one alike where there
-  // is but one; microseconds for each, of rank 0.
+  // Sends `burst` messages one way, `times` times. They are answered by an empty one or, if `burst`
+  // is one, by a message alike. Returns the microseconds for each at rank 0.
   double BatchUs(int partner, int bytes, int burst, int times) {
     const double begin = mpi_.wtime();
     for (int i = 0; i < times; ++i) {

@@ -26,7 +26,7 @@ int Refuse(const std::string& message) {
   return 2;
 }
 
-// Runs `words` and gives what it printed on standard output; its exit status in `status`.
+// Runs `words`, returns what was printed on standard output, and sets `status` to the exit status.
 Result<std::string> Capture(const std::vector<std::string>& words, const std::string& program,
                             int* status) {
   int ends[2];
@@ -65,7 +65,7 @@ std::string ReadIfThere(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The file that `path` leads to, by symbolic links too, if there may be a table in it.
+// Returns the file that `path` leads to, by symbolic links too, if there may be a table in it.
 Result<std::string> TableAt(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
@@ -80,8 +80,8 @@ Result<std::string> TableAt(const std::string& path) {
   return file.string();
 }
 
-// A reader of the file sees the old one or the new one, never half of it. Who may read it, and
-// whose it is, stays.
+// A reader of the file sees the old one or the new one, never half of it. Its owner and permissions
+// stay.
 Status WriteWhole(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   {
@@ -103,7 +103,7 @@ Status WriteWhole(const std::string& path, const std::string& text) {
   return {};
 }
 
-// The name a line of a parameter file sets; empty if it sets none.
+// Returns the name that a line of a parameter file sets, or "".
 std::string_view NameIn(std::string_view line) {
   const std::string_view text = Trim(line.substr(0, line.find('#')));
   const std::size_t equals = text.find('=');

@@ -16,15 +16,15 @@
 
 namespace lamina::launcher {
 
-// As its first argument this word makes the program a measuring rank; for nobody to type.
+// As the first argument this word makes the program a measuring rank. Nobody is meant to type it.
 inline constexpr std::string_view kTuneWord = "--lamina-tune-rank";
 
-// `lamina tune [-o FILE] MPIEXEC-OPTIONS`. `usage`: what --help prints; `program`: this program;
-// `parameter_files`: those that jobs read by themselves. Returns the exit status.
+// Runs `lamina tune [-o FILE] MPIEXEC-OPTIONS` and returns the exit status. --help prints `usage`;
+// `program` is this program, and `parameter_files` are those that jobs read by themselves.
 int Tune(std::span<const std::string> arguments, const char* usage, const std::string& program,
          const std::vector<std::string>& parameter_files);
 
-// One rank of it. `library`: the path of the MPI library, which is opened here.
+// Runs one rank of it. `library` is the path of the MPI library, which is opened here.
 int RunTuneRank(const std::string& library);
 
 struct Measured {
@@ -32,9 +32,10 @@ struct Measured {
   std::string value;
 };
 
-// What rank 0 printed; kInvalid if that is not what it prints.
+// Understands what rank 0 printed; kInvalid if that is not what it prints.
 Result<std::vector<Measured>> ParseMeasured(std::string_view printed);
-// `before`, a parameter file, without its lines for names of `values`, and those values at the end.
+// Returns the parameter file `before` without its lines for names of `values`, and with those
+// values at the end.
 std::string Merge(std::string_view before, const std::vector<Measured>& values);
 
 }  // namespace lamina::launcher

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Numbers and texts to bytes and back: little endian, lengths in front, every length checked.
+// Turns numbers and texts into bytes and back: little endian, lengths in front, every length
+// checked.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ class Writer {
   Writer& U16(std::uint16_t value) { return Number(value, 2); }
   Writer& U32(std::uint32_t value) { return Number(value, 4); }
   Writer& U64(std::uint64_t value) { return Number(value, 8); }
-  // A 32-bit count of bytes, and the bytes.
+  // Writes a 32-bit count of bytes, and the bytes.
   Writer& Text(std::string_view text) {
     U32(static_cast<std::uint32_t>(text.size()));
     bytes_ += text;
@@ -45,11 +46,11 @@ class Reader {
   std::uint16_t U16() { return static_cast<std::uint16_t>(Number(2)); }
   std::uint32_t U32() { return static_cast<std::uint32_t>(Number(4)); }
   std::uint64_t U64() { return Number(8); }
-  // Points into what is read.
+  // The result points into what is read.
   std::string_view Text() { return Take(U32()); }
   std::string_view Rest() { return Take(rest_.size()); }
-  // How many elements follow, each of at least `bytes_min` bytes: a count that cannot be true is an
-  // error before anybody reserves memory for it.
+  // Returns how many elements follow, each of at least `bytes_min` bytes. A count that cannot be
+  // true is an error before anybody reserves memory for it.
   std::uint32_t Count(std::size_t bytes_min) {
     const std::uint32_t count = U32();
     if (count <= rest_.size() / bytes_min) return count;
@@ -57,7 +58,7 @@ class Reader {
     return 0;
   }
   bool ok() const { return ok_; }
-  // All of it understood and nothing left over.
+  // True if all of it was understood and nothing is left over.
   bool complete() const { return ok_ && rest_.empty(); }
 
  private:

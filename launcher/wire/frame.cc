@@ -32,7 +32,7 @@ void FrameWriter::Append(Kind kind, std::string_view payload, std::string* bytes
 
 Status FrameReader::PassMark() {
   const std::size_t at = bytes_.find(kMark);
-  // Without a mark all but a possible beginning of it is noise.
+  // Without a mark everything is noise, but for what may be the beginning of one.
   const std::size_t noise = at != std::string::npos        ? at
                             : bytes_.size() > kMark.size() ? bytes_.size() - kMark.size()
                                                            : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames: pieces of a byte stream with a kind, a bounded length and a seal. The format is written
-// down in this folder's README.
+// A Frame is a piece of a byte stream with a kind, a bounded length and a seal. The format is
+// written down in this folder's README.
 //
-// Pure: bytes in, bytes out.
+// Pure: bytes go in and come out.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +22,12 @@ inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
 inline constexpr std::uint32_t kPayloadBytesMax = 64u << 20;
 inline constexpr std::size_t kNoiseBytesMax = 1 << 20;
-// Begins each direction. A shell's start-up files may write in front of it, but not this.
+// The mark begins each direction. A shell's start-up files may write in front of it, but never the
+// mark.
 inline constexpr std::string_view kMark{"\0LAMINA\n", 8};
 
 enum class Kind : std::uint16_t {
-  // From the shepherd.
+  // The shepherd sends these.
   kHello = 1,
   kEnded = 2,
   kOutput = 3,
@@ -34,14 +35,14 @@ enum class Kind : std::uint16_t {
   kBye = 5,
   kGone = 6,
   kReady = 7,
-  // From the launcher.
+  // The launcher sends these.
   kOrders = 32,
   kInput = 33,
   kWritten = 34,  // of the output
   kSignal = 35,
   kSweep = 36,
   kStart = 37,
-  // Both.
+  // Both send these.
   kLetter = 64,
   kBeat = 65,
   kPing = 66,  // sent back by the shepherd of the host it names
@@ -52,7 +53,7 @@ struct Frame {
   std::string payload;
 };
 
-// Which way the bytes go: part of the seal, so that no frame can be sent back to its sender.
+// The direction is part of the seal, so that no frame can be sent back to its sender.
 enum class Direction : std::uint8_t { kToShepherd = 1, kToLauncher = 2 };
 
 class FrameWriter {
@@ -73,12 +74,12 @@ class FrameReader {
   // Passes over everything up to and including the mark.
   void ExpectMark() { marked_ = false; }
   void Feed(std::string_view bytes) { bytes_ += bytes; }
-  // The next whole frame, nothing when more bytes are needed, or what is wrong: the stream is of no
-  // use from then on.
+  // Returns the next whole frame, nothing if more bytes are needed, or what is wrong. After an
+  // error the stream is of no use.
   Result<std::optional<Frame>> Next();
-  // The mark has been passed.
+  // Has the mark been passed?
   bool marked() const { return marked_; }
-  // What stood before the mark, its end at most.
+  // Returns what stood before the mark, or the end of it.
   const std::string& noise() const { return noise_; }
 
  private:

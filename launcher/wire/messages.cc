@@ -41,7 +41,7 @@ std::vector<std::uint32_t> GetNumbers(Reader* reader) {
   return numbers;
 }
 
-// Ranks follow each other on a host, or from host to host: runs of them are said at once.
+// Ranks follow each other on a host or from host to host, so runs of them are written at once.
 struct Run {
   std::uint32_t count = 0, app = 0, host = 0, host_step = 0, local = 0, local_step = 0;
 
@@ -72,7 +72,8 @@ void PutPlaces(const std::vector<RankPlan>& ranks, Writer* writer) {
         .U32(run.local_step);
 }
 
-// False: more ranks than there may be, or one names a host or a program that is not there.
+// Returns false if there are more ranks than there may be, or one names a host or a program that is
+// not there.
 bool GetPlaces(Reader* reader, Plan* plan) {
   const std::uint32_t runs = reader->Count(24);
   for (std::uint32_t i = 0; i < runs && reader->ok(); ++i) {
@@ -111,7 +112,7 @@ void PutPlan(const Plan& plan, Writer* writer) {
       .U32(mapping.cpus_per_rank);
 }
 
-// False: a rank names a host or a program that is not there.
+// Returns false if a rank names a host or a program that is not there.
 bool GetPlan(Reader* reader, Plan* plan) {
   const std::uint32_t hosts = reader->Count(4);
   for (std::uint32_t i = 0; i < hosts && reader->ok(); ++i) {
@@ -158,7 +159,8 @@ std::string Encode(const Hello& hello) {
       .Take();
 }
 
-// Of another wire version only the two first fields are understood, which is enough to say so.
+// If the wire version is another one, only the two first fields are understood, which is enough to
+// say so.
 Result<Hello> DecodeHello(std::string_view payload) {
   Reader reader(payload);
   Hello hello;
@@ -192,7 +194,7 @@ StartRules GetRules(Reader* reader) {
   return rules;
 }
 
-// False: a rank that is not there.
+// Returns false if it names a rank that is not there.
 bool GetRanks(Reader* reader, Orders* orders) {
   const std::uint32_t ranks = reader->Count(17);
   for (std::uint32_t i = 0; i < ranks && reader->ok(); ++i) {
@@ -208,7 +210,7 @@ bool GetRanks(Reader* reader, Orders* orders) {
   return reader->ok() && !orders->ranks.empty();
 }
 
-// False: a host that is not there.
+// Returns false if it names a host that is not there.
 bool GetBelow(Reader* reader, Orders* orders) {
   const std::uint32_t below = reader->Count(8);
   for (std::uint32_t i = 0; i < below && reader->ok(); ++i) {

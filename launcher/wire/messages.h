@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What launcher and shepherd say to each other, as values. The byte tables are in the README.
+// Holds what launcher and shepherd say to each other, as values. The byte tables are in the README.
 //
 // Pure. Encode() never fails; Decode functions are kInvalid for anything that is not exactly such a
 // message.
@@ -44,7 +44,7 @@ struct StartRules {
   std::uint64_t start_ms = 0;  // from the start of an agent to the greeting
   // An agent that ends before any greeting and has said one of these is worth another attempt.
   std::vector<std::string> passing_signs;
-  // The same, if it said so at once.
+  // The same holds for these if the agent said so at once.
   std::vector<std::string> quick_signs;
 
   friend bool operator==(const StartRules&, const StartRules&) = default;
@@ -84,7 +84,7 @@ struct Ended {
   std::string ring_head;            // the first bytes of the ring, as they are; see ring_copy.h
   std::vector<std::string> events;  // slots of the ring, oldest first, as they are
 };
-// Several at a time: they gather on their way.
+// Several travel at a time, because they gather on their way.
 std::string Encode(const std::vector<Ended>& ends);
 Result<std::vector<Ended>> DecodeEnds(std::string_view payload);
 
@@ -98,8 +98,8 @@ struct Gone {
 std::string Encode(const Gone& gone);
 Result<Gone> DecodeGone(std::string_view payload);
 
-// The sender and all below it can start their ranks. If one of these hosts has fewer CPUs than
-// ranks, which nobody knew before its shepherd looked: which one.
+// The sender and all below it can start their ranks. `sharing_host` is one of these hosts that has
+// fewer CPUs than ranks, which nobody knew before its shepherd looked.
 struct Ready {
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::uint32_t sharing_host = kNone;
@@ -108,14 +108,14 @@ struct Ready {
 std::string Encode(const Ready& ready);
 Result<Ready> DecodeReady(std::string_view payload);
 
-// All are ready: start the ranks, and tell them whether ranks share CPUs on any host of the job.
+// All are ready, so the ranks start, and are told whether ranks share CPUs on any host of the job.
 struct Start {
   Sharing sharing = Sharing::kExclusive;
 };
 std::string Encode(const Start& start);
 Result<Start> DecodeStart(std::string_view payload);
 
-// A piece of a rank's input (stream 0) or output (1, 2). Empty: its end.
+// A piece of a rank's input (stream 0) or output (1, 2). An empty one is its end.
 struct Piece {
   std::uint32_t rank = 0;
   std::uint8_t stream = 0;
@@ -124,7 +124,7 @@ struct Piece {
 std::string Encode(const Piece& piece);
 Result<Piece> DecodePiece(std::string_view payload);
 
-// `bytes` more of a stream may be sent; kGone: nobody takes it any more.
+// `bytes` more of a stream may be sent, or (kGone) nobody takes it any more.
 struct Credit {
   static constexpr std::uint32_t kGone = 0xffffffff;
   std::uint32_t rank = 0;
@@ -141,7 +141,7 @@ struct SignalOrder {
 std::string Encode(const SignalOrder& order);
 Result<SignalOrder> DecodeSignal(std::string_view payload);
 
-// "I am there", and from a shepherd the heads of those rings that have changed.
+// A sign of life; a shepherd's has the heads of those rings that have changed.
 struct Beat {
   struct Head {
     std::uint32_t rank = 0;
@@ -152,14 +152,14 @@ struct Beat {
 std::string Encode(const Beat& beat);
 Result<Beat> DecodeBeat(std::string_view payload);
 
-// Is the shepherd of this host there? It sends the same back.
+// Asks whether the shepherd of this host is there, which sends the same back.
 struct Ping {
   std::uint32_t host = 0;
 };
 std::string Encode(const Ping& ping);
 Result<Ping> DecodePing(std::string_view payload);
 
-// What is done with a message that was decoded; the status of one that cannot be.
+// Does `action` with a message that was decoded; returns the status of one that could not be.
 template <class Message, class Action>
 Status With(Result<Message> message, Action action) {
   if (!message.ok()) return std::move(message).status();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// SipHash-2-4, a keyed hash of 64 bits: who does not know the key cannot make a frame that is
-// taken, and a byte that went astray is noticed.
-// Source: Aumasson, Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012.
+// Computes SipHash-2-4, a keyed hash of 64 bits. Nobody who does not know the key can make a frame
+// that is taken, and a byte that went astray is noticed. Source: Aumasson, Bernstein, "SipHash: a
+// fast short-input PRF", INDOCRYPT 2012.
 #pragma once
 
 #include <array>
@@ -27,10 +27,10 @@ class Seal {
   std::uint64_t count_ = 0;
 };
 
-// Sixteen bytes of a secret or a nonce, as a key. Shorter ones are filled with zeros.
+// Makes a key of sixteen bytes of a secret or a nonce. Shorter ones are filled with zeros.
 Key KeyOf(std::string_view bytes);
-// What both ends use for one connection: made of the secret they share and of this connection's
-// nonce.
+// Makes the key that both ends use for one connection, of the secret they share and of this
+// connection's nonce.
 Key SessionKey(const Key& secret, std::string_view nonce);
 
 }  // namespace lamina::launcher::wire

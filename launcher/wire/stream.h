@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of a launcher-shepherd connection: frames over a pair of descriptors, never blocking.
+// A Stream is one end of a connection between launcher and shepherd: it carries frames over a pair
+// of descriptors and never blocks.
 //
 // Ownership: owns the descriptors.
 #pragma once
@@ -26,13 +27,13 @@ class Stream {
 
   int in() const { return in_; }
   int out() const { return out_; }
-  // In front of everything: the mark, and the launcher's nonce.
+  // Sends the mark and the launcher's nonce, in front of everything.
   void Open(std::string_view nonce);
   void Send(Kind kind, std::string_view payload);
-  // Reads what there is. False: the other end has closed.
+  // Reads what there is, and returns false if the other end has closed.
   Result<bool> Receive();
   Result<std::optional<Frame>> Next() { return reader_.Next(); }
-  // Writes what can be written now. kPeerLost: nobody reads it any more.
+  // Writes what can be written now. kPeerLost means that nobody reads it any more.
   Status Flush();
   bool unsent() const { return done_ < outgoing_.size(); }
   std::size_t unsent_bytes() const { return outgoing_.size() - done_; }
@@ -48,7 +49,7 @@ class Stream {
   std::size_t done_ = 0;
 };
 
-// 16 random bytes.
+// Returns sixteen random bytes.
 Result<std::string> RandomBytes();
 
 }  // namespace lamina::launcher::wire

@@ -50,8 +50,8 @@ Manager FrontEnd(const Library& library, const Environment& environment) {
           }};
 }
 
-// Looking for a library that is not there takes the loader a hundred system calls, so first we ask
-// for the file system in which BProc keeps its nodes; unless somebody says where things are.
+// Looking for a library that is not there takes the loader a hundred system calls, so we first ask
+// for the file system in which BProc keeps its nodes, unless somebody says where things are.
 component::Offer Query(const SpawnContext& context) {
   if (!context.environment.Get("BPFS_PATH") && !context.environment.Get("LD_LIBRARY_PATH") &&
       access("/bpfs", F_OK) != 0)

@@ -22,7 +22,7 @@ bool Find(void* handle, const char* name, Function* function) {
   return *function != nullptr;
 }
 
-// Why a node cannot be used; nothing: it can.
+// Returns why a node cannot be used; nothing if it can.
 std::optional<std::string> Complaint(const Library& library, int node) {
   std::array<char, 64> status{};
   if (library.node_status(node, status.data(), static_cast<int>(status.size() - 1)) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// BProc 4 as far as we need it, found at run time: libbproc.so.4, or libbproc.so. The prototypes
+// Finds BProc 4, as far as we need it, at run time: libbproc.so.4, or libbproc.so. The prototypes
 // are ours, after its manual pages.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace lamina::launcher::bproc {
 
 inline constexpr int kMaster = -1;
 
-// How a descriptor of a moved process is made: here always a file opened on its node.
+// An Io says how a descriptor of a moved process is made. Ours is always a file opened on its node.
 struct Io {
   int fd;
   short type;  // 0: file
@@ -42,16 +42,17 @@ struct Library {
   const char* (*error_text)(int error);
 };
 
-// kNotFound: there is no such library, or no BProc behind it. kUnsupported: this is not the front
-// end, or the library lacks something. The message is one line for people.
+// kNotFound means that there is no such library or no BProc behind it, kUnsupported that this is
+// not the front end or the library lacks something. The message is one line for people.
 Result<Library> OpenLibrary();
 
-// "n3", "3", "master", "-1": BProc's number; kInvalid otherwise.
+// Returns BProc's number for "n3", "3", "master" or "-1"; kInvalid for anything else.
 Result<int> NodeNumber(std::string_view name);
 
-// The nodes this job may use and the front end, which takes no ranks. `nodes`: the variable NODES
-// that a scheduler sets, "3,4,4,7", a node as often as it has places; empty: all that are up and
-// permitted. kUnsupported names every node of NODES that is not up or not permitted.
+// Returns the nodes this job may use and the front end, which takes no ranks. `nodes` is the
+// variable NODES that a scheduler sets, like "3,4,4,7", with a node as often as it has places; if
+// it is empty, all nodes are used that are up and permitted. kUnsupported names every node of NODES
+// that is not up or not permitted.
 Result<Allocation> ReadAllocation(const Library& library, std::string_view nodes);
 
 }  // namespace lamina::launcher::bproc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shepherds that BProc has moved to their nodes by a single call. They are children of this process
-// (ghosts): they are waited for and killed like any other.
+// The crew of shepherds that BProc has moved to their nodes by a single call. They are children of
+// this process (ghosts), and are waited for and killed like any other.
 //
 // Ownership: of the children. Threads: one.
 #pragma once
@@ -26,8 +26,8 @@ class MoveCrew final : public ShepherdCrew {
     std::uint32_t host = 0;  // index in the plan
     int node = 0;
   };
-  // `argv[0]` is a path here: the program is read on the front end. Position i of `targets` finds i
-  // in BPROC_RANK.
+  // `argv[0]` is a path on this machine, because the program is read on the front end. Position i
+  // of `targets` finds i in BPROC_RANK.
   static Result<std::unique_ptr<ShepherdCrew>> StartAll(const Library& library,
                                                         std::span<const Target> targets,
                                                         std::span<const std::string> argv,

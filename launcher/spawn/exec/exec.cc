@@ -39,7 +39,7 @@ Result<std::unique_ptr<Spawner>> Make(const SpawnContext& context) {
                                                    std::span<const std::string> shepherd) {
     return agent.Fill(host, shepherd);
   };
-  // What an agent says where the reason passes, only the user knows (launcher.shepherd.*).
+  // Only the user knows what an agent says if the reason passes (launcher.shepherd.*).
   return MakeShepherdSpawner(Pipes{command, {}, {}, params.onward == "yes"}, context);
 }
 

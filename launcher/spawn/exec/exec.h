@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exec spawner: shepherds through any command that runs another one somewhere and passes its
-// standard input and output on.
+// The exec spawner starts shepherds through any command that runs another one somewhere and passes
+// its standard input and output on.
 #pragma once
 
 #include "launcher/spawn/spawner.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A command with holes for the host and what to run there. Pure.
+// A Template is a command with holes for the host and what to run there. Pure.
 #pragma once
 
 #include <span>
@@ -12,12 +12,12 @@
 
 namespace lamina::launcher::exec {
 
-// Words as a shell would see them: blanks separate, 'single' and "double" quotes keep together.
-// {host}, {user} and {port} are filled in; {command} is what to run as a single word for a shell;
-// without it, the words of the command are appended.
+// It is split into words as a shell does it: blanks separate, 'single' and "double" quotes keep
+// together. {host}, {user} and {port} are filled in; {command} is what to run as a single word for
+// a shell; without it, the words of the command are appended.
 class Template {
  public:
-  // kInvalid: no {host}, or a quote that does not end.
+  // kInvalid means that there is no {host}, or a quote that does not end.
   static Result<Template> Parse(std::string_view text);
   std::vector<std::string> Fill(const Host& host, std::span<const std::string> command) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The spawner that only pretends: hosts and processes made of timers, which fail on request.
+// This spawner only pretends: its hosts and processes are made of timers and fail on request.
 #pragma once
 
 #include "launcher/spawn/spawner.h"

@@ -48,7 +48,7 @@ std::uint32_t NumberOf(std::string_view call) {
   return 0;
 }
 
-// What a real rank would have noted.
+// Notes what a real rank would have noted.
 void WriteRing(int fd, const Fate& fate) {
   if (fd < 0 || (fate.call.empty() && fate.phase == 0)) return;
   void* memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -118,7 +118,7 @@ FakeJob::~FakeJob() {
   if (timer_fd_ >= 0) close(timer_fd_);
 }
 
-// Rings when the next thing happens; at once if something has.
+// Sets the timer to when the next thing happens, which may be now.
 void FakeJob::Arm() {
   itimerspec time{};
   if (!events_.empty()) {

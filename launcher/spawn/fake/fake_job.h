@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Processes that are only numbers and times.
+// A FakeJob has processes that are only numbers and times.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ struct Fate {
   std::uint32_t phase = 0;  // as in the event ring
 };
 
-// "3:kill=11,at=20,in=MPI_Recv;*:exit=0,at=5": fates by rank, or for all others (*). Actions:
-// exit=CODE, kill=SIGNAL, fail=TEXT, at=MS, deaf, in=CALL, phase=NUMBER.
+// A Script gives fates by rank, or for all others (*), like
+// "3:kill=11,at=20,in=MPI_Recv;*:exit=0,at=5". The actions are exit=CODE, kill=SIGNAL, fail=TEXT,
+// at=MS, deaf, in=CALL, phase=NUMBER.
 class Script {
  public:
   static Result<Script> Parse(std::string_view text);

@@ -21,8 +21,8 @@
 namespace lamina::launcher::local {
 namespace {
 
-// Everything below runs in the forked guard, perhaps forked from a process with threads: system
-// calls and its own static memory only.
+// Everything below runs in the forked guard. The process it was forked from may have threads, so it
+// uses system calls and its own static memory only.
 constexpr int kLifeline = 0;
 constexpr std::size_t kMarkBytesMax = 128;
 
@@ -64,7 +64,7 @@ struct DirectoryEntry {  // linux_dirent64
   char name[1];
 };
 
-// Kills every process with the mark; how many there were.
+// Kills every process with the mark and returns how many there were.
 int KillMarked(Watchman* watchman) {
   const int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (proc < 0) return 0;
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Guard>> Guard::Post(const std::string& mark, std::size_t 
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
-    // Hold nothing open that somebody might wait for: the user's pipes above all.
+    // The guard holds nothing open that somebody might wait for, above all the user's pipes.
     if (dup2(line[0], kLifeline) != kLifeline) _exit(1);
     close_range(kLifeline + 1, ~0u, 0);
     StandGuard(&watchman);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Outlives a launcher that is killed, just long enough to kill what its ranks have started.
+// A guard outlives a launcher that is killed, just long enough to kill what its ranks have started.
 //
 // Ranks die with the launcher by themselves (parent-death signal), but their own children do not:
 // think of a shell script as rank. The guard is a small forked process that waits on a pipe; when
@@ -20,8 +20,8 @@ namespace lamina::launcher::local {
 
 class Guard {
  public:
-  // `mark`: what an environment must contain for its process to belong to the job; at least 16
-  // characters. `groups_max`: process groups it may be told of.
+  // A process belongs to the job if its environment contains `mark`, which has at least 16
+  // characters. `groups_max` bounds the process groups that the guard may be told of.
   static Result<std::unique_ptr<Guard>> Post(const std::string& mark, std::size_t groups_max);
   ~Guard();  // dismisses it
   Guard(const Guard&) = delete;

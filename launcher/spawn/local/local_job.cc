@@ -38,8 +38,9 @@ std::vector<pid_t> Children() {
   return children;
 }
 
-// What every process started here has in its environment: the name of this node's PMIx server,
-// which begins with the job's random one. Hosts may share a process table (`ip netns exec`).
+// Every process started here has this in its environment: the name of this node's PMIx server,
+// which begins with the job's random one. The job's alone would not do, because hosts may share a
+// process table (`ip netns exec`).
 std::string MarkOf(std::span<const RankStart> starts) {
   for (const std::string& assignment : starts.front().own_environment)
     if (assignment.starts_with("PMIX_SERVER_URI2="))
@@ -47,8 +48,8 @@ std::string MarkOf(std::span<const RankStart> starts) {
   return "";
 }
 
-// To a rank's group; to itself where it has left that. `rank` is not reaped yet, so the number
-// still is the rank's, dead or alive.
+// Signals a rank's group, or the rank itself if it has left that. `rank` is not reaped yet, so the
+// number is still the rank's, dead or alive.
 void SignalGroup(pid_t rank, int signal) {
   if (kill(-rank, signal) != 0 || signal == SIGKILL) kill(rank, signal);
 }
@@ -105,7 +106,8 @@ void LocalJob::StartAll(std::span<const RankStart> starts) {
   }
 }
 
-// Before the ranks: on a loaded machine they may have children long before we get on.
+// The guard comes before the ranks: on a loaded machine they may have children long before we get
+// on.
 Status LocalJob::PostGuard(std::span<const RankStart> starts) {
   const std::string mark = MarkOf(starts);
   if (mark.empty()) return {};
@@ -161,7 +163,7 @@ void LocalJob::Signal(std::uint32_t rank, int signal) {
   if (found != running_.end()) SignalGroup(found->second, signal);
 }
 
-// One round: true if something was there to kill.
+// Does one round, and returns whether something was there to kill.
 bool LocalJob::KillLeftovers() {
   bool any = false;
   for (const pid_t child : Children()) {
@@ -173,7 +175,7 @@ bool LocalJob::KillLeftovers() {
   return any;
 }
 
-// Killing a process makes its children ours, so it takes a round for each generation.
+// Killing a process makes its children ours, so each generation takes a round.
 void LocalJob::Sweep() {
   for (int round = 0; round < kSweepRounds; ++round) {
     Reap();

@@ -40,8 +40,8 @@ struct Order {
   int error;
 };
 
-// Both run in the child, which shares the launcher's memory: system calls only, and stores to
-// `order`; a sanitizer's bookkeeping would be the launcher's.
+// Both functions run in the child, which shares the launcher's memory, so they make system calls
+// and store to `order` only. A sanitizer's bookkeeping would damage the launcher's.
 #define LAMINA_IN_CHILD [[gnu::no_sanitize_address, gnu::no_sanitize_thread]]
 
 LAMINA_IN_CHILD int GiveUp(Order* order, Step step) {
@@ -60,7 +60,7 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
     return GiveUp(order, Step::kBind);
   if (order->directory != nullptr && chdir(order->directory) != 0)
     return GiveUp(order, Step::kDirectory);
-  // Out of the way of 0 to 2 first, should any of them be one of those.
+  // Descriptors that are themselves standard ones get out of the way first.
   for (int to = 0; to < 3; ++to) {
     const int from = order->stdio[to];
     if (from < 0 || from > 2 || from == to) continue;
@@ -70,7 +70,7 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
   for (int to = 0; to < 3; ++to) {
     const int from = order->stdio[to];
     if (from < 0) continue;
-    // Put in its own place it only has to survive exec.
+    // A descriptor that is in its place already only has to survive exec.
     if (from == to ? fcntl(from, F_SETFD, 0) != 0 : dup2(from, to) != to)
       return GiveUp(order, Step::kDescriptors);
   }
@@ -86,8 +86,8 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
 
 #undef LAMINA_IN_CHILD
 
-// As vfork(): we wait until the child has executed its program or given up. The child has a stack
-// of its own, so nothing of ours can be damaged by it.
+// Works like vfork(): we wait until the child has executed its program or given up. The child has a
+// stack of its own, so it cannot damage ours.
 pid_t Fork(Order* order) {
   alignas(16) static std::array<char, 65536> stack;  // one child at a time is on it
   return clone(BecomeProgram, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, order);
@@ -122,8 +122,8 @@ bool IsFile(const std::string& path, bool executable) {
          (!executable || access(path.c_str(), X_OK) == 0);
 }
 
-// "#!/usr/bin/nosuch -x" -> "/usr/bin/nosuch"; "" when the file does not name an interpreter. To
-// the kernel a "\r" at the line's end belongs to the name, so it is shown.
+// Turns "#!/usr/bin/nosuch -x" into "/usr/bin/nosuch"; returns "" if the file names no interpreter.
+// To the kernel a "\r" at the end of the line belongs to the name, so it is shown.
 std::string InterpreterOf(const std::string& path) {
   char line[256];
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -240,7 +240,7 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
 
   pid_t process = Fork(&order);
   if (process > 0 && order.failed == Step::kExecute && order.error == ENOEXEC) {
-    // No format the kernel knows: a script without "#!", as every shell runs it.
+    // The kernel does not know the format. Every shell runs such a file as a script without "#!".
     std::vector<std::string> shell(start.argv.begin(), start.argv.end());
     shell.front() = order.file;
     shell.insert(shell.begin(), "sh");

@@ -2,9 +2,9 @@
 // Starts one rank as a child of this process: clone, a few system calls, exec.
 //
 // The child shares our memory until it executes the program, so a failure is told by a plain store
-// and nothing is copied: about 0.2 ms a rank. In the child, in this order: own process group, death
-// with the launcher (parent-death signal), CPUs, working directory, descriptors 0 to 2, signal
-// mask, exec.
+// and nothing is copied. The child sets, in this order: its process group, its death with the
+// launcher (parent-death signal), CPUs, working directory, standard descriptors and signal mask;
+// then it executes the program.
 #pragma once
 
 #include <sys/types.h>
@@ -20,16 +20,16 @@
 
 namespace lamina::launcher::local {
 
-// "0-3,8" -> {0,1,2,3,8}; nothing when it is no such list. "" is the empty set.
+// Turns "0-3,8" into {0,1,2,3,8} and "" into the empty set. Returns nothing for anything else.
 std::optional<std::vector<unsigned>> ParseCpuList(std::string_view list);
 
-// The file that `program` means: itself when it has a slash, else the first executable of that name
-// in `path`. "" when there is none.
+// Returns the file that `program` means: itself if it has a slash, else the first executable of
+// that name in `path`, or "".
 std::string FindProgram(std::string_view program, std::string_view path, std::string_view wdir);
 
 class ProcessStarter {
  public:
-  // The process id, or why not, as a person wants to read it:
+  // Returns the process id, or why there is none, as a person wants to read it:
   //   cannot run ./nosuch on node07: No such file or directory
   Result<pid_t> Start(const RankStart& start);
 

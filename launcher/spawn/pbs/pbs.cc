@@ -72,7 +72,8 @@ component::Offer Query(const SpawnContext& context) {
   const Result<Allocation> allocation =
       ReadAllocation(context.environment, NodeFile(context.environment));
   if (allocation.ok() && allocation->all_here) return {60, job + " has this host only"};
-  // Offered all the same, so that mpiexec says what is wrong instead of running everything here.
+  // It is offered all the same, so that mpiexec says what is wrong instead of running everything
+  // here.
   if (!allocation.ok()) return {60, std::string(allocation.status().message())};
   if (const Result<TmSession> session = TmSession::Open(context.environment); !session.ok())
     return {60, job + ": " + std::string(session.status().message())};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What PBS has given us. Pure.
+// Reads what PBS has given us. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace lamina::launcher::pbs {
 
 bool InJob(const Environment& environment);  // PBS_JOBID and PBS_NODEFILE
 
-// `node_file`: the contents of PBS_NODEFILE, a line for every place; places are folded into hosts,
-// in the order of their first mention. kInvalid: no host is in it.
+// `node_file` is the contents of PBS_NODEFILE, a line for every place; places are folded into
+// hosts, in the order of their first mention. kInvalid means that no host is in it.
 Result<Allocation> ReadAllocation(const Environment& environment, std::string_view node_file);
 
-// For each host of the plan's `hosts` the number of its first line in the node file, which is its
-// TM node; -1: it has none.
+// Returns for each of `hosts` the number of its first line in the node file, which is its TM node;
+// -1 if it has none.
 std::vector<std::int64_t> LinesOf(const Plan& plan, std::span<const std::uint32_t> hosts,
                                   std::string_view node_file);
 

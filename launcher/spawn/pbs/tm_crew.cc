@@ -64,7 +64,7 @@ Result<std::unique_ptr<ShepherdCrew>> TmCrew::StartAll(const Environment& enviro
     if (start.line < 0 || static_cast<std::size_t>(start.line) >= crew->nodes_.size())
       return Error(Code::kInvalid, "pbs_mom knows %zu nodes, line %lld of PBS_NODEFILE is none",
                    crew->nodes_.size(), static_cast<long long>(start.line + 1));
-  // Asked for at once: none waits for the answer about another.
+  // All are asked for at once, so that none waits for the answer about another.
   for (const Start& start : starts) {
     const std::int64_t node = crew->nodes_[static_cast<std::size_t>(start.line)];
     const std::string request = crew->session_.Spawn(node, start.argv, start.environment, &event);
@@ -149,7 +149,8 @@ void TmCrew::Take(const TmReply& reply) {
                                              static_cast<long long>(reply.value))});
 }
 
-// Nothing more will come: the descriptor stays open, so that nobody waits for another's.
+// Nothing more will come. The descriptor stays open, so that nobody waits for another one under its
+// number.
 void TmCrew::Lose(const std::string& why) {
   for (Task& task : tasks_) task.running = false;
   shutdown(connection_, SHUT_RDWR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shepherds that pbs_mom has started for us, all of them asked for at once.
+// The crew of shepherds that pbs_mom has started for us, all of them asked for at once.
 //
 // Ownership: of the connection; tasks that still run are killed by the destructor, which waits for
 // them, two seconds at most (pbs_mom kills the rest when the job's script ends).
@@ -45,7 +45,7 @@ class TmCrew final : public ShepherdCrew {
   TmCrew(TmSession session, int connection)
       : session_(std::move(session)), connection_(connection) {}
   Status Send(const std::string& bytes);
-  // Takes what is there; waits for it first, `timeout_ms` at most.
+  // Takes what is there, after waiting for it for at most `timeout_ms`.
   void Receive(int timeout_ms);
   void Take(const TmReply& reply);
   void Lose(const std::string& why);

@@ -52,7 +52,7 @@ class Reader {
         if (ok_ && (!value || *value < 0)) return Spoil();
         return sign == "-" ? -value.value_or(0) : value.value_or(0);
       }
-      // Not the value yet but the number of its digits, or of that number's digits.
+      // This is not the value yet but the number of its digits, or of that number's digits.
       std::string count(sign);
       count += Take(digits - 1);
       const auto more = ParseInteger(count);

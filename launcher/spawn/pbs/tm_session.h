@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The task manager protocol (TM) between a PBS job and its pbs_mom, as bytes. Pure: what has to be
-// sent comes out, what was received goes in. The bytes are described in the README.
+// Speaks the task manager protocol (TM) between a PBS job and its pbs_mom, as bytes. Pure: what has
+// to be sent comes out, what was received goes in. The bytes are described in the README.
 //
-// One connection to 127.0.0.1:PBS_MOMPORT, which takes only peers on the same host; the job's
-// cookie is the proof. Replies come in any order and are matched by event numbers.
+// There is one connection to 127.0.0.1:PBS_MOMPORT, which takes only peers on the same host; the
+// job's cookie is the proof. Replies come in any order and are matched by event numbers.
 #pragma once
 
 #include <cstdint>
@@ -30,23 +30,24 @@ struct TmReply {
   std::int64_t value = 0;           // kSpawn: the task; kObit: exit code, or 256 + signal
 };
 
-// "no such node (17006)"
+// Returns a text like "no such node (17006)".
 std::string ErrorText(std::int64_t error);
 
 class TmSession {
  public:
-  // From PBS_JOBID, PBS_JOBCOOKIE and PBS_TASKNUM; TORQUE is told by PBS_VERSION or PBS_VNODENUM.
-  // kNotFound names the variable that is missing.
+  // Reads PBS_JOBID, PBS_JOBCOOKIE and PBS_TASKNUM; TORQUE is recognised by PBS_VERSION or
+  // PBS_VNODENUM. kNotFound names the variable that is missing.
   static Result<TmSession> Open(const Environment& environment);
 
-  // Bytes to send. `event` gets the number by which the reply will be known.
+  // These return bytes to send. `event` gets the number by which the reply will be known.
   std::string Init(std::uint32_t* event);
   std::string Spawn(std::int64_t node, std::span<const std::string> argv,
                     std::span<const std::string> environment, std::uint32_t* event);
   std::string Signal(std::int64_t node, std::int64_t task, int signal, std::uint32_t* event);
   std::string Obit(std::int64_t node, std::int64_t task, std::uint32_t* event);
 
-  // Takes what was received and appends the replies that are complete. kInvalid: this is not TM.
+  // Takes what was received and appends the replies that are complete. kInvalid means that this is
+  // not TM.
   Status Feed(std::string_view bytes, std::vector<TmReply>* replies);
 
  private:

@@ -84,7 +84,7 @@ std::optional<RankEvent> DirectJob::Next() {
     for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
       RankEvent event;
       event.rank = rank;
-      // Which rank it was srun itself has said; to blame one here would be a guess.
+      // srun itself has said which rank it was; to blame one here would be a guess.
       if (code != 0) event.kind = RankEvent::Kind::kStartFailed;
       if (code != 0 && rank == 0) event.why = Format("srun ended with status %d", code);
       event.code = code;

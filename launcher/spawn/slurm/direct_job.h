@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job that is one srun: the ranks are Slurm's own tasks, served by Slurm's PMIx, and no process
+// A DirectJob is one srun: the ranks are Slurm's own tasks, served by Slurm's PMIx, and no process
 // of ours is on any node. What is known of them is what srun's end says.
 //
 // Ownership: of the srun process. Threads: the event loop's.
@@ -19,8 +19,8 @@ namespace lamina::launcher::slurm {
 
 class DirectJob final : public Job {
  public:
-  // `environment` is srun's and the ranks' alike; `rank_hosts`: a line for each rank. `input`: the
-  // descriptor that becomes srun's standard input; -1: the launcher's own.
+  // `environment` is srun's and the ranks' alike, and `rank_hosts` has a line for each rank.
+  // `input` is the descriptor that becomes srun's standard input; -1 stands for the launcher's own.
   static Result<std::unique_ptr<Job>> Start(const CommandLine& command,
                                             std::vector<std::string> environment,
                                             const std::string& rank_hosts, std::uint32_t ranks,

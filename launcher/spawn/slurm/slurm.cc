@@ -87,7 +87,7 @@ Manager Shepherds(const Environment& environment) {
           }};
 }
 
-// srun starts the ranks themselves.
+// With this spawner srun starts the ranks themselves.
 class DirectSpawner final : public Spawner {
  public:
   SpawnerCaps caps() const override { return {.own_pmix = true}; }

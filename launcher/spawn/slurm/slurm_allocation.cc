@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kCountMax = 1 << 20;
 
-// The first of the names that is set; older Slurms know fewer of them.
+// Returns the value of the first of the names that is set; older Slurms know fewer of them.
 std::optional<std::string> First(const Environment& environment, const std::string& suffix,
                                  std::initializer_list<const char*> names) {
   for (const char* name : names)
@@ -29,7 +29,7 @@ std::optional<std::uint32_t> Number(const std::optional<std::string>& text) {
   return static_cast<std::uint32_t>(*number);
 }
 
-// Counts for `hosts` nodes; none when the variable is not set.
+// Returns the counts for `hosts` nodes; none if the variable is not set.
 Result<std::vector<std::uint32_t>> Counts(const std::optional<std::string>& text, const char* name,
                                           std::size_t hosts) {
   if (!text) return std::vector<std::uint32_t>{};
@@ -41,7 +41,7 @@ Result<std::vector<std::uint32_t>> Counts(const std::optional<std::string>& text
   return counts;
 }
 
-// `suffix`: "" or "_HET_GROUP_2".
+// `suffix` is "" or like "_HET_GROUP_2".
 Status AddComponent(const Environment& environment, const std::string& suffix,
                     Allocation* allocation) {
   const auto list = First(environment, suffix, {"SLURM_JOB_NODELIST", "SLURM_NODELIST"});
@@ -67,7 +67,7 @@ Status AddComponent(const Environment& environment, const std::string& suffix,
   return {};
 }
 
-// One rank a line, in this order, whatever the tasks per node are.
+// Takes one rank a line, in this order, whatever the tasks per node are.
 Status Arrange(std::string_view host_file, Allocation* allocation) {
   std::map<std::string, Host> known;
   for (const Host& host : allocation->hosts) known.emplace(host.name, host);

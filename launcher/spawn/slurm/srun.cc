@@ -19,8 +19,8 @@ CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
                          "--ntasks-per-node=1",
                          "--export=ALL"};
   if (groups > 0) {
-    // Options for nodes would hold for every component; a shepherd on a node without ranks is sent
-    // home.
+    // Options for nodes would hold for every component, so a shepherd on a node without ranks is
+    // sent home.
     command.push_back(Format("--het-group=0-%u", groups - 1));
   } else {
     std::vector<std::string> names;

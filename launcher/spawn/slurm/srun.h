@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The srun command that starts one shepherd on each node, and its environment. Pure.
+// Makes the srun command that starts one shepherd on each node, and its environment. Pure.
 //
 // Every word has a reason, found on real systems:
 //   --mpi=none           the shepherds serve PMIx themselves
@@ -22,16 +22,19 @@
 
 namespace lamina::launcher::slurm {
 
-// `hosts`: indices into plan.hosts. `groups`: components of a heterogeneous job; 0: it is not one.
+// `hosts` are indices into plan.hosts. `groups` counts the components of a heterogeneous job; 0 if
+// it is not one.
 CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
                         std::uint32_t groups, std::span<const std::string> shepherd);
 
-// Direct: srun starts the ranks themselves and serves PMIx to them. Rank i goes to line i of the
-// file that SLURM_HOSTFILE names (RankHosts). kUnsupported: what srun cannot do (several programs).
+// With the direct command srun starts the ranks themselves and serves PMIx to them. Rank i goes to
+// line i of the file that SLURM_HOSTFILE names (RankHosts). kUnsupported names what srun cannot do
+// (several programs).
 Result<CommandLine> DirectCommand(const Plan& plan);
 std::string RankHosts(const Plan& plan);
 
-// `environment` without what would change srun's mind, and with `more` ("NAME=value") on top.
+// Returns `environment` without what would change srun's mind, and with `more` ("NAME=value") on
+// top.
 std::vector<std::string> SrunEnvironment(const Environment& environment,
                                          std::span<const std::string> more);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ssh spawner: shepherds on any list of hosts, each over an ssh of its own.
+// The ssh spawner starts shepherds on any list of hosts, each over an ssh of its own.
 #pragma once
 
 #include "launcher/spawn/spawner.h"

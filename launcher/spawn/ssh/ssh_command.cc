@@ -15,17 +15,17 @@ void AddWords(std::string_view text, CommandLine* command) {
     if (!word.empty()) command->emplace_back(word);
 }
 
-// An sshd with too many unauthenticated guests (MaxStartups, 10 by default) drops the connection
-// before or while the versions are exchanged; measured with 30 at once: 6 dropped.
+// An sshd with too many unauthenticated guests (MaxStartups) drops the connection before or while
+// the versions are exchanged.
 constexpr std::array kPassingSigns = {"Connection reset by", "Connection closed by",
                                       "kex_exchange_identification", "ssh_exchange_identification",
                                       "banner exchange"};
-// A name server that is too busy says so. One that is not there has ssh wait, 20 s with an ordinary
-// resolv.conf, and so would the next attempt.
+// A name server that is too busy says so at once. If none is there, ssh waits for as long as
+// resolv.conf says, and so would the next attempt.
 constexpr std::array kQuickSigns = {"Temporary failure in name resolution"};
 
-// No terminal and no forwarding of anything; no questions, because nobody could answer for many
-// hosts. The user's own ssh configuration stands, ControlMaster included.
+// ssh gets no terminal, forwards nothing and asks no questions, because nobody could answer for
+// many hosts. The user's own ssh configuration stands, ControlMaster included.
 CommandLine CommandTo(const Host& host, std::span<const std::string> shepherd,
                       const Params& params) {
   CommandLine command;
@@ -42,7 +42,8 @@ CommandLine CommandTo(const Host& host, std::span<const std::string> shepherd,
   }
   AddWords(params.options, &command);
   command.push_back(host.name);
-  // One word: ssh would join several by blanks and have a shell take them apart again.
+  // The command is one word, because ssh would join several by blanks and have a shell take them
+  // apart again.
   std::string words = "exec";
   for (const std::string& word : shepherd) words += " " + QuotedForShell(word);
   command.push_back(std::move(words));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How ssh is asked to start a shepherd. Pure.
+// Makes the command by which ssh starts a shepherd. Pure.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline constexpr std::tuple kFields{
 
 Pipes PipesBy(Params params);
 
-// One word for a POSIX shell, quoted only if it has to be.
+// Makes one word for a POSIX shell, quoted only if it has to be.
 std::string QuotedForShell(std::string_view word);
 
 }  // namespace lamina::launcher::ssh
