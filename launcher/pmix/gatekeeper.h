@@ -75,9 +75,9 @@ class Gatekeeper {
   std::map<int, int> waiting_;                      // vetted, no server yet
 };
 
-// Stands in for accept() when libpmix calls it for its own port `fd`, and returns the next guest.
-// For a stranger who has found that port it returns a socket on which nothing ever arrives, so his
-// bytes never reach libpmix.
+// Stands in for accept() when libpmix calls it for its own port `fd`, and returns the next guest. A
+// stranger who has found that port gets a socket on which nothing ever arrives, so his bytes never
+// reach libpmix.
 int PmixAccept(int fd, sockaddr* address, socklen_t* address_bytes);
 
 // Does `bytes`, the start of a connection, hold a whole PMIx greeting that names `name`?

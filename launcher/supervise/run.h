@@ -22,10 +22,9 @@ struct RunContext {
   void* topology = nullptr;
 };
 
-// Runs the job to its end and returns the exit status for the user's shell: 0 if every rank
-// returned 0; else the code of the first rank that failed, 128 + signal, or the MPI_Abort code;
-// 124 after the timeout; 127 or 126 when the program is not there or cannot be run.
-// Everything that failed has been said on standard error, once.
+// Runs the job to its end and returns the exit status for the user's shell, as the table in the
+// README has it: 0 if every rank returned 0, else what the first failure gives. Everything that
+// failed has been said on standard error, once.
 int RunPlan(const Plan& plan, const RunContext& context);
 
 // The table of launcher.supervise.* parameters with current values, for `lamina info --params`.

@@ -16,7 +16,8 @@
 
 namespace lamina::launcher {
 
-// As the first argument this word makes the program a measuring rank. Nobody is meant to type it.
+// If it is the first argument, this word makes the program a measuring rank. Nobody is meant to
+// type it.
 inline constexpr std::string_view kTuneWord = "--lamina-tune-rank";
 
 // Runs `lamina tune [-o FILE] MPIEXEC-OPTIONS` and returns the exit status. --help prints `usage`;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vwire - virtual Ethernet cables with delay, jitter, loss, duplication,
  * reordering, rate limit and "unplug", in user space (two TAP devices per
- * cable).  For kernels without sch_netem.
+ * cable).  It serves kernels without sch_netem.
  *
  *   vwire -s SOCK [-g] [-m MTU] NAME:TAPA:TAPB ...    run (foreground)
  *   vwire -c SOCK 'set NAME|all [to|from|both] delay=5ms jitter=200us loss=1%

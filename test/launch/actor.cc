@@ -136,7 +136,7 @@ void Descriptors(void) {
   closedir(open_now);
 }
 
-// As the MPI library notes it: see runtime/base/event_ring.h.
+// Notes it as the MPI library does: see runtime/base/event_ring.h.
 EventRing* Ring() {
   static bool adopted = false;
   const char* fd = getenv("LAMINA_EVENT_FD");

@@ -37,8 +37,8 @@ int NodeStatus(int node, char* status, int bytes) {
 
 int Access(int node, int) { return kNodes.count(node) != 0 && kNodes.at(node).permitted ? 0 : -1; }
 
-// As BProc documents it, the seven X of BPROC_RANK become the position, and a node that is down is
-// -301.
+// BProc's documentation says that the seven X of BPROC_RANK become the position, and a node that is
+// down is -301.
 int Move(int count, int* nodes, int* pids, Io* io, int io_count, const char* command,
          char* const argv[], char* const environment[]) {
   if (access(command, X_OK) != 0) return -1;

@@ -33,7 +33,7 @@ struct Io {
   } d;
 };
 
-// Of the process that has loaded this, as it was started.
+// Reads a variable of the process that has loaded this, as it was started with.
 std::string Variable(const std::string& name) {
   std::ifstream file("/proc/self/environ", std::ios::binary);
   for (std::string assignment; std::getline(file, assignment, '\0');)
