@@ -128,8 +128,10 @@ void Agent::Kill(int signal) {
 
 std::optional<int> Agent::Status() {
   int status;
-  if (!status_.has_value() && process_ > 0 && waitpid(process_, &status, WNOHANG) == process_)
+  if (!status_.has_value() && process_ > 0 && waitpid(process_, &status, WNOHANG) == process_) {
+    if (WIFSIGNALED(status)) killed_by_ = WTERMSIG(status);
     status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
   return status_;
 }
 

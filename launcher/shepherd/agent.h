@@ -57,6 +57,9 @@ class Agent {
   int end_fd() const { return pidfd_; }
   // Returns how it ended, as a shell says it (128 + signal), or nothing while it runs.
   std::optional<int> Status();
+  // Returns the signal that killed it, if the kernel says that one did. A status above 128 may be
+  // its own: ssh returns 255.
+  std::optional<int> KilledBy() const { return killed_by_; }
   void Kill(int signal);
   // Waits for at most `ms` until it has ended, and returns whether it has.
   bool Await(int ms);
@@ -71,6 +74,7 @@ class Agent {
   int words_ = -1;
   std::string heard_;
   std::optional<int> status_;
+  std::optional<int> killed_by_;
 };
 
 }  // namespace lamina::launcher

@@ -267,10 +267,12 @@ std::string Shepherds::LostWords(const Node& node) const {
 // The stream has ended. This asks for the reason, now or when the time for it is over.
 void Shepherds::Settle(Node* node) {
   std::optional<int> status;
+  std::optional<int> killed_by;
   std::string words;
   if (node->agent != nullptr) {
     node->agent->Listen();
     status = node->agent->Status();
+    killed_by = node->agent->KilledBy();
     words = node->agent->Words();
     if (!status.has_value() && MonotonicMs() < node->failing_ms) {
       if (node->agent->end_fd() < 0) heartbeat_->Hurry(kLookMs);
@@ -285,13 +287,18 @@ void Shepherds::Settle(Node* node) {
     why += words;
   } else if (starting && node->stream != nullptr && !node->stream->noise().empty()) {
     why += std::string(Trim(node->stream->noise()));
-  } else if (status.has_value() && *status > 128) {
-    why += Format("%s was killed by signal %d", node->here ? "its shepherd" : "its agent",
-                  *status - 128);
+  } else if (killed_by.has_value()) {
+    why +=
+        Format("%s was killed by signal %d", node->here ? "its shepherd" : "its agent", *killed_by);
+  } else if (starting) {
+    why += "no shepherd greeted";
+  } else if (node->here) {
+    why += "its shepherd has gone";
   } else {
-    why += starting ? "no shepherd greeted" : "its shepherd has gone";
+    why += "the connection to " + node->name + " or the shepherd there ended abruptly";
   }
-  if (status.has_value() && *status <= 128 && starting) why += Format(" (exit status %d)", *status);
+  if (status.has_value() && !killed_by.has_value() && starting)
+    why += Format(" (exit status %d)", *status);
   Fail(node, why);
 }
 
