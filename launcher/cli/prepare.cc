@@ -273,6 +273,8 @@ Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
         ReadHostFile(made.line.host_file_path, made.installation, made.environment);
     if (!hosts.ok()) return std::move(hosts).status();
     request.host_file = *std::move(hosts);
+    for (std::string& sentence : UnknownKeys(request.host_file))
+      warnings->push_back(std::move(sentence));
   }
   if (!made.line.rank_file_path.empty())
     if (Status status = ReadRankFile(made.line.rank_file_path, &request); !status.ok())

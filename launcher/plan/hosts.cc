@@ -89,6 +89,12 @@ Result<std::vector<HostEntry>> ParseHosts(std::string_view text) {
   return hosts;
 }
 
+const std::vector<std::string>& KnownKeys() {
+  static const std::vector<std::string> keys = {
+      "slots", "cpu", "cpus", "max_slots", "max-slots", "schedule", "user", "prefix", "port"};
+  return keys;
+}
+
 Status ApplyKey(std::string_view word, HostEntry* host) {
   const std::size_t equals = word.find('=');
   if (equals == std::string_view::npos || equals == 0)
@@ -119,6 +125,9 @@ Status ApplyKey(std::string_view word, HostEntry* host) {
              key == "port" && (!port || *port < 1 || *port > 65535)) {
     return Error(Code::kInvalid, "%s is not a port (1 to 65535)", Quote(word).c_str());
   } else {
+    const std::string near = key == "port" ? "" : Nearest(key, KnownKeys());
+    if (!near.empty())
+      return Error(Code::kInvalid, "%s: did you mean %s=?", Quote(word).c_str(), near.c_str());
     host->extra[std::string(key)] = value;
   }
   return {};
@@ -149,6 +158,19 @@ void Merge(const HostEntry& more, HostEntry* into) {
 }
 
 }  // namespace
+
+std::vector<std::string> UnknownKeys(const std::vector<HostEntry>& hosts) {
+  std::vector<std::string> sentences;
+  for (const HostEntry& host : hosts)
+    for (const auto& [key, value] : host.extra) {
+      if (key == "port") continue;
+      std::string sentence = Format("%s: %s is no key of Lamina's, and is ignored",
+                                    host.where.c_str(), Quote(key + "=" + value).c_str());
+      if (sentences.empty() || sentences.back() != sentence)
+        sentences.push_back(std::move(sentence));
+    }
+  return sentences;
+}
 
 Result<std::vector<HostEntry>> ParseHostList(std::string_view text) {
   std::vector<HostEntry> hosts;

@@ -9,9 +9,9 @@
 //   node03:4        user=ada prefix=/opt/lamina port=2222
 //   node[05-08,12]  slots=4                 # five hosts
 //   login           schedule=no             # known, but no rank goes there
-// Any further key=value is kept for the spawner. A host that is mentioned several times without a
-// number has that many slots, as in a batch system's node file; if it is mentioned once, it has as
-// many as it can run.
+// Files of other launchers may have further keys, but a key that looks like a misspelt one is
+// refused. A host that is mentioned several times without a number has that many slots, as in a
+// batch system's node file; if it is mentioned once, it has as many as it can run.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,9 @@ Result<std::vector<HostEntry>> ParseHostList(std::string_view text);
 // Understands the contents of a host file. `path` is for messages only, which begin "path:line: ".
 // It is also kInvalid if no host is in it.
 Result<std::vector<HostEntry>> ParseHostFile(std::string_view text, std::string_view path);
+
+// Returns a sentence for each key that nobody here knows, of files for other launchers.
+std::vector<std::string> UnknownKeys(const std::vector<HostEntry>& hosts);
 
 // Makes one entry per name, in order of first mention: numbers add up, user, prefix and extra are
 // taken from the first mention that has them, and one schedule=no wins.

@@ -136,8 +136,21 @@ TEST(HostFile, MistakesNameFileAndLine) {
   EXPECT_EQ(FileError("\n\na user=-x\n"), "hosts:3: \"user=-x\" is not a user name");
   EXPECT_EQ(FileError("a port=0\n"), "hosts:1: \"port=0\" is not a port (1 to 65535)");
   EXPECT_EQ(FileError("a port=ssh\n"), "hosts:1: \"port=ssh\" is not a port (1 to 65535)");
+  EXPECT_EQ(FileError("a slot=2\n"), "hosts:1: \"slot=2\": did you mean slots=?");
+  EXPECT_EQ(FileError("a Slots=2\n"), "hosts:1: \"Slots=2\": did you mean slots=?");
+  EXPECT_EQ(FileError("a maxslots=2\n"), "hosts:1: \"maxslots=2\": did you mean max_slots=?");
+  EXPECT_EQ(FileError("a shedule=no\n"), "hosts:1: \"shedule=no\": did you mean schedule=?");
   EXPECT_EQ(FileError("# nothing\n"), "hosts names no host");
   EXPECT_EQ(FileError(""), "hosts names no host");
+}
+
+TEST(HostFile, KeysOfOthersAreTold) {
+  const Result<std::vector<HostEntry>> hosts =
+      ParseHostFile("n[1-3] weight=4 port=22\nb slots=2\nc rack=7\n", "hosts");
+  ASSERT_TRUE(hosts.ok());
+  EXPECT_EQ(UnknownKeys(*hosts), (std::vector<std::string>{
+                                     "hosts:1: \"weight=4\" is no key of Lamina's, and is ignored",
+                                     "hosts:3: \"rack=7\" is no key of Lamina's, and is ignored"}));
 }
 
 TEST(HostFile, BytesAtRandom) {
