@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "launcher/spawn/local/program_format.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/text.h"
 
@@ -240,7 +241,11 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
 
   pid_t process = Fork(&order);
   if (process > 0 && order.failed == Step::kExecute && order.error == ENOEXEC) {
-    // The kernel does not know the format. Every shell runs such a file as a script without "#!".
+    // The kernel does not know the format. Every shell runs a text as a script without "#!".
+    const std::string why = WhyNoProgram(InDirectory(start.wdir, order.file));
+    if (!why.empty())
+      return Error(Code::kDenied, "cannot run %s on %s: %s", start.argv.front().c_str(),
+                   std::string(start.host).c_str(), why.c_str());
     std::vector<std::string> shell(start.argv.begin(), start.argv.end());
     shell.front() = order.file;
     shell.insert(shell.begin(), "sh");

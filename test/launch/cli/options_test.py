@@ -67,6 +67,20 @@ class BadInput(unittest.TestCase):
         self.refused(["-n", "1", "here_only"],
                      "no such program in PATH: here_only; did you mean ./here_only?", 127)
 
+    def test_program_of_another_kind(self):
+        path = os.path.join(SCRATCH, "of_another_kind")
+        other = 62 if os.uname().machine == "aarch64" else 183
+        for data, why in (
+                (b"\x7fELF\2\1\1" + bytes(9) + bytes((2, 0, other, 0)) + bytes(44),
+                 "it is an ELF program for %s; this node is %s"
+                 % ("x86_64" if other == 62 else "aarch64", os.uname().machine)),
+                (b"\0\1\2\3", "it is neither a program for this node nor a script")):
+            with open(path, "wb") as file:
+                file.write(data)
+            os.chmod(path, 0o755)
+            self.refused(["-n", "2", path], "cannot run %s on %s: %s"
+                         % (path, os.uname().nodename, why), 126)
+
     def test_not_executable(self):
         path = write("not_executable", "#!/bin/sh\n")
         self.refused(["-n", "2", path],
