@@ -21,12 +21,27 @@ std::string Shown(std::string_view text) {
   return text.size() > kQuoteMax ? shown + "..." : shown;
 }
 
+bool BeginsWithNo(std::string_view name) {
+  name.remove_prefix(std::min(name.size(), name.find_first_not_of('-')));
+  return name.starts_with("no");
+}
+
+// Returns the known name that was probably meant, or "". It is never a single letter, which would
+// be a guess, and never the opposite of what was written.
+std::string Meant(std::string_view name) {
+  std::vector<std::string> candidates = OptionNames();
+  std::erase_if(candidates, [name](const std::string& known) {
+    return known.size() == 2 || BeginsWithNo(known) != BeginsWithNo(name);
+  });
+  return Nearest(name, candidates);
+}
+
 Status UnknownOption(std::string_view name) {
   const std::string_view advice = ForeignAdvice(name);
   if (!advice.empty())
     return Error(Code::kInvalid, "unknown option %s: %s", Shown(name).c_str(),
                  std::string(advice).c_str());
-  const std::string near = Nearest(name, OptionNames());
+  const std::string near = Meant(name);
   if (!near.empty())
     return Error(Code::kInvalid, "unknown option %s; did you mean %s?", Shown(name).c_str(),
                  near.c_str());

@@ -105,6 +105,16 @@ TEST(CommandLine, UnknownOptionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(ErrorOf({"--hostfle=x", "a"}), "unknown option --hostfle; did you mean --hostfile?");
   EXPECT_EQ(ErrorOf({"-bindto", "core"}), "unknown option -bindto; did you mean --bind-to?");
   EXPECT_EQ(ErrorOf({"--qqqqqqqqqq", "a"}), "unknown option --qqqqqqqqqq; --help lists them");
+  for (const char* letter : {"-q", "-s", "-d"})
+    EXPECT_EQ(ErrorOf({letter, "a"}),
+              std::string("unknown option ") + letter + "; --help lists them");
+  EXPECT_EQ(ErrorOf({"--nooversubscribe", "a"}),
+            "unknown option --nooversubscribe: more ranks than the slots that you name are refused "
+            "anyway; leave it out");
+  EXPECT_EQ(ErrorOf({"--nooversubscrib", "a"}),
+            "unknown option --nooversubscrib; --help lists them");
+  EXPECT_EQ(ErrorOf({"--output", "tag", "a"}),
+            "--output tag: use --tag-output; a directory of this name is ./tag");
   EXPECT_EQ(ErrorOf({"---np", "2", "a"}), "unknown option ---np; did you mean --np?");
   EXPECT_NE(ErrorOf({"--mca", "btl", "tcp", "a"}).find("--param NAME=VALUE"), std::string::npos);
 }

@@ -221,6 +221,10 @@ Status TimestampOutput(Draft& draft, std::string_view) {
 
 Status OutputDirectory(Draft& draft, std::string_view value) {
   if (value.empty()) return Error(Code::kInvalid, "no directory named");
+  // Open MPI has these words here, and nobody wants a directory of such a name.
+  if (value == "tag" || value == "timestamp")
+    return Error(Code::kInvalid, "use --%s-output; a directory of this name is ./%s",
+                 std::string(value).c_str(), std::string(value).c_str());
   draft.line.options.output_directory = value;
   return {};
 }
@@ -472,6 +476,9 @@ constexpr Advice kForeign[] = {
     {"genvall", "all variables are passed on anyway; leave it out"},
     {"envall", "all variables are passed on anyway; leave it out"},
     {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
+    {"nooversubscribe", "more ranks than the slots that you name are refused anyway; leave it out"},
+    {"no-oversubscribe",
+     "more ranks than the slots that you name are refused anyway; leave it out"},
     {"output-filename", "use --output DIR: files DIR/rank.N.out and DIR/rank.N.err"},
     {"launcher", "the spawner is chosen by --spawner NAME"},
     {"bootstrap", "the spawner is chosen by --spawner NAME"},
