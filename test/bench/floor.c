@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine itself takes, without any MPI: measured before, between and after the rounds, so
- * that a table can be judged. Prints `LINE VALUE` for each line asked for: microseconds, but fork
- * in milliseconds; -1 where it cannot be had.
+/* Measures what the machine itself takes, without any MPI. `run` does so before, between and after
+ * its rounds, so that a table can be judged. For each LINE asked for it prints `LINE VALUE`. The
+ * value is in microseconds, that of fork in milliseconds, and -1 if there is none on this machine.
  *
  * usage: floor [hosts NETWORK NETWORK ADDRESS] LINE...
  *        LINE: line post:BYTES copy:BYTES socket:BYTES hosts:BYTES fork meet:PROCESSES
  *              tell:PROCESSES[:BYTES] alltoall:PROCESSES:BYTES allgather:PROCESSES:BYTES
- * With `hosts`: sockets between two network namespaces, given by their files and the first one's
- * address. */
+ * With `hosts`, sockets lie between two network namespaces, which are given by their files; ADDRESS
+ * belongs to the first of them. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ enum {
   kShortBytesMax = 1024,
   kCrowdCalls = 20000,
   kCrowdFirstCalls = 10,
-  kBlocksBytes = 256 << 20, /* that each of two processes moves */
+  kBlocksBytes = 256 << 20, /* what each of two processes moves in all */
   kPieceBytes = 256 << 10,
   kHugeBytes = 2 << 20
 };
@@ -57,7 +57,7 @@ static double Median(double (*sample)(size_t), size_t argument) {
   return values[kRounds / 2];
 }
 
-/* The n-th processor this process may use. */
+/* Binds this thread to the n-th processor that the process may use. */
 static void Pin(int n) {
   cpu_set_t all, one;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
@@ -71,7 +71,7 @@ static void Pin(int n) {
 }
 
 static struct Line line;
-static _Alignas(4096) char posts[2][kPostBytesMax]; /* by the side that writes */
+static _Alignas(4096) char posts[2][kPostBytesMax]; /* one for each side that writes */
 static size_t post_bytes;
 
 static void TakePost(atomic_int* word, int turn, const char* post, char* to) {
@@ -79,8 +79,9 @@ static void TakePost(atomic_int* word, int turn, const char* post, char* to) {
   memcpy(to, post, post_bytes);
 }
 
-/* Microseconds that one way of a cache line takes, behind post_bytes that its sender copies to
- * where its receiver copies them from: the least that a message takes that is copied twice. */
+/* Returns the microseconds that a cache line takes one way, behind post_bytes that its sender
+ * copies into shared memory and its receiver copies out of it. No message that is copied twice
+ * takes less. */
 static double PlayPost(int side) {
   char *from = calloc(1, kPostBytesMax), *to = calloc(1, kPostBytesMax);
   const double start = Now();
@@ -107,7 +108,7 @@ static void* Answer(void* unused) {
   return unused;
 }
 
-/* One way of a cache line between two processors, behind so many bytes. */
+/* Returns the time of a cache line one way between two processors, behind so many bytes. */
 static double LineUs(size_t bytes) {
   pthread_t thread;
   post_bytes = bytes;
@@ -139,24 +140,24 @@ static double CopyUs(size_t bytes) {
   return took / copies * 1e6;
 }
 
-/* Processes that share processors, and yield while they wait. */
+/* Memory of processes that share processors, and yield while they wait. */
 struct Crowd {
   _Alignas(64) atomic_int said[kSaid]; /* the number of the last call that was said here */
-  _Alignas(64) char words[kSaid][kShortBytesMax]; /* and what */
+  _Alignas(64) char words[kSaid][kShortBytesMax]; /* what was said in that call */
   _Alignas(64) atomic_int come;
   _Alignas(64) atomic_int met;
   struct {
-    _Alignas(64) atomic_int call; /* the last one whose word this process has used */
-    int of_all;                   /* the last one whose word it knows all to have used */
+    _Alignas(64) atomic_int call; /* the last call whose word this process has used */
+    int of_all;                   /* the last call whose word all are known to have used */
   } used[kCrowdMax];
-  _Alignas(64) char rows[]; /* of short blocks, one for each process, for two calls in turn */
+  _Alignas(64) char rows[]; /* short blocks: a row for each process, two calls taking turns */
 };
 
 static void YieldUntil(atomic_int* word, int value) {
   while (atomic_load_explicit(word, memory_order_acquire) < value) sched_yield();
 }
 
-/* All wait for all: a barrier. */
+/* A barrier: all wait for all. */
 static void Meet(struct Crowd* crowd, int call, int processes) {
   if (atomic_fetch_add(&crowd->come, 1) + 1 == call * processes)
     atomic_store_explicit(&crowd->met, call, memory_order_release);
@@ -169,8 +170,9 @@ static size_t block_bytes;
 static size_t block_stride;          /* of the blocks to send; 0: the same one for all */
 static char *blocks_out, *blocks_in; /* each process's own, at the same place in all */
 
-/* Short blocks: a row of them into memory that all share, they meet, and each takes its own from
- * all rows. Who is at the next meeting has taken them. */
+/* Each process copies its row of short blocks into shared memory, all meet, and each takes its own
+ * blocks from all rows. A process that comes to the next meeting has taken them, so two calls'
+ * worth of rows is enough. */
 static void ByRows(struct Crowd* crowd, int call, int processes, int self) {
   const size_t row = block_stride == 0 ? block_bytes : block_stride * (size_t)processes;
   char* const rows = crowd->rows + (size_t)(call % 2) * row * (size_t)processes;
@@ -181,7 +183,7 @@ static void ByRows(struct Crowd* crowd, int call, int processes, int self) {
            block_bytes);
 }
 
-/* Until all have used what was said in `call`. */
+/* Waits until all have used what was said in `call`. */
 static void AwaitUsed(struct Crowd* crowd, int call, int processes, int self) {
   int least = INT_MAX;
   if (crowd->used[self].of_all >= call) return;
@@ -194,7 +196,7 @@ static void AwaitUsed(struct Crowd* crowd, int call, int processes, int self) {
   crowd->used[self].of_all = least;
 }
 
-/* All wait for one, which is the next one in each call: a broadcast whose root moves on. */
+/* A broadcast whose root moves on: all wait for one, and the next call has the next one. */
 static void Tell(struct Crowd* crowd, int call, int processes, int self) {
   static char own[kShortBytesMax];
   atomic_int* const said = &crowd->said[call % kSaid];
@@ -224,8 +226,9 @@ static void PlayCall(struct Crowd* crowd, int call, int processes, int self) {
   }
 }
 
-/* Microseconds a call among so many processes, where the scheduler puts them. They come in no
- * order, as from work of their own, and the processors' queues hold them so from then on. */
+/* Returns the microseconds of a call among so many processes, wherever the scheduler puts them.
+ * They start in random order, as ranks come from work of their own, and the processors' queues keep
+ * that order from then on. */
 static double CrowdUs(size_t processes) {
   if (processes < 2 || processes > kCrowdMax) return -1;
   const size_t data_bytes = block_bytes * processes;
@@ -239,7 +242,7 @@ static double CrowdUs(size_t processes) {
     if (fork() == 0) self = child;
   memset(blocks_out, self, 2 * data_bytes);
   unsigned seed = (unsigned)getpid();
-  usleep((unsigned)rand_r(&seed) % 20000); /* tidy: sleep: it makes the order */
+  usleep((unsigned)rand_r(&seed) % 20000); /* tidy: sleep: it makes the order random */
   for (int call = 1; call <= kCrowdFirstCalls; ++call) PlayCall(crowd, call, (int)processes, self);
   const double start = Now();
   for (int call = kCrowdFirstCalls + 1; call <= kCrowdCalls + kCrowdFirstCalls; ++call)
@@ -252,16 +255,16 @@ static double CrowdUs(size_t processes) {
   return took;
 }
 
-/* Two processes, bound to a processor each, that play the even and the odd ranks. */
+/* Memory of two processes, bound to a processor each, that play the even and the odd ranks. */
 struct Two {
   struct Line line;
-  _Alignas(64) atomic_int denied; /* the kernel copies nothing from one to the other */
+  _Alignas(64) atomic_int denied; /* the kernel refuses to copy from one to the other */
   pid_t pids[2];
 };
 static struct Two* two;
 static size_t block_ranks;
 
-/* A block of rank `from` for rank `to`. */
+/* Copies the block that rank `from` has for rank `to`. */
 static void Give(size_t from, size_t to, int from_end) {
   const size_t out_row = block_stride > 0 ? block_stride * block_ranks : block_bytes;
   char* const block = blocks_out + from / 2 * out_row + to * block_stride;
@@ -278,7 +281,7 @@ static void Give(size_t from, size_t to, int from_end) {
   }
 }
 
-/* Every second call in the opposite order, so that it begins with what the cache still has. */
+/* Every second call goes in the opposite order, so that it begins with what the cache still has. */
 static void GiveAll(size_t self, int from_end) {
   for (size_t i = 0; i < block_ranks / 2; ++i) {
     const size_t from = 2 * (from_end ? block_ranks / 2 - 1 - i : i) + self;
@@ -289,9 +292,9 @@ static void GiveAll(size_t self, int from_end) {
   }
 }
 
-/* Microseconds that it takes to move the long blocks of all ranks if nobody waits for anybody and
- * no process for a processor: one copy by the kernel for each other rank, and of the own block, in
- * huge pages if there are any. */
+/* Returns the microseconds that the long blocks of all ranks take if no process waits for another
+ * or for a processor. The kernel copies each block once, and the own one is a memcpy. Buffers lie
+ * in huge pages if there are any. */
 static double BlocksUs(size_t ranks) {
   if (ranks < 2 || ranks % 2 != 0) return -1;
   const size_t bytes = block_bytes * ranks * (ranks / 2);
@@ -314,7 +317,7 @@ static double BlocksUs(size_t ranks) {
   const double start = Now();
   for (size_t call = 0; call < calls; ++call) GiveAll((size_t)self, call % 2 != 0);
   const double took = (Now() - start) / (double)calls * 1e6;
-  PlayLine(&two->line, self, 1, &met); /* until then each may write to the other */
+  PlayLine(&two->line, self, 1, &met); /* the other may write to this process until here */
   if (self != 0) _exit(0);
   wait(NULL);
   sched_setaffinity(0, sizeof before, &before);
@@ -324,7 +327,7 @@ static double BlocksUs(size_t ranks) {
   return denied ? -1 : took;
 }
 
-/* Each rank has a block of `bytes` for each other one, or the same for all. */
+/* Each rank has a block of `bytes` for each other rank, or the same block for all. */
 static double BlocksMedian(int ranks, size_t bytes, int same) {
   crowd_play = kBlocks;
   block_bytes = bytes;
@@ -355,7 +358,7 @@ static double ForkMs(size_t unused) {
 static int sockets[2];
 static size_t socket_bytes;
 
-/* All of it, however many calls that takes. */
+/* Moves all bytes, however many calls that takes. */
 static void Pass(int fd, char* bytes, size_t count, ssize_t (*call)(int, char*, size_t)) {
   while (count > 0) {
     const ssize_t moved = call(fd, bytes, count);
@@ -365,7 +368,7 @@ static void Pass(int fd, char* bytes, size_t count, ssize_t (*call)(int, char*, 
   }
 }
 static ssize_t Put(int fd, char* bytes, size_t count) { return send(fd, bytes, count, 0); }
-/* As an MPI does: poll, do not sleep. */
+/* Polls and does not sleep, as an MPI does. */
 static ssize_t Take(int fd, char* bytes, size_t count) {
   ssize_t got;
   do got = recv(fd, bytes, count, MSG_DONTWAIT);
@@ -384,10 +387,10 @@ static void* Echo(void* unused) {
   return unused;
 }
 
-static const char* networks[2]; /* null: this process's own */
+static const char* networks[2]; /* null stands for this process's own network */
 static const char* socket_address = "127.0.0.1";
 
-/* Sockets that this thread makes from now on belong to network `n`. */
+/* Makes the sockets that this thread opens from now on belong to network `n`. */
 static void Enter(int n) {
   if (networks[n] == NULL) return;
   const int network = open(networks[n], O_RDONLY | O_CLOEXEC);
@@ -398,7 +401,7 @@ static void Enter(int n) {
   close(network);
 }
 
-/* One way over TCP, on the loopback device or between two networks. */
+/* Returns the time of one way over TCP, on the loopback device or between two networks. */
 static double SocketUs(size_t bytes) {
   struct sockaddr_in address = {.sin_family = AF_INET,
                                 .sin_addr.s_addr = inet_addr(socket_address)};
@@ -435,7 +438,7 @@ static double SocketUs(size_t bytes) {
   return took / kSocketPings / 2 * 1e6;
 }
 
-/* What this line measures; -1: nothing, or it cannot be had here. */
+/* Returns the value of a line, or -1 if there is no such line or this machine cannot measure it. */
 static double Measure(const char* line) {
   char what[16] = "";
   int processes = 0;

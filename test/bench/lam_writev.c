@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LAM/MPI passes writev() and readv() an uninitialised address with a length of zero, which kernels
- * of today refuse (EFAULT). Linked into its programs only: pieces of no length are left out. */
+/* LAM/MPI passes writev() and readv() uninitialised addresses with a length of zero, which today's
+ * kernels refuse with EFAULT. This file leaves such pieces out. Only programs built with LAM/MPI
+ * are linked with it. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/uio.h>

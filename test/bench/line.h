@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cache line that goes to and fro between two processors: how far apart they are now. */
+/* Lets a cache line go to and fro between two processors, which shows how far apart they are now.
+ */
 #pragma once
 #include <sched.h>
 #include <stdatomic.h>
@@ -12,7 +13,7 @@ struct Line {
 
 static void Await(atomic_int* word, int value) {
   for (int spins = 0; atomic_load_explicit(word, memory_order_acquire) != value; ++spins) {
-    if (spins > 20000) sched_yield(); /* one processor, or a busy one */
+    if (spins > 20000) sched_yield(); /* the other side may need this processor */
   }
 }
 
@@ -22,8 +23,8 @@ static double Now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Microseconds that one way takes. Side 0 and side 1 play at the same time, as many `pings` each;
- * `played`: how many this side has played with this line. */
+/* Returns the microseconds that one way takes. Both sides call this at the same time with the same
+ * number of `pings`. `played` counts what this side has played with this line so far. */
 static double PlayLine(struct Line* line, int side, int pings, int* played) {
   const double start = Now();
   for (int i = 0; i < pings; ++i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one MPI takes for the common things. Plain MPI, built with each MPI's own mpicc by `run`.
+/* Measures what an MPI takes for common operations. `run` builds this with each MPI's own mpicc.
  *
  * usage: mpiexec -n N measure SECONDS [multiple] ROW...
  *                                                ROW:  latency:BYTES rate:BYTES barrier bcast:BYTES
@@ -10,15 +10,16 @@
  *                                                      started:BYTES vector:BYTES early:BYTES
  *                                                      shifted:BYTES tell:BYTES collect:BYTES
  *                                                      queue:MESSAGES memory spoken peer idle
- * `multiple`: at MPI_THREAD_MULTIPLE, by one thread all the same.
- * Prints `ROW VALUE BEFORE AFTER` per row. VALUE: microseconds, messages per second, kB per rank
- * (PSS), or per cent of a processor. BEFORE, AFTER: microseconds that a cache line took from one of
- * two ranks to the other before and after the row; 0 if they are not two, or share no memory.
+ * `multiple` asks for MPI_THREAD_MULTIPLE, although one thread makes all calls.
+ * It prints `ROW VALUE BEFORE AFTER` for each row. VALUE is in microseconds, messages per second,
+ * kB per rank (PSS), or per cent of a processor. BEFORE and AFTER are the microseconds that a cache
+ * line took from one of two ranks to the other before and after the row; they are 0 if there are
+ * not two ranks or these share no memory.
  *
- * A row is timed in a few batches and its median batch counts. How many calls make a batch is
- * found by doubling, so that a row takes about SECONDS whatever the MPI: some need 100 ms for what
- * takes others a microsecond when ranks outnumber processors. Calls before these connect, touch
- * memory and may find out what is the fastest: 50 or, of long ones, a second. */
+ * A row is timed in a few batches and its median batch counts. How many calls make a batch is found
+ * by doubling, so that a row takes about SECONDS with every MPI, although some are many thousand
+ * times as slow as others when ranks outnumber processors. The calls before these do not count,
+ * because they connect, touch memory and may find out which way is the fastest. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -51,14 +52,14 @@ static void Latency(int calls, int bytes) {
   }
 }
 
-/* The same, received 16 bytes into a page from the beginning of one. */
+/* The same, but the receiver's data begins 16 bytes into a page and the sender's at its start. */
 static void Shifted(int calls, int bytes) {
   received += 16;
   Latency(calls, bytes);
   received -= 16;
 }
 
-/* The same, from whoever sends and with whatever tag. */
+/* The same, received from any source with any tag. */
 static void Any(int calls, int bytes) {
   if (rank > 1) return;
   for (int i = 0; i < calls; ++i) {
@@ -69,7 +70,7 @@ static void Any(int calls, int bytes) {
   }
 }
 
-/* The same with receives posted in time, and MPI_Isend. */
+/* The same with MPI_Isend and receives that are posted in time. */
 static void Started(int calls, int bytes) {
   if (rank > 1) return;
   MPI_Request requests[2];
@@ -113,7 +114,7 @@ static void Early(int calls, int bytes) {
   }
 }
 
-/* Windows of messages from rank 0 to rank 1, each answered by an empty message. */
+/* Rank 0 sends windows of messages to rank 1, which answers each window by an empty message. */
 static void Stream(int windows, int bytes) {
   if (rank > 1) return;
   MPI_Request requests[kWindow];
@@ -147,7 +148,7 @@ static void Both(int windows, int bytes) {
   }
 }
 
-/* Ranks 0 and 1 exchange messages, one each way at a time; whoever is early is early again. */
+/* Ranks 0 and 1 exchange messages, one each way at a time. The rank that is early stays early. */
 static void Exchange(int rows, int bytes) {
   if (rank > 1) return;
   MPI_Request requests[2];
@@ -158,7 +159,7 @@ static void Exchange(int rows, int bytes) {
   }
 }
 
-/* Ranks 2k and 2k+1 play, all pairs at once: one way. */
+/* Ranks 2k and 2k+1 play, all pairs at once. */
 static void Pairs(int calls, int bytes) {
   const int peer = rank ^ 1;
   if (peer >= ranks) return;
@@ -200,7 +201,7 @@ static void Bcast(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) MPI_Bcast(sent, bytes, MPI_BYTE, i % ranks, MPI_COMM_WORLD);
 }
 
-/* From rank 0 alone, which runs ahead as far as the MPI lets it. */
+/* Rank 0 is always the root and runs ahead as far as the MPI lets it. */
 static void Tell(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) MPI_Bcast(sent, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
@@ -211,14 +212,14 @@ static void Allreduce(int calls, int bytes) {
   }
 }
 
-/* The root moves on here too. */
+/* The root moves on in each call. */
 static void Reduce(int calls, int bytes) {
   for (int i = 0; i < calls; ++i) {
     MPI_Reduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, i % ranks, MPI_COMM_WORLD);
   }
 }
 
-/* At rank 0 alone: the others run ahead. */
+/* Rank 0 is always the root, and the others run ahead. */
 static void Collect(int calls, int bytes) {
   for (int i = 0; i < calls; ++i)
     MPI_Reduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -248,33 +249,23 @@ static void Alltoall(int calls, int bytes) {
 static const struct {
   const char* name;
   Batch batch;
-} kRows[] = {{"reduce", Reduce},
-             {"reduce_scatter", ReduceScatter},
-             {"allgather", Allgather},
-             {"latency", Latency},
-             {"rate", Stream},
-             {"barrier", Barrier},
-             {"bcast", Bcast},
-             {"allreduce", Allreduce},
-             {"alltoall", Alltoall},
-             {"pairs", Pairs},
-             {"stencil", Stencil},
-             {"any", Any},
-             {"started", Started},
-             {"vector", Vector},
-             {"early", Early},
-             {"both", Both},
-             {"exchange", Exchange},
-             {"shifted", Shifted},
-             {"tell", Tell},
-             {"collect", Collect}};
+} kRows[] = {{"reduce", Reduce},       {"reduce_scatter", ReduceScatter},
+             {"allgather", Allgather}, {"latency", Latency},
+             {"rate", Stream},         {"barrier", Barrier},
+             {"bcast", Bcast},         {"allreduce", Allreduce},
+             {"alltoall", Alltoall},   {"pairs", Pairs},
+             {"stencil", Stencil},     {"any", Any},
+             {"started", Started},     {"vector", Vector},
+             {"early", Early},         {"both", Both},
+             {"exchange", Exchange},   {"shifted", Shifted},
+             {"tell", Tell},           {"collect", Collect}};
 
 static int ByValue(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-/* Seconds a batch takes on the last rank to be done, which every rank then knows. */
+/* Returns the seconds that a batch takes until the last rank is done; all ranks get that value. */
 static double Time(Batch batch, int calls, int bytes) {
   MPI_Barrier(MPI_COMM_WORLD);
   const double start = MPI_Wtime();
@@ -285,7 +276,7 @@ static double Time(Batch batch, int calls, int bytes) {
   return took;
 }
 
-/* Seconds per call. */
+/* Returns the seconds that a call takes. */
 static double Row(Batch batch, int bytes, double seconds) {
   int calls = 1;
   double took = Time(batch, calls, bytes), spent = took;
@@ -303,7 +294,7 @@ static double Row(Batch batch, int bytes, double seconds) {
   return per_call[batches / 2];
 }
 
-/* Mean over the ranks of this process's share of resident memory, in kB. */
+/* Returns the mean of the ranks' proportional set sizes, in kB. */
 static double Memory(void) {
   long mine = 0, all = 0;
   char line[256];
@@ -321,15 +312,15 @@ static double Memory(void) {
 static double SpeakToAll(void) {
   long* words = calloc(2 * (size_t)ranks, sizeof *words);
   MPI_Alltoall(words, 1, MPI_LONG, words + ranks, 1, MPI_LONG, MPI_COMM_WORLD);
-  for (int i = 1; i < ranks; ++i) /* whatever the collective did */
+  for (int i = 1; i < ranks; ++i) /* the collective may have left pairs out */
     MPI_Sendrecv(words, 1, MPI_LONG, (rank + i) % ranks, 6, words + ranks, 1, MPI_LONG,
                  (rank + ranks - i) % ranks, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   free(words);
   return Memory();
 }
 
-/* Microseconds that each of `messages` waiting messages with tags of their own takes to be
- * received, in an order that is not theirs. */
+/* Returns the microseconds that it takes to receive one of `messages` waiting messages. Each has a
+ * tag of its own, and they are received in another order than they were sent. */
 static double Queue(int messages) {
   double took = 0;
   int word = 0;
@@ -356,8 +347,8 @@ static double CpuSeconds(void) {
          1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-/* Per cent of a processor that the busiest of the ranks burns while it waits for one that does
- * nothing, after the first millisecond. */
+/* Returns the per cent of a processor that the busiest rank burns while it waits for one that does
+ * nothing. The first millisecond does not count. */
 static double Idle(void) {
   const double wait_seconds = 0.3;
   double mine = 0, most = 0;
@@ -373,10 +364,11 @@ static double Idle(void) {
     mine = mine > 0 ? 100 * mine / (wait_seconds - 1e-3) : 0;
   }
   MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return most > 0.01 ? most : 0.01; /* what can be told apart */
+  return most > 0.01 ? most : 0.01; /* smaller values cannot be told apart */
 }
 
-/* Memory that both ranks see, whatever the MPI; NULL where they see none, on both. */
+/* Returns memory that both ranks see, without help from the MPI, or NULL on both if there is none.
+ */
 static struct Line* Share(void) {
   char name[] = "/dev/shm/measure-XXXXXX";
   int fd = rank == 0 ? mkstemp(name) : -1;
@@ -391,8 +383,8 @@ static struct Line* Share(void) {
   return all ? line : NULL;
 }
 
-/* How far apart two ranks' processors are now: microseconds that a cache line takes one way. On a
- * virtual machine that changes within seconds. */
+/* Returns the microseconds that a cache line takes between two ranks' processors, which tells how
+ * far apart they are now. On a virtual machine that changes within seconds. */
 static double Distance(void) {
   static struct Line* line;
   static int asked, played;
@@ -406,7 +398,7 @@ static double Distance(void) {
   return values[kBatches / 2];
 }
 
-/* Bytes of each buffer that a row needs. */
+/* Returns how many bytes a row needs of each buffer. */
 static size_t Room(const char* row, int bytes) {
   if (strcmp(row, "alltoall") == 0 || strcmp(row, "allgather") == 0)
     return (size_t)bytes * (size_t)ranks;
@@ -415,7 +407,7 @@ static size_t Room(const char* row, int bytes) {
   return (size_t)bytes;
 }
 
-/* Both buffers, as large as the largest of these rows needs, so that 64 ranks fit. */
+/* Makes both buffers only as large as the largest of these rows needs, so that 64 ranks fit. */
 static void Allocate(int count, char** rows) {
   size_t room = 4 << 20;
   for (int k = 0; k < count; ++k) {
@@ -426,7 +418,7 @@ static void Allocate(int count, char** rows) {
     if (needed > room && needed <= kBytesMax) room = needed;
   }
   room = (room + 4095) / 4096 * 4096;
-  sent = aligned_alloc(4096, 2 * room + 4096); /* Shifted goes beyond the second half */
+  sent = aligned_alloc(4096, 2 * room + 4096); /* Shifted() goes beyond the second half */
   received = sent + room;
   memset(sent, 0, 2 * room + 4096);
 }
@@ -451,7 +443,7 @@ int main(int argc, char** argv) {
     int bytes = 0;
     char name[32] = "";
     const int timed = strcmp(argv[i], "memory") != 0 && strcmp(argv[i], "spoken") != 0 &&
-                      strcmp(argv[i], "peer") != 0; /* what Distance uses is no MPI's memory */
+                      strcmp(argv[i], "peer") != 0; /* the memory of Distance() is not the MPI's */
     const double before = timed ? Distance() : 0;
     if (strcmp(argv[i], "memory") == 0) {
       value = at_rest = Memory();
@@ -465,7 +457,7 @@ int main(int argc, char** argv) {
       value = Idle();
     } else if (sscanf(argv[i], "%31[^:]:%d", name, &bytes) >= 1 && bytes >= 0 &&
                Room(name, bytes) <= kBytesMax) {
-      if (sent == NULL) Allocate(argc - i, argv + i); /* not before `memory` has been looked at */
+      if (sent == NULL) Allocate(argc - i, argv + i); /* `memory` must not see the buffers */
       for (size_t k = 0; k < sizeof kRows / sizeof kRows[0]; ++k) {
         if (strcmp(name, kRows[k].name) != 0) continue;
         const double per_call = Row(kRows[k].batch, bytes, seconds);

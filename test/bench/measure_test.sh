@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Goal:   every row of the table can be measured at every number of ranks it is measured at.
-# Method: rows of a few milliseconds; a value must come out, whatever it is.
+# Goal:   every row of the table can be measured with every number of ranks that the table has.
+# Method: rows are measured for a few milliseconds each; a value must come out, whatever it is.
 #
 # usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH
 set -uo pipefail

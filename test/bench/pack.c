@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What MPI_Pack and MPI_Unpack take for the layouts programs have. Plain MPI, built with each MPI's
- * own mpicc by `run`.
+/* Measures MPI_Pack and MPI_Unpack for layouts that programs have. `run` builds this with each
+ * MPI's own mpicc.
  *
  * usage: mpiexec -n 1 pack SECONDS ROW...         ROW: memcpy:BYTES pack-LAYOUT:BYTES
  *                                                      unpack-LAYOUT:BYTES, see kLayouts
- * Prints `ROW VALUE` per row: microseconds per call, or -1 if the copy was wrong. BYTES is about
- * the data copied, without the holes. A row is timed in a few batches and its best batch counts. */
+ * It prints `ROW VALUE` for each row: microseconds per call, or -1 if the copy was wrong. BYTES is
+ * about the data copied, without the holes. A row is timed in a few batches; the best one counts.
+ */
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <mpi.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@ static MPI_Datatype type;
 static int count, packed_bytes;
 static char *memory, *packed;
 
-/* Numbers that look irregular and are the same for every MPI. */
+/* Returns numbers that look irregular and are the same for every MPI. */
 static unsigned Next(void) {
   static unsigned state = 1;
   state = state * 1664525u + 1013904223u;
@@ -111,7 +112,7 @@ static void Unpack(void) {
 }
 static void Memcpy(void) { memcpy(packed, memory, (size_t)packed_bytes); }
 
-/* Processor time: nobody waits for anybody here, and others on the machine do not count. */
+/* Returns processor time, because nothing waits here and other programs shall not count. */
 static double Now(void) {
   struct timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -124,7 +125,7 @@ static double Time(void (*copy)(void), int calls) {
   return Now() - start;
 }
 
-/* Seconds per call. */
+/* Returns the seconds that a call takes. */
 static double Row(void (*copy)(void), double seconds) {
   const double batch_seconds = seconds / (kBatches + 1);
   double best = 1e9;
@@ -138,7 +139,7 @@ static double Row(void (*copy)(void), double seconds) {
   return best / calls;
 }
 
-/* Packing what was unpacked gives the same bytes. */
+/* Checks that packing what was unpacked gives the same bytes. */
 static int IsRight(void) {
   char* first = malloc((size_t)packed_bytes);
   int right;

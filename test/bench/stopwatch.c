@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long a whole command takes, by wall clock: prints milliseconds, a line for each time.
+/* Runs a command several times and prints how many milliseconds of wall clock each time took.
  *
  * usage: stopwatch TIMES SECONDS_MAX COMMAND...
- * Ends with status 1 at the first time that fails, or that takes too long and is ended.
+ * It ends with status 1 at the first time that fails or takes longer than SECONDS_MAX.
  *
- * A program of its own, because `run` would add what Python takes to start a process and, as it
- * waits with a limit, up to some milliseconds until it looks again. */
+ * This is a program of its own because `run` would add the time that Python needs to start a
+ * process, and the pauses between its looks at a process that it waits for with a limit. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <signal.h>
@@ -26,9 +26,9 @@ static double NowMs(void) {
   return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* Milliseconds, or -1. */
+/* Returns the milliseconds that the command took, or -1 if it failed or took too long. */
 static double CommandMs(char** words, int ms_max) {
-  posix_spawnattr_t alone; /* a session, so that everything of it can be killed */
+  posix_spawnattr_t alone; /* a session of its own, so that all of it can be killed */
   posix_spawnattr_init(&alone);
   posix_spawnattr_setflags(&alone, POSIX_SPAWN_SETSID);
   pid_t process = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages per second of several threads of rank 0 to as many of rank 1, each pair of threads with
- * a communicator of its own. Plain MPI, built with each MPI's own mpicc by `run`.
+/* Measures the message rate from several threads of rank 0 to as many of rank 1. Each pair of
+ * threads has a communicator of its own. `run` builds this with each MPI's own mpicc.
  *
  * usage: mpiexec -n 2 threads SECONDS threads:N...
- * Prints `ROW VALUE` per row: 8-byte messages per second, all threads together. */
+ * It prints `ROW VALUE` for each row: 8-byte messages per second, all threads together. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -35,7 +35,8 @@ static void* Stream(void* comm) {
   return NULL;
 }
 
-/* Seconds that `count` threads take for `windows` windows each; the same on both ranks. */
+/* Returns the seconds that `count` threads take for `windows` windows each. Both ranks get the same
+ * value. */
 static double Time(int count) {
   pthread_t threads[kThreadsMax];
   MPI_Barrier(MPI_COMM_WORLD);

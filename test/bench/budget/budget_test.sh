@@ -10,16 +10,16 @@
 set -uo pipefail
 
 messages=32
-# Instructions per message of 8 bytes, two ranks on one node, built with --config=opt: what was
-# measured and a fiftieth. MPICH 4.0.2 takes 411, 848, 404 and 545.
+# Instructions per message of 8 bytes between two ranks of a node, built with --config=opt. Each limit
+# is what was measured and a fiftieth.
 instructions_send_max=195      # MPI_Send
 instructions_receive_max=608   # MPI_Recv of what has arrived: takes it from the ring and matches it
 instructions_posted_max=262    # MPI_Irecv of what has not arrived yet
 instructions_wait_max=266      # MPI_Waitall, arrival included
 heap_bytes_per_peer_max=2048
 shared_bytes_per_peer_max=16384  # both directions
-# What a start makes resident of the library's code, in 64 KiB, which the kernel maps at once. More?
-# Then runtime/start.order has aged: see runtime/order.sh.
+# How much of the library's code a start makes resident. The kernel maps it in windows of 64 KiB. If
+# this grows, runtime/start.order has aged; see runtime/order.sh.
 code_bytes_max=720896
 
 what=$1
@@ -29,7 +29,7 @@ work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/budget.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# traffic_under RANKS CASE [TOOL...] : its output in out
+# traffic_under RANKS CASE [TOOL...] leaves the output in the file `out`.
 traffic_under() {
   rm -f there back
   mkfifo there back
@@ -62,7 +62,7 @@ count_system_calls() {
   begin "system calls in $1"
   rm -f trace.*
   traffic_under 2 "$1" strace -ff -qq -o trace || return
-  # Between close(-77) and close(-78), in the one thread that has the marks.
+  # Counts what lies between close(-77) and close(-78), in the one thread that has these marks.
   at_most "$(awk '/^close\(-77\)/ { marks++; inside = 1; next }
                   /^close\(-78\)/ { inside = 0; next }
                   inside && !/^(---|\+\+\+)/ { calls++; print > "/dev/stderr" }
@@ -105,7 +105,7 @@ case $what in
     count_instructions posted $instructions_posted_max
     count_instructions wait $instructions_wait_max
     begin "resident code"
-    # Of several, because who has to wait for a processor runs more of it.
+    # The best of several counts, because a rank that waits for a processor runs more instructions.
     for _ in 1 2 3 4 5; do
       traffic_under 2 code && awk '$1 == "code_bytes" { print $2 }' out >> sizes
     done

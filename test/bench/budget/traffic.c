@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A known number of messages with nothing else around them, to be counted.
+/* Sends a known number of messages with nothing else around them, so that tools can count.
  *
  * usage: mpiexec -n 2 traffic FOLDER CASE        CASE: send receive posted wait long peers code
  *
- * Rank 0 sends, rank 1 receives, and they never wait for each other inside MPI while it counts:
- * two named pipes in FOLDER (`there` and `back`) tell when the other is done, so that neither
- * spins, sleeps or polls in vain, and the counts do not depend on timing. Counting starts and stops
- * by callgrind's switch and by two impossible system calls, for strace to be read by; allocations
- * are counted here, by standing before the C library's. Prints `allocations N`. */
+ * Rank 0 sends and rank 1 receives. They never wait for each other inside MPI while it counts: two
+ * named pipes in FOLDER (`there` and `back`) tell when the other is done. So neither spins, sleeps
+ * or polls in vain, and the counts do not depend on timing. Counting starts and stops by
+ * callgrind's switch and by two impossible system calls, which are found in strace's output. This
+ * program counts allocations itself, with a malloc in front of the C library's. It prints
+ * `allocations N`. */
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <malloc.h>
@@ -26,7 +27,7 @@ extern void *__libc_realloc(void*, size_t), *__libc_memalign(size_t, size_t);
 
 static int counting;
 static long allocations;
-static long allocated_bytes; /* asked for and not given back */
+static long allocated_bytes; /* bytes asked for and not given back */
 
 static void* Counted(void* block) {
   if (counting) ++allocations;
@@ -96,7 +97,7 @@ static void ReceiveAll(int bytes) {
   }
 }
 
-/* One burst of short messages; `measured` says which side's part counts. */
+/* Sends one burst of short messages; `measured` says which side's part counts. */
 static void Burst(const char* which, int measured) {
   MPI_Request requests[kMessages];
   const int early = strcmp(which, "receive") != 0 && strcmp(which, "send") != 0;
@@ -146,7 +147,8 @@ static void Long(int measured) {
   if (measured) End();
 }
 
-/* Resident bytes of what this process maps with these permissions, and from a file of this name. */
+/* Returns the resident bytes that this process maps with these permissions from a file of this
+ * name. */
 static long ResidentBytes(const char* pattern, const char* name) {
   char line[512];
   long sum = 0, kilobytes = 0;
@@ -162,7 +164,7 @@ static long ResidentBytes(const char* pattern, const char* name) {
   return sum;
 }
 
-/* What speaking to every other rank for the first time costs: bytes per peer. */
+/* Returns the bytes that speaking to another rank for the first time costs, for each peer. */
 static void Peers(int ranks) {
   const long shared_before = ResidentBytes("???s", "");
   const long heap_before = allocated_bytes;

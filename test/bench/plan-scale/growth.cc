@@ -12,7 +12,7 @@
 namespace lamina::collective {
 namespace {
 
-// A message costs 1, further ones in a row a quarter, bytes nothing.
+// In this model a message costs 1, a further one in a row a quarter, and bytes nothing.
 constexpr LinkModel kCountMessages{1, 0.25, 0, 0, 1, 0};
 
 bool Given(Operation operation) {

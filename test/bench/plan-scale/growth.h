@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How an algorithm's schedule grows with the number of ranks: plans of a few ranks are made, never
-// those of all.
+// Finds how an algorithm's schedule grows with the number of ranks. Only the plans of a few ranks
+// are made, never those of all.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Machine {
  public:
   Machine(const Library& library, Rank ranks, Rank ranks_per_node);
   Shape ShapeOf(Rank rank) const;
-  // Of rank 0, where every level's link costs messages alone.
+  // The shape that rank 0 sees, with links that cost messages alone at every level.
   Shape CountingShape() const;
   const LinkModel& link() const { return placement_.link; }
   Rank NodeOf(Rank rank) const { return rank / ranks_per_node_; }
@@ -30,10 +30,10 @@ class Machine {
   Topology counting_;
 };
 
-// Of the busiest rank asked, each number for itself.
+// Each number is the largest one among the ranks asked.
 struct Growth {
-  // Messages one after another until the last rank is done, as the cost line says; four that one
-  // rank sends in a row count as one.
+  // How many messages go one after another until the last rank is done, as the cost line says. Four
+  // that one rank sends in a row count as one.
   std::int64_t path = 0;
   std::int64_t rounds = 0;
   std::int64_t rounds_between_nodes = 0;  // those with a message to or from another node
@@ -43,7 +43,7 @@ struct Growth {
   std::int64_t scratch_bytes = 0;
 };
 
-// A call of `operation` where every block or vector has `bytes`, as any one rank makes it.
+// Returns a call of `operation`, as any one rank makes it, with `bytes` in every block or vector.
 class UniformCall {
  public:
   UniformCall(Operation operation, Rank ranks, std::int64_t bytes, bool in_place);
@@ -55,15 +55,16 @@ class UniformCall {
   std::vector<std::int64_t> displacements_;
 };
 
-// The first, the last and a few others are asked. Nothing where the algorithm fits no such call.
+// Asks the first rank, the last one and a few others. Returns nothing if the algorithm fits no such
+// call.
 std::optional<Growth> Measure(const Algorithm& algorithm, const Machine& machine, Rank ranks,
                               std::int64_t bytes);
 
-// How `value` grows when the ranks do from `few` to `many`: "1", "log P", "sqrt P", "P", "P log P"
-// or "more".
+// Says how `value` grows when the ranks grow from `few` to `many`: "1", "log P", "sqrt P", "P",
+// "P log P" or "more".
 std::string Law(std::int64_t at_few, std::int64_t at_many, Rank few, Rank many);
 
-// Lives as long as the process.
+// Returns a library that lives as long as the process.
 const Library& Shipped();
 
 }  // namespace lamina::collective

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   no schedule grows faster with the number of ranks than its algorithm's idea allows, and
-// for
-//         short messages of operations on a buffer or vector the library never chooses one that
-//         takes more than logarithmic time or memory.
-// Method: plans of a few ranks among 2^8 and 2^14, on nodes of 64; how their critical path,
-// messages
-//         and memory differ must be what is written here for each algorithm. One that is not
-//         written here fails.
+//         for short messages of operations on a buffer or vector the library never chooses one
+//         that takes more than logarithmic time or memory.
+// Method: plans of a few ranks among 2^8 and 2^14, on nodes of 64. The growth of their critical
+//         path, messages and memory must be what is written here for each algorithm. An algorithm
+//         that is not written here fails.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -23,7 +21,7 @@ constexpr Rank kMany = 1 << 14;
 constexpr Rank kRanksPerNode = 64;
 constexpr std::int64_t kBytes = 1 << 18;  // one segment of most pipelines
 
-// Of the busiest rank.
+// The growth of the busiest rank.
 struct Laws {
   const char* path;
   const char* messages;
@@ -83,7 +81,7 @@ const std::map<std::string, Laws>& Written() {
       {"scan linear", {"P", "1", "1"}},
       {"exscan doubling", {"log P", "log P", "1"}},
       {"exscan linear", {"P", "1", "1"}},
-      // By stages: the busiest rank sends to its node, to other nodes, or both.
+      // These go by stages: the busiest rank sends to its node, to other nodes, or both.
       {"barrier hierarchical", {"log P", "log P", "0"}},
       {"bcast hierarchical", {"log P", "1", "0"}},
       {"gather hierarchical", {"log P", "1", "1"}},
@@ -91,7 +89,7 @@ const std::map<std::string, Laws>& Written() {
       {"allgather hierarchical", {"log P", "log P", "0"}},
       {"allgatherv hierarchical", {"log P", "P", "P"}},
       {"alltoall hierarchical", {"P", "sqrt P", "P"}},
-      // Of a segment; longer data are so many of them.
+      // This is the growth of one segment; longer data are several of them.
       {"reduce hierarchical", {"log P", "log P", "1"}},
       {"allreduce hierarchical", {"log P", "1", "1"}},
       {"allreduce sliced", {"1", "1", "1"}},

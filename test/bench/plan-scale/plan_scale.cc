@@ -70,7 +70,7 @@ void PrintGrowth(Rank ranks, Rank ranks_per_node) {
   }
 }
 
-// Where the choice changes as messages become longer.
+// Prints where the choice changes as messages become longer.
 std::string Map(const Library& library, Operation operation, const Machine& machine, Rank ranks,
                 std::int64_t bytes_max) {
   std::string map;
