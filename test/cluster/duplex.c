@@ -30,7 +30,7 @@ static void SendReceive(void) {
                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Seconds until the last rank is done. */
+/* Returns the seconds until the last rank is done. */
 static double Time(void (*step)(void)) {
   double took;
   MPI_Barrier(MPI_COMM_WORLD);
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   out = calloc(1, kBytes);
   in = calloc(1, kBytes);
-  Exchange(); /* connects */
+  Exchange(); /* the first call connects */
   const double one_way = Time(OneWay), exchange = Time(Exchange), send_receive = Time(SendReceive);
   if (rank == 0)
     printf("%.0f ms one way, %.0f and %.0f both ways\n", one_way * 1e3, exchange * 1e3,

@@ -96,7 +96,7 @@ def run(words, extra=None):
                           timeout=TIME_LIMIT_S)
 
 
-# As test/apps/hpcc: unchanged, a small problem; the input lies where it runs.
+# hpcc runs unchanged with a small problem, as in test/apps/hpcc. Its input lies where it runs.
 BUILD_HPCC = """
 archive=${TEST_ARCHIVE:-$1/archive}
 test/apps/fetch "$archive" hpcc || exit

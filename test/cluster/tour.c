@@ -10,22 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kCount = 3000 };  // of 8 bytes: beyond what goes in one short frame
+enum { kCount = 3000 };  // words of 8 bytes; more than one short frame holds
 
-static uint64_t Mix(uint64_t sum, uint64_t value) {
-  return (sum ^ value) * 1099511628211u + 12345;
-}
+static uint64_t Mix(uint64_t sum, uint64_t value) { return (sum ^ value) * 1099511628211u + 12345; }
 
-static uint64_t MixAll(uint64_t sum, const uint64_t *values, int count) {
+static uint64_t MixAll(uint64_t sum, const uint64_t* values, int count) {
   for (int i = 0; i < count; ++i) sum = Mix(sum, values[i]);
   return sum;
 }
 
-static void Fill(uint64_t *values, int count, int rank) {
+static void Fill(uint64_t* values, int count, int rank) {
   for (int i = 0; i < count; ++i) values[i] = (uint64_t)rank * 1000003u + (uint64_t)i * 7u;
 }
 
-// Round the ring, so that every pair of neighbours speaks, across hosts too.
+// Messages go round the ring, so that every pair of neighbours speaks, across hosts too.
 static uint64_t Ring(int rank, int size, uint64_t sum) {
   uint64_t token[kCount];
   const int right = (rank + 1) % size;
@@ -50,8 +48,8 @@ static uint64_t Collectives(int rank, int size, uint64_t sum) {
     MPI_Bcast(result, kCount, MPI_UINT64_T, root, MPI_COMM_WORLD);
     sum = MixAll(sum, result, 10);
   }
-  uint64_t *all = malloc(2 * (size_t)size * 100 * sizeof *all);
-  uint64_t *out = all + (size_t)size * 100;
+  uint64_t* all = malloc(2 * (size_t)size * 100 * sizeof *all);
+  uint64_t* out = all + (size_t)size * 100;
   MPI_Allgather(mine, 100, MPI_UINT64_T, all, 100, MPI_UINT64_T, MPI_COMM_WORLD);
   sum = MixAll(sum, all, size * 100);
   MPI_Alltoall(all, 100, MPI_UINT64_T, out, 100, MPI_UINT64_T, MPI_COMM_WORLD);
@@ -68,15 +66,15 @@ static uint64_t Collectives(int rank, int size, uint64_t sum) {
   return sum;
 }
 
-// Is the argument WHAT=OWN_RANK:NUMBER?
-static int Wanted(int argc, char **argv, const char *what, int rank, int *number) {
+// Tells whether the argument is WHAT=OWN_RANK:NUMBER.
+static int Wanted(int argc, char** argv, const char* what, int rank, int* number) {
   char format[32];
   int who = -1;
   snprintf(format, sizeof format, "%s=%%d:%%d", what);
   return argc == 2 && sscanf(argv[1], format, &who, number) == 2 && who == rank;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size, number = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -90,7 +88,7 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (Wanted(argc, argv, "abort", rank, &number)) MPI_Abort(MPI_COMM_WORLD, number);
   if (Wanted(argc, argv, "signal", rank, &number)) raise(number);
-  // Nobody else gets past here while one of them does not.
+  // No other rank gets past here while one of them does not.
   if (argc == 2 && strncmp(argv[1], "exit=", 5) != 0) MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return Wanted(argc, argv, "exit", rank, &number) ? number : 0;

@@ -20,7 +20,7 @@ static inline void Expect(int holds, const char* file, int line, const char* exp
 }
 #define EXPECT(expression) Expect((expression) ? 1 : 0, __FILE__, __LINE__, #expression)
 
-/* The class of the error that `call` returned. */
+/* Returns the class of the error that `call` returned. */
 static inline int ClassOf(int code) {
   int error_class = -1;
   MPI_Error_class(code, &error_class);

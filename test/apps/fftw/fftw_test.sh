@@ -38,7 +38,7 @@ for ranks in 1 2 3 5; do
   elif ! launch "$ranks" mpi/mpi-bench --verbose=1 "${problems[@]/#/--verify=}" > out 2>&1; then
     tail -5 out
     fail "exit status"
-  # A line for each: its name and three errors.
+  # There is a line for each transform, with its name and three errors.
   elif [[ $(grep -cE '^[^ ]+( [0-9.]+(e-[0-9]+)?){3}$' out) -eq ${#problems[@]} ]]; then
     pass
   else

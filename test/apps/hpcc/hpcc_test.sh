@@ -27,13 +27,13 @@ else
   fail "does not build"
 fi
 
-# Its own input file with a smaller problem on a grid of $1 x $2.
+# Makes the program's own input file with a smaller problem on a grid of $1 x $2.
 input() {
   sed -e "s/^2 \( *Ps\)/$1 \1/; s/^2 \( *Qs\)/$2 \1/; s/^1000\( *Ns\)/400 \1/; s/^80\( *NBs\)/32\1/" \
     _hpccinf.txt > hpccinf.txt
 }
 
-# expect PATTERN COUNT WHAT : a line like PATTERN at least COUNT times in the report
+# expect PATTERN COUNT WHAT wants lines like PATTERN at least COUNT times in the report.
 expect() {
   [[ $(grep -cE "$1" hpccoutf.txt) -ge $2 ]] || { problem+=" $3"; }
 }

@@ -65,7 +65,7 @@ contains
     mumps%a_loc(entries) = value
   end subroutine
 
-  ! The lower half alone where the matrix is symmetric.
+  ! Only the lower half is given where the matrix is symmetric.
   subroutine give_matrix(mumps)
     type(dmumps_struc), intent(inout) :: mumps
     integer :: row, direction, step

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What MUMPS refers to of ScaLAPACK and never calls, having been told to do without (ICNTL(13)).
+! MUMPS refers to these procedures of ScaLAPACK and never calls them if ICNTL(13) tells it so.
 subroutine unexpected()
   error stop 'MUMPS calls ScaLAPACK'
 end subroutine

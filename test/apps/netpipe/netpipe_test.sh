@@ -27,7 +27,7 @@ else
   fail "does not build"
 fi
 
-# play NAME RANKS SIZE_MIN SIZE_MAX OPTION... : expects results for sizes up to SIZE_MAX
+# play NAME RANKS SIZE_MIN SIZE_MAX OPTION... expects results for sizes up to SIZE_MAX.
 play() {
   begin "$1 on $2 ranks, $3 to $4 bytes"
   [[ -x NPmpi ]] || { fail "was not built"; return; }
@@ -49,9 +49,10 @@ play integrity-early-receive 2 1 300000 -i -a -n 3
 play synchronous 2 1 300000 -S -n 20
 play stream 2 1 300000 -s -n 50
 play both-ways 2 1 300000 -2 -a -n 20
-# Beyond two ranks NetPIPE's idle ones leave after the first size (they take a time never
-# measured for a long one), on any MPI: so one size and its neighbours a run; no -i, which
-# always starts at 5 bytes; no -a, with which they use a peer that was never set.
+# With more than two ranks, NetPIPE's idle ones leave after the first size with any MPI, because they
+# mistake a time that was never measured for a long one. So each run has one size and its neighbours.
+# -i is left out, because it always starts at 5 bytes, and -a, because idle ranks then use a peer that
+# was never set.
 for size in 8 4096 262144; do
   play standard 4 $size $size -n 20
   play synchronous 4 $size $size -S -n 20

@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   Handles();
   Statuses();
-  /* A number nobody was given is no communicator, and is told from one. */
+  /* A number that was never given out is no communicator, and the library notices that. */
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   EXPECT(ClassOf(MPI_Comm_size(MPI_Comm_f2c(1 << 20), &size)) == MPI_ERR_COMM);

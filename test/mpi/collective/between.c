@@ -10,13 +10,13 @@
 #include "test/mpi/collective/data.h"
 
 static MPI_Comm comm;
-static int group, rank, sizes[2];        /* mine; my rank in it */
+static int group, rank, sizes[2];        /* the group of this process, and its rank there */
 static int local, remote, first, others; /* sizes, and the first world rank of either group */
-static int me;                           /* in the world */
+static int me;                           /* this process's rank in the world */
 static MPI_Datatype interval;
 static MPI_Op join;
 
-/* Intervals of world ranks that meet, left to right. */
+/* The intervals of world ranks that meet, left to right. */
 static void Join(void* in, void* inout, int* length, MPI_Datatype* type) {
   int *a = in, *b = inout, i;
   (void)type;
@@ -28,7 +28,7 @@ static void Join(void* in, void* inout, int* length, MPI_Datatype* type) {
   }
 }
 
-/* The argument root of this process if the root is rank `root` of group `of`. */
+/* Returns what this process passes as root if the root is rank `root` of group `of`. */
 static int RootArgument(int of, int root) {
   if (group != of) return root;
   return rank == root ? MPI_ROOT : MPI_PROC_NULL;
@@ -97,7 +97,7 @@ static void TestRooted(int of, int root) {
 }
 
 static void TestGathered(void) {
-  /* One direction has two integers of each rank, the other none. */
+  /* In one direction each rank sends two integers, in the other none. */
   const int n = group == 0 ? 2 : 0, theirs = 2 - n;
   int data[4], all[4 * kRanksMax], counts[kRanksMax], places[kRanksMax], i, r, at = 0;
   for (i = 0; i < 4; ++i) data[i] = Datum(me, 0, i);
@@ -178,7 +178,7 @@ static void TestReduced(void) {
   }
   EXPECT(out[block] == -1);
 
-  /* All but one of the elements of the other ranks go to the first. */
+  /* The first rank gets all elements of the other ranks but one. */
   for (r = 0; r < local; ++r) counts[r] = r == 0 ? total - (local - 1) : 1;
   memset(out, -1, sizeof out);
   ReduceScatter(in, out, counts, MPI_INT, MPI_MAX, comm);
@@ -200,7 +200,7 @@ static void TestErrors(void) {
   EXPECT(ClassOf(Allgather(MPI_IN_PLACE, 1, MPI_INT, &sum, 1, MPI_INT, comm)) == MPI_ERR_BUFFER);
 }
 
-/* Nobody leaves before everybody of the other group has come. */
+/* No process leaves before all of the other group have come. */
 static void TestBarrier(void) {
   int here = -1, r;
   MPI_Request requests[kRanksMax];
@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
 #endif
   }
   MPI_Comm_free(&mine);
-  /* On a duplicate, while one on the original is under way. */
+  /* This one is on a duplicate while one on the original is under way. */
   form = kNonBlocking;
   MPI_Comm_dup(comm, &twin);
   {

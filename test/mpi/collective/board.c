@@ -100,7 +100,7 @@ static void RandomCalls(const struct Place* places, int rounds) {
   }
 }
 
-/* Long enough to go from buffer to buffer: 64 KiB a rank, blocks of 64 and 16 KiB. */
+/* The data are long enough to go from buffer to buffer. */
 static void LongCalls(const struct Place* at) {
   enum { kWords = 16 << 10 };
   int turn, kind;
@@ -115,7 +115,7 @@ static void LongCalls(const struct Place* at) {
   }
 }
 
-/* The same where the data of one rank has holes, and where there is one buffer only. */
+/* The same, but the data of one rank has holes, or there is one buffer only. */
 static void LongCallsElsewhere(const struct Place* at) {
   enum { kWords = 16 << 10 };
   MPI_Datatype spread;
@@ -153,7 +153,7 @@ static void Awaken(const struct Place* world, double seconds) {
   EXPECT(sum == world->size * (world->size - 1) / 2);
 }
 
-/* A message that needs its sender, which is in a barrier already. */
+/* This message needs its sender, which is in a barrier already. */
 static void BesideMessages(const struct Place* world) {
   enum { kLong = 1 << 20 };
   char* data = calloc(kLong, 1);
@@ -187,8 +187,8 @@ static void ManyCommunicators(const struct Place* world) {
   }
 }
 
-/* One structure holds what is sent and what is received: both buffers are its address, and the
- * datatypes say where in it. Often enough that all go through the memory they share. */
+/* One structure holds what is sent and what is received. Both buffers are its address, and the
+ * datatypes say where the data lie. There are enough calls for all ranks to use shared memory. */
 static void OneBuffer(const struct Place* at) {
   enum { kBlock = 40 };
   int* const both = out;

@@ -94,7 +94,7 @@ static inline struct Wide Widen(const int* counts, const int* displacements, int
   return error != MPI_SUCCESS ? error : Complete(&request);
 #endif
 
-/* How many blocks there are: those of the other group on an intercommunicator. */
+/* Returns how many blocks there are; on an intercommunicator it is those of the other group. */
 static inline int SizeOf(MPI_Comm comm) {
   int size = 0, inter = 0;
   if (comm == MPI_COMM_NULL) return 0;

@@ -14,9 +14,7 @@ enum { kWords = 64 << 10, kRanksMax = 16 };
 static int rank, size, odd;
 static int in[kWords * kRanksMax], out[kWords * kRanksMax];
 
-static int BcastOfMore(MPI_Comm comm) {
-  return MPI_Bcast(in, odd ? 16 : 2, MPI_INT, 0, comm);
-}
+static int BcastOfMore(MPI_Comm comm) { return MPI_Bcast(in, odd ? 16 : 2, MPI_INT, 0, comm); }
 static int BcastFromAnother(MPI_Comm comm) {
   return MPI_Bcast(in, 100, MPI_INT, odd ? 1 % (size - 1) : 0, comm);
 }
@@ -54,19 +52,14 @@ static int AllreduceInsteadOfBarrier(MPI_Comm comm) {
 typedef int (*Call)(MPI_Comm comm);
 static const struct Case {
   Call call;
-  int error_class;   /* of whoever notices, unless a later call does */
-  int all_must_see;  /* all wait for all */
+  int error_class;  /* the rank that notices gets it, unless a later call does */
+  int all_must_see; /* all wait for all */
 } cases[] = {
-    {BcastOfMore, MPI_ERR_TRUNCATE, 0},
-    {BcastFromAnother, MPI_ERR_ROOT, 0},
-    {ReduceOfLess, MPI_ERR_TRUNCATE, 0},
-    {AllreduceOfMore, MPI_ERR_TRUNCATE, 1},
-    {AllgatherOfMore, MPI_ERR_TRUNCATE, 1},
-    {AlltoallOfLess, MPI_ERR_TRUNCATE, 1},
-    {BarrierInsteadOfBcast, MPI_ERR_OTHER, 0},
-    {BcastInsteadOfBarrier, MPI_ERR_OTHER, 1},
-    {BcastFromItself, MPI_ERR_OTHER, 0},
-    {AllreduceInsteadOfBarrier, MPI_ERR_OTHER, 1},
+    {BcastOfMore, MPI_ERR_TRUNCATE, 0},        {BcastFromAnother, MPI_ERR_ROOT, 0},
+    {ReduceOfLess, MPI_ERR_TRUNCATE, 0},       {AllreduceOfMore, MPI_ERR_TRUNCATE, 1},
+    {AllgatherOfMore, MPI_ERR_TRUNCATE, 1},    {AlltoallOfLess, MPI_ERR_TRUNCATE, 1},
+    {BarrierInsteadOfBcast, MPI_ERR_OTHER, 0}, {BcastInsteadOfBarrier, MPI_ERR_OTHER, 1},
+    {BcastFromItself, MPI_ERR_OTHER, 0},       {AllreduceInsteadOfBarrier, MPI_ERR_OTHER, 1},
 };
 
 static void Try(int i) {
@@ -91,7 +84,7 @@ static void Try(int i) {
   if (!seen_by_any || seen_by_all < cases[i].all_must_see) fprintf(stderr, "case %d\n", i);
   EXPECT(seen_by_any);
   EXPECT(seen_by_all || !cases[i].all_must_see);
-  /* Now nobody goes on as if nothing were. */
+  /* Now no rank goes on as if all were well. */
   EXPECT(MPI_Barrier(comm) != MPI_SUCCESS);
   MPI_Comm_free(&comm);
 }

@@ -24,7 +24,7 @@ SHARED_CPUS = ["--param", "p2p.wait.mode=oversubscribed",
                "--param", "launcher.shepherd.silence_ms=120000"]
 TIME_LIMIT_S = 300
 
-# Ranks on each host: hosts in {1, 2^M, 2^M + X} x placement {1, P, P_i} x ranks in {1, 2^N, 2^N + X}.
+# The numbers of ranks on each host: hosts in {1, 2^M, 2^M + X} x placement {1, P, P_i} x ranks in {1, 2^N, 2^N + X}.
 CELLS = [
     [1], [4], [5],
     [1, 1], [2, 2], [3, 1], [1, 4],

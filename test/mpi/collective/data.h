@@ -29,16 +29,16 @@ static inline void MakeTypes(void) {
 static inline MPI_Datatype TypeOf(enum Layout layout) {
   return layout == kPlain ? MPI_INT : spread_type;
 }
-/* Elements that hold `integers`, which is even. */
+/* Returns how many elements hold `integers`, which is even. */
 static inline int CountOf(enum Layout layout, int integers) {
   return layout == kPlain ? integers : integers / 2;
 }
-/* Where integer k lies, counted in integers. */
+/* Returns where integer k lies, counted in integers. */
 static inline size_t At(enum Layout layout, size_t k) {
   return layout == kPlain ? k : k / 2 * 4 + k % 2 * 2;
 }
 
-/* A buffer for `integers`, everything a hole. */
+/* Makes a buffer for `integers` and fills it with the mark of holes. */
 static inline int* NewBuffer(enum Layout layout, size_t integers) {
   size_t words = layout == kPlain ? integers : integers * 2, i;
   int* buffer = malloc((words + 4) * sizeof(int));
@@ -46,7 +46,7 @@ static inline int* NewBuffer(enum Layout layout, size_t integers) {
   return buffer;
 }
 
-/* What `from` has for `to` at place k. */
+/* Returns what `from` has for `to` at place k. */
 static inline int Datum(int from, int to, int k) { return from * 1000003 + to * 1009 + k * 7 + 1; }
 
 static inline void Fill(int* buffer, enum Layout layout, size_t first, int count, int from,
@@ -55,7 +55,7 @@ static inline void Fill(int* buffer, enum Layout layout, size_t first, int count
   for (k = 0; k < count; ++k) buffer[At(layout, first + (size_t)k)] = Datum(from, to, k);
 }
 
-/* Counts what differs; prints the first. */
+/* Counts the differences and prints the first one. */
 static inline void CheckFilled(const char* what, const int* buffer, enum Layout layout,
                                size_t first, int count, int from, int to) {
   int k;
@@ -80,7 +80,7 @@ static inline void CheckHole(const char* what, const int* buffer, enum Layout la
   }
 }
 
-/* The holes inside the elements were not touched. */
+/* Checks that the holes inside the elements were not touched. */
 static inline void CheckHoles(const char* what, const int* buffer, enum Layout layout,
                               size_t integers) {
   size_t k;

@@ -10,7 +10,7 @@
 
 static int rank, size, in[4 * kRanksMax], out[4 * kRanksMax], counts[kRanksMax], places[kRanksMax];
 
-/* One mistake or more for each operation, in the form that is set. */
+/* Makes at least one mistake for each operation, in the form that is set. */
 static void EachOperation(void) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   MPI_Datatype types[kRanksMax];
@@ -54,7 +54,7 @@ static void EachOperation(void) {
                Alltoallw(in, counts, places, types, out, counts, places, types, comm));
 }
 
-/* No mistakes: no data, from one and the same buffer. */
+/* These are no mistakes: calls without data may use the same buffer twice. */
 static void NoData(void) {
   const int none[kRanksMax] = {0};
   EXPECT_CLASS(MPI_SUCCESS, MPI_Reduce_scatter(in, in, none, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
@@ -62,7 +62,7 @@ static void NoData(void) {
   EXPECT_CLASS(MPI_SUCCESS, MPI_Allreduce(in, in, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
 }
 
-/* No mistakes: displacements that are addresses. */
+/* These are no mistakes: displacements may be addresses. */
 static void Addresses(void) {
   MPI_Count ones[kRanksMax];
   MPI_Aint to[kRanksMax];
@@ -88,7 +88,8 @@ static void Info(void) {
   EXPECT_CLASS(MPI_ERR_INFO, MPI_Comm_dup_with_info(MPI_COMM_WORLD, none, &made));
 }
 
-/* No mistakes: a null buffer on the side that has no data, and displacements that are addresses. */
+/* These are no mistakes: a side without data may have a null buffer, and displacements may be
+ * addresses. */
 static void NoBuffer(void) {
   const MPI_Comm comm = MPI_COMM_WORLD;
   const int ahead = rank + 1 < size, behind = rank > 0, next = rank + 1, previous = rank - 1;

@@ -11,7 +11,7 @@
 static int rank, size;
 static MPI_Comm comm;
 
-/* Blocks of the v-forms: even numbers of integers, zeros among them, in reverse order with gaps. */
+/* The v-forms have blocks of even numbers of integers, also of none, in reverse order with gaps. */
 static int Block(int r) { return 2 * ((r * 3 + 1) % 4); }
 static int Pair(int a, int b) { return 2 * ((a * b + a + b) % 5); }
 
@@ -118,7 +118,8 @@ static void TestAlltoall(enum Layout from, enum Layout into, int n, int in_place
   free(receive);
 }
 
-/* Displacements in integers, last rank first, with 2 integers between blocks. Returns the sum. */
+/* Fills in displacements in integers, last rank first, with 2 integers between blocks. Returns the
+ * sum. */
 static int Layout(const int* counts, int* displacements) {
   int at = 2, r;
   for (r = size - 1; r >= 0; --r) {
@@ -128,7 +129,7 @@ static int Layout(const int* counts, int* displacements) {
   return at;
 }
 
-/* The same counted in elements. */
+/* Does the same counted in elements. */
 static void ToElements(enum Layout layout, int* values) {
   int r;
   for (r = 0; r < size; ++r) values[r] = CountOf(layout, values[r]);
@@ -160,7 +161,7 @@ static void TestGathervScatterv(enum Layout one, enum Layout many, int root, int
   }
   CheckHoles("gatherv", all, many, (size_t)total);
 
-  /* And back. */
+  /* The way back. */
   for (r = 0; r < size && rank == root; ++r) Fill(all, many, (size_t)places[r], Block(r), root, r);
   if (rank == root && in_place) {
     Scatterv(all, counts, displacements, TypeOf(many), MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root,
@@ -236,7 +237,7 @@ static void TestAlltoallv(enum Layout from, enum Layout into, int in_place) {
   free(receive);
 }
 
-/* Every block in the layout that its sender's and receiver's ranks say. */
+/* The ranks of its sender and its receiver say which layout a block has. */
 static void TestAlltoallw(int in_place) {
   MPI_Datatype send_types[kRanksMax], receive_types[kRanksMax];
   int send_counts[kRanksMax], send_at[kRanksMax], receive_counts[kRanksMax], receive_at[kRanksMax];
@@ -306,7 +307,7 @@ static void TestAll(void) {
   MPI_Comm_size(comm, &size);
   for (i = 0; i < (int)(sizeof lengths / sizeof lengths[0]); ++i) {
     const int n = lengths[i];
-    const int step = n > 4000 ? size / 2 + 1 : 1; /* long ones from some roots only */
+    const int step = n > 4000 ? size / 2 + 1 : 1; /* only some roots send long ones */
     enum Layout a = i % 2 == 0 ? kPlain : kSpread, b = i % 3 == 0 ? kSpread : kPlain;
     for (root = 0; root < size; root += step) {
       Barrier(comm);
@@ -324,7 +325,8 @@ static void TestAll(void) {
       TestAlltoall(b, a, n, in_place);
     }
   }
-  for (root = 0; root < size; root += size - 1 + (size == 1)) /* in segments; the next at once */
+  for (root = 0; root < size;
+       root += size - 1 + (size == 1)) /* it goes in segments; the next call follows at once */
     for (i = 0; i < 3; ++i) TestBcast(root == 0 ? kPlain : kSpread, 300002, root);
   for (in_place = 0; in_place < 2; ++in_place) {
     TestAllgatherv(kPlain, kSpread, in_place);
@@ -348,7 +350,7 @@ int main(int argc, char** argv) {
     const int world_rank = rank, world_size = size;
     comm = world;
     TestAll();
-    /* Reversed; and without the last one if that leaves an odd number. */
+    /* The ranks are reversed, and of an even number the last one is left out. */
     MPI_Comm_split(world, world_size > 2 && world_size % 2 == 0 && world_rank == world_size - 1,
                    -world_rank, &comm);
     TestAll();

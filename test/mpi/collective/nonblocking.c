@@ -61,7 +61,7 @@ static void TestManyAtOnce(int how) {
   int i, token = rank, got = -1, sum = 0, flag = 0;
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   for (i = 0; i < kInFlight; ++i) requests[i] = Begin(i, &in[i], out[i]);
-  /* In between, with everything under way. */
+  /* This is done while everything is under way. */
   MPI_Sendrecv(&token, 1, MPI_INT, next, 3, &got, 1, MPI_INT, previous, 3, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   EXPECT(got == previous);

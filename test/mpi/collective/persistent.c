@@ -114,7 +114,7 @@ static void Make(enum Kind kind, MPI_Datatype pair, MPI_Op sum) {
   }
 }
 
-/* What rank `from` gives to block `to` in start `turn`. */
+/* Returns what rank `from` gives to block `to` in start `turn`. */
 static int Value(enum Kind kind, int turn, int from, int to, int k) {
   return kind * 100000 + turn * 10000 + from * 100 + to * 10 + k;
 }
@@ -131,7 +131,7 @@ static void FillIn(enum Kind kind, int turn) {
     }
 }
 
-/* The sum of what ranks [0, end) give to block `to`. */
+/* Returns the sum of what ranks [0, end) give to block `to`. */
 static int SumOf(enum Kind kind, int turn, int end, int to, int k) {
   int from, sum = 0;
   for (from = 0; from < end; ++from) sum += Value(kind, turn, from, to, k);
@@ -253,7 +253,7 @@ static void Spread(void) {
   free(buffer);
 }
 
-/* A request freed while it is active completes all the same: nobody's result is missing. */
+/* A request that is freed while it is active completes all the same, and no result is missing. */
 static void FreedWhileActive(void) {
   static int in, out;
   MPI_Request request;

@@ -51,7 +51,7 @@ run -n 1 --param collective.include=basic "$program" : \
   -n 1 env -u LAMINA_COMPONENT_PATH "$program" | grep -q 'loaded the components' &&
   fail "a component that was left out matters"
 
-# So do ranks that were told to.
+# Ranks that were told to choose differently say so, too.
 output=$(run -n 1 -x LAMINA_COLLECTIVE_ALLREDUCE_ALGORITHM=ring "$program" : -n 1 "$program") &&
   fail "ranks with different settings went on"
 grep -q 'with ".*LAMINA_COLLECTIVE_ALLREDUCE_ALGORITHM=ring.*settings.*must be alike' <<<"$output" ||

@@ -14,7 +14,7 @@
 
 #include "test/mpi/collective/random_task.h"
 
-/* Drawn alike by all ranks; false where this one is no member. */
+/* All ranks draw the same. Returns false if this one is no member. */
 static int DrawTask(struct Task* task, unsigned* state, unsigned id) {
   static const int counts[] = {0, 1, 2, 3, 5, 8, 17, 64, 200, 1000, 5000};
   const int place = (int)Draw(state, (unsigned)place_count);
@@ -74,7 +74,7 @@ static void Finish(struct Task* task) {
   free(task->out);
 }
 
-/* Those under way, in any order. */
+/* Completes the calls that are under way, in any order. */
 static void Complete(struct Task* tasks, int count, unsigned* own_state) {
   int order[kInFlight], i;
   for (i = 0; i < count; ++i) order[i] = i;

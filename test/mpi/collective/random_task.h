@@ -49,7 +49,7 @@ static const unsigned kUntouched = 0xdeadbeefu;
 struct Place {
   MPI_Comm comm;
   int rank, size;
-  int blocks; /* how many there are: of the other group, if there is one */
+  int blocks; /* how many blocks; those of the other group, if there is one */
   int side;   /* 0 or 1 where there are two groups */
   int inter;
 };
@@ -86,11 +86,11 @@ static unsigned Draw(unsigned* state, unsigned below) {
   return (*state >> 4) % below;
 }
 
-/* Word k of what rank `from` of group `side` has for rank `to` of the other. */
+/* Returns word k of what rank `from` of group `side` has for rank `to` of the other. */
 static unsigned Datum(unsigned id, int side, int from, int to, size_t k) {
   return Mix(Mix(Mix(id, (unsigned)(side * 1000 + from)), (unsigned)to), (unsigned)k);
 }
-/* Elements of that block where blocks differ. */
+/* Returns the elements of that block in calls whose blocks differ. */
 static int CountOf(const struct Task* task, int side, int from, int to) {
   return (int)(Mix(Mix(task->id, (unsigned)(side * 1000 + from)), (unsigned)to + 77) %
                (unsigned)(task->count + 1));
@@ -103,7 +103,7 @@ static MPI_Datatype TypeOf(const struct Task* task) {
   if (task->kind == kSpread) return spread;
   return task->kind == kFunctions ? function : MPI_UNSIGNED;
 }
-/* Where word k lies: the spread type has a hole behind each of its two words. */
+/* Returns where word k lies. The spread type has a hole behind each of its two words. */
 static size_t At(const struct Task* task, size_t k) { return task->kind == kSpread ? 2 * k : k; }
 
 static unsigned* NewBuffer(const struct Task* task, size_t words) {
@@ -124,7 +124,8 @@ static void ComposeFunctions(void* left, void* right, int* length, MPI_Datatype*
   }
 }
 
-/* Word k, and for functions k + 1, of the reduction of ranks [0, last) of group `side`. */
+/* Computes word k, and for functions also k + 1, of the reduction of ranks [0, last) of group
+ * `side`. */
 static void Fold(const struct Task* task, int side, int last, size_t k, unsigned result[2]) {
   int rank;
   for (rank = 0; rank < last; ++rank) {
@@ -175,7 +176,7 @@ static int AtRoot(const struct Task* task) {
   return task->place->rank == task->root &&
          (!task->place->inter || task->place->side == task->root_side);
 }
-/* Has this process a part in a rooted operation other than being the root? */
+/* Tells whether this process has a part in a rooted operation without being its root. */
 static int IsLeaf(const struct Task* task) {
   return task->place->inter ? task->place->side != task->root_side : 1;
 }
@@ -187,7 +188,7 @@ static int Reduces(enum Operation operation) { return operation >= kReduce; }
 static int Given(enum Operation operation) {
   return operation >= kGatherv && operation <= kAlltoallw;
 }
-/* One block per destination, one per source? */
+/* Tells whether there is one block per destination or one per source. */
 static int ManyIn(enum Operation operation) {
   return operation == kScatter || operation == kScatterv || operation == kAlltoall ||
          operation == kAlltoallv || operation == kAlltoallw;
@@ -226,7 +227,7 @@ static void PrepareMovement(struct Task* task) {
   int i;
   task->in_words = LayOut(task, task->in_counts, task->in_begins, 1);
   task->out_words = LayOut(task, task->out_counts, task->out_begins, 0);
-  if (!ManyIn(task->operation)) { /* one block, for all alike */
+  if (!ManyIn(task->operation)) { /* the same block for all */
     task->in_counts[0] =
         Given(task->operation) ? CountOf(task, place->side, place->rank, 0) : task->count;
     task->in_words = (size_t)task->in_counts[0] * (size_t)words;
@@ -268,7 +269,7 @@ static void PrepareReduction(struct Task* task) {
   size_t elements = (size_t)task->count, k;
   int i;
   if (task->operation == kReduceScatterBlock || task->operation == kReduceScatter) {
-    /* As much on either side of an intercommunicator. */
+    /* Both sides of an intercommunicator have the same amount. */
     elements *= (size_t)(place->size * (place->inter ? place->blocks : 1));
     for (i = 0; i < place->size; ++i) {
       const size_t square = (size_t)(place->size * place->size);

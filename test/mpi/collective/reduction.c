@@ -35,7 +35,7 @@ static void Multiply(void* in, void* inout, int* length, MPI_Datatype* type) {
   (void)type;
   for (i = 0; i < *length; ++i) b[i] = Product(a[i], b[i]);
 }
-/* Sums of the spread type: two integers with holes. */
+/* Adds elements of the spread type, which are two integers with holes. */
 static void AddPairs(void* in, void* inout, int* length, MPI_Datatype* type) {
   int *a = in, *b = inout, i;
   (void)type;
@@ -145,7 +145,8 @@ static void TestSpread(int n, int root) {
   free(out);
 }
 
-/* Sums whose rounding depends on the order: the same bits everywhere, and in every repetition. */
+/* The rounding of these sums depends on the order. All ranks and all repetitions must get the same
+ * bits. */
 static void TestSameBits(int n) {
   double* in = malloc((size_t)n * sizeof *in);
   double* out = malloc((size_t)n * sizeof *out);
@@ -189,7 +190,7 @@ static void TestPredefined(void) {
   if (rank == size - 1) EXPECT(largest == (double)best.value);
 }
 
-/* A structure of which the first member does not travel, and that vector instructions will read. */
+/* The first member of this structure does not travel, and vector instructions will read it. */
 struct Placed {
   double stays;
   double number;

@@ -94,7 +94,7 @@ static void Together(MPI_Comm comm, int turn) {
   Sum(comm, turn, 1, -1);
 }
 
-/* Round the ring in both directions, contiguous and with holes. */
+/* Data go round the ring in both directions, contiguous and with holes. */
 static void Apart(MPI_Comm comm, int turn) {
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
   MPI_Datatype every_other;

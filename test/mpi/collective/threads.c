@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
   for (i = 0; i < kThreads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   InThreads(Work);
   for (i = 0; i < kThreads; ++i) EXPECT(wrong[i] == 0);
-  /* Started here, completed by whichever thread. */
+  /* Calls are started here, and any thread completes them. */
   for (i = 0; i < kThreads; ++i)
     MPI_Iallreduce(&rank, &results[i], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &shared[i]);
   InThreads(WaitForOne);

@@ -12,7 +12,7 @@ fail() {
   exit 1
 }
 
-# trials OPERATION BYTES CALLS AREA : what was said of them
+# trials OPERATION BYTES CALLS AREA prints what the ranks said about their trials.
 trials() {
   local output
   output=$(timeout 50 "$mpiexec" --oversubscribe -n 4 --param p2p.wait.mode=oversubscribed \
@@ -22,14 +22,14 @@ trials() {
   grep 'weighed:' <<< "$output"
 }
 
-# weighs OPERATION BYTES CALLS AREA : so many calls decide
+# weighs OPERATION BYTES CALLS AREA checks that so many calls decide.
 weighs() {
   local said
   said=$(trials "$@") || return 1
   [[ $said == *"weighed: the board "*" ns, the board past the caches "*" ns" ]] || fail "$*: $said"
 }
 
-# decides OPERATION BYTES LEAST AREA : at least so many calls do, and at most 12 of each way
+# decides OPERATION BYTES LEAST AREA checks that at least so many calls decide, and at most 12 of each way.
 decides() {
   weighs "$1" "$2" $(($3 - 1)) "$4" && fail "$*: fewer calls were enough"
   weighs "$1" "$2" $((8 + 12 * ways)) "$4" || fail "$*: nothing was weighed"
@@ -44,12 +44,12 @@ short=$((8 + 6 * ways)) long=$((1 + 3 * ways))
 for operation in bcast alltoall; do
   decides $operation 32768 $short 4194304
   decides $operation 131072 $long 65536
-  # How many are too many depends on what disturbs them; hardly three times.
+  # How many calls are too many depends on disturbances, which hardly make it three times as many.
   attempts=0
   until weighs $operation 131072 $((short - 1)) 65536; do
     ((++attempts < 3)) || fail "$operation: a long one takes as many as a short one"
   done
 done
-# A bcast passes what it sends, not so much of each rank.
+# The size of a bcast is all that it sends and not the part of each rank.
 decides bcast 65536 $short 65536
 echo PASS

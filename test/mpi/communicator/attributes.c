@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   MPI_Type_free(&other);
   MPI_Type_free_keyval(&type_key);
 
-  /* On MPI_COMM_SELF: deleted by MPI_Finalize, the last one first. */
+  /* MPI_Finalize deletes attributes of MPI_COMM_SELF, the last one first. */
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Delete, &null_key, NULL);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, (void*)(MPI_Aint)1);
   MPI_Comm_set_attr(MPI_COMM_SELF, null_key, (void*)(MPI_Aint)2);

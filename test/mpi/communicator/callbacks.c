@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   MPI_Comm_create_keyval(CopyFails, Delete, &bad, NULL);
   MPI_Comm_create_keyval(CopyNot, Delete, &not_copied, NULL);
 
-  /* dup with a copy function that fails; what was copied before it is deleted again. */
+  /* A copy function fails during MPI_Comm_dup, and what was copied before it is deleted again. */
   MPI_Comm_set_attr(twin, key, &values[0]);
   MPI_Comm_set_attr(twin, not_copied, &values[2]);
   MPI_Comm_set_attr(twin, bad, &values[1]);
@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&other);
   EXPECT(deletions == 1 && other == MPI_COMM_NULL);
 
-  /* A delete function that refuses: nothing happens. */
+  /* A delete function refuses, so nothing happens. */
   refuse = 1;
   EXPECT(MPI_Comm_delete_attr(twin, key) != MPI_SUCCESS);
   EXPECT(Get(twin, key, &value) && value == &values[0]);
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_attr(twin, not_copied, &values[2]);
 #endif
 
-  /* A freed keyval still works for those who have it. */
+  /* A freed keyval still works for communicators that have it. */
   deletions = 0;
   freed = key;
   MPI_Comm_free_keyval(&key);
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   MPI_Comm_delete_attr(twin, freed);
   EXPECT(deletions == 2 && deleted_from == twin);
 
-  /* Wrong keys. */
+  /* Wrong keys are refused. */
   EXPECT(MPI_Comm_set_attr(twin, MPI_KEYVAL_INVALID, values) != MPI_SUCCESS);
   EXPECT(MPI_Comm_get_attr(twin, MPI_KEYVAL_INVALID, &value, &flag) != MPI_SUCCESS);
   EXPECT(MPI_Comm_delete_attr(twin, MPI_KEYVAL_INVALID) != MPI_SUCCESS);
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
   MPI_Comm_free_keyval(&bad);
   MPI_Comm_free_keyval(&not_copied);
 
-  /* On MPI_COMM_SELF in reverse order of setting; what is set again counts as set last. */
+  /* Attributes of MPI_COMM_SELF are deleted in reverse order; setting one again makes it the last.
+   */
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Delete, &key, NULL);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Delete, &bad, NULL);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Delete, &not_copied, NULL);

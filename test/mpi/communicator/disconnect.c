@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-  /* With an attribute, and after a message. */
+  /* This one has an attribute and has carried a message. */
   MPI_Comm_dup(MPI_COMM_WORLD, &twin);
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, Deleted, &keyval, NULL);
   MPI_Comm_set_attr(twin, keyval, &deleted);

@@ -60,7 +60,7 @@ static void Making(void) {
   EXPECT(ClassOf(MPI_Comm_free(&self)) == MPI_ERR_COMM);
   EXPECT(ClassOf(MPI_Comm_free(&nothing)) == MPI_ERR_COMM);
   EXPECT(self == MPI_COMM_WORLD && comm == MPI_COMM_NULL);
-  /* Those who are not in the group need not agree with anybody. */
+  /* Processes outside the group need not agree with any other. */
   MPI_Group_incl(world, 1, &zero, &first);
   EXPECT(MPI_Comm_create_group(MPI_COMM_WORLD, first, 1 << 30, &comm) == MPI_SUCCESS);
   EXPECT((comm == MPI_COMM_NULL) == (rank != 0));
@@ -96,7 +96,7 @@ static void Asking(void) {
   EXPECT(ClassOf(MPI_Comm_delete_attr(MPI_COMM_NULL, key)) == MPI_ERR_COMM);
 }
 
-/* The names of MPI-1, which share their code with today's. */
+/* The names of MPI-1 share their code with today's. */
 static void Old(void) {
   int key, flag, cell;
   void* value = NULL;

@@ -4,7 +4,7 @@
  */
 #include "test/mpi/check.h"
 
-/* `group` has exactly these ranks of `world`, in this order. */
+/* Checks that `group` has exactly these ranks of `world`, in this order. */
 static int Has(MPI_Group group, MPI_Group world, int n, const int* ranks) {
   int size, i;
   MPI_Group_size(group, &size);

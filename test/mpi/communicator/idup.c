@@ -4,7 +4,7 @@
  */
 #include "test/mpi/check.h"
 
-#if MPI_VERSION < 4 /* for peers */
+#if MPI_VERSION < 4 /* defined for other MPIs */
 #define MPI_Comm_idup_with_info(comm, info, newcomm, request) MPI_Comm_idup(comm, newcomm, request)
 #endif
 
@@ -31,7 +31,7 @@ static int Sum(MPI_Comm comm) {
 
 static int size, rank;
 
-/* Attributes are those of the moment of the call. */
+/* The duplicate has the attributes of the moment of the call. */
 static void Moment(MPI_Comm parent) {
   MPI_Comm made;
   MPI_Request request;
@@ -52,7 +52,7 @@ static void Moment(MPI_Comm parent) {
   MPI_Comm_free_keyval(&key);
 }
 
-/* Many at once, with collectives between them, completed in any order. */
+/* Many calls are under way with collectives between them, and complete in any order. */
 static void Many(MPI_Comm parent) {
   MPI_Comm made[COPIES], blocking;
   MPI_Request requests[COPIES];
@@ -85,7 +85,7 @@ static void Many(MPI_Comm parent) {
   for (i = 0; i < COPIES; ++i) MPI_Comm_free(&made[i]);
 }
 
-/* Of one member it is a local affair. */
+/* With one member the call is local. */
 static void Alone(void) {
   MPI_Comm made;
   MPI_Request request;
@@ -119,7 +119,7 @@ static void Errors(MPI_Comm parent) {
   EXPECT(ClassOf(MPI_Comm_idup_with_info(MPI_COMM_NULL, MPI_INFO_NULL, &made, &request)) ==
          MPI_ERR_COMM);
 #ifdef MPI_ABI_VERSION
-  /* One process's copy function fails: its call does, the others' succeed. */
+  /* The copy function of one process fails. So does its call, while those of the others succeed. */
   MPI_Comm_create_keyval(CopyFails, MPI_COMM_NULL_DELETE_FN, &bad_key, NULL);
   if (rank == size - 1) {
     MPI_Comm_set_attr(parent, bad_key, &value);

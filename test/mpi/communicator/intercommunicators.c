@@ -4,7 +4,8 @@
  */
 #include "test/mpi/check.h"
 
-#if MPI_VERSION < 4 /* for peers, one of which takes no intercommunicator as peer_comm */
+/* Other MPIs need these. One of them takes no intercommunicator as peer_comm. */
+#if MPI_VERSION < 4
 #define MPI_Comm_idup_with_info(comm, info, newcomm, request) MPI_Comm_idup(comm, newcomm, request)
 #define PEER MPI_COMM_WORLD
 #define REMOTE_LEADER (1 - side + 2 * (remote_size - 1))
@@ -31,8 +32,8 @@ static int RemoteSizeOf(MPI_Comm comm) {
   return value;
 }
 
-/* Everybody sends to every member of the other group what identifies the pair, and receives, one
- * half of it with MPI_ANY_SOURCE. */
+/* Every process sends what identifies the pair to every member of the other group. Half of that is
+ * received with MPI_ANY_SOURCE. */
 static void Talk(MPI_Comm inter, int base) {
   MPI_Request requests[16];
   int sent[16], got[16], i, me = RankIn(inter), others = RemoteSizeOf(inter), sum = 0;
@@ -79,7 +80,7 @@ static void Shape(MPI_Comm inter) {
   MPI_Group_free(&theirs);
 }
 
-/* The even ranks of the world come first, unless they say high. */
+/* The even ranks of the world come first, unless they pass high. */
 static void Merge(MPI_Comm inter) {
   MPI_Comm all;
   int evens_high, sum = 0, first;
@@ -91,7 +92,7 @@ static void Merge(MPI_Comm inter) {
     EXPECT(sum == size * (size - 1) / 2);
     MPI_Comm_free(&all);
   }
-  /* Both say the same: any order, but one that all agree on. */
+  /* If both pass the same, any order will do on which all agree. */
   MPI_Intercomm_merge(inter, 1, &all);
   first = rank;
   MPI_Bcast(&first, 1, MPI_INT, 0, all);
@@ -100,7 +101,7 @@ static void Merge(MPI_Comm inter) {
   MPI_Comm_free(&all);
 }
 
-/* Pairs by rank; then nobody on the other side chooses the same. */
+/* Ranks form pairs; then no process on the other side chooses the same colour. */
 static void Split(MPI_Comm inter) {
   MPI_Comm pair, none;
   MPI_Comm_split(inter, rank / 2, 0, &pair);
@@ -123,7 +124,7 @@ static void Split(MPI_Comm inter) {
   MPI_Comm_free(&pair);
 }
 
-/* The first of each side. */
+/* The first processes of both sides make an intercommunicator. */
 static void Create(MPI_Comm inter) {
   MPI_Group mine, first;
   MPI_Comm made;

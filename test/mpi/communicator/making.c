@@ -14,7 +14,7 @@ static int RankIn(MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   return rank;
 }
-/* Everybody adds one: the sum is the size only if exactly the members take part. */
+/* Every member adds one, so the sum is the size only if exactly the members take part. */
 static int Sum(MPI_Comm comm) {
   int one = 1, sum = 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
   EXPECT(SizeOf(node) >= 1 && Sum(node) == SizeOf(node));
   MPI_Comm_free(&node);
 
-  /* Many, one after the other and at once. */
+  /* Many communicators are made, one after the other and at once. */
   for (i = 0; i < 50; ++i) {
     MPI_Comm one, two;
     MPI_Comm_dup(half, &one);

@@ -30,7 +30,8 @@ static MPI_Comm By(int type, const char* key, const char* value) {
 }
 
 #ifdef MPI_ABI_VERSION
-/* A communicator for every type of hardware exactly if this process is restricted to one of it. */
+/* A type of hardware gives a communicator exactly if this process is restricted to one unit of it.
+ */
 static void EveryType(void) {
   MPI_Info info;
   int keys, i, length, flag;
@@ -65,7 +66,7 @@ static void Sets(int size) {
   EXPECT(part == MPI_COMM_NULL);
 }
 
-/* Until nothing is left to split, each part smaller than what it is made from. */
+/* This goes on until nothing is left to split. Each part is smaller than its origin. */
 static void Unguided(void) {
   MPI_Comm whole, part;
   MPI_Info info;

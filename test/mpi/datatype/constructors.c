@@ -8,7 +8,7 @@
 
 #define N 64
 
-/* Packing one element placed at memory[at] gives the ints at these distances from it. */
+/* Checks that packing one element at memory[at] gives the ints at these distances from it. */
 static void Holds(MPI_Datatype type, int at, int count, const int* distances, int line) {
   int memory[N], packed[N], position = 0, i, wrong = 0;
   for (i = 0; i < N; ++i) memory[i] = i, packed[i] = -1;
@@ -19,7 +19,7 @@ static void Holds(MPI_Datatype type, int at, int count, const int* distances, in
   ++failures;
   fprintf(stderr, "line %d: %d bytes packed, %d ints are wrong\n", line, position, wrong);
 }
-/* A macro, so that a list in braces can be given; frees the type. */
+/* This is a macro so that a list in braces can be passed. It frees the type. */
 #define HOLDS(type, at, ...)                                                     \
   do {                                                                           \
     const int distances[] = {__VA_ARGS__};                                       \

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
   ARE(&status, mixed, 1, 3);
   status = Received(5, MPI_INT, 5);
   ARE(&status, mixed, MPI_UNDEFINED, 7);
-  /* No whole number of basic elements. */
+  /* These bytes are no whole number of basic elements. */
   status = Received(1, MPI_INT, 5);
   ARE(&status, MPI_DOUBLE, MPI_UNDEFINED, MPI_UNDEFINED);
   /* Elements without data: none were received. */

@@ -7,7 +7,7 @@
 
 enum { kRows = 7, kColumns = 5, kCells = kRows * kColumns };
 
-/* The coordinate of the process that has element `i` of a dimension. */
+/* Returns the coordinate of the process that has element `i` of a dimension. */
 static int Owner(int i, int size, int kind, int argument, int processes) {
   if (kind == MPI_DISTRIBUTE_NONE) return 0;
   if (argument == MPI_DISTRIBUTE_DFLT_DARG)
@@ -28,7 +28,8 @@ static void Deal(int order, const int* kinds, const int* arguments, const int* g
     MPI_Type_commit(&type);
     MPI_Type_get_extent(type, &lower, &extent);
     MPI_Pack(memory, 1, type, packed, sizeof packed, &position, MPI_COMM_SELF);
-    /* In the order of memory: the last dimension is the fast one in C, the first in Fortran. */
+    /* This follows the order of memory: the last dimension is the fast one in C, the first in
+     * Fortran. */
     for (slow = 0; slow < sizes[order == MPI_ORDER_C ? 0 : 1]; ++slow)
       for (fast = 0; fast < sizes[order == MPI_ORDER_C ? 1 : 0]; ++fast) {
         const int row = order == MPI_ORDER_C ? slow : fast,

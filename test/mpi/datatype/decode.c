@@ -11,7 +11,7 @@
 
 enum { kEntriesMax = 20000, kMemory = 1 << 20 };
 
-/* A type map: where each basic element lies and how long it is, and the bounds. */
+/* A type map says where each basic element lies and how long it is, and what the bounds are. */
 typedef struct {
   int count;
   MPI_Aint* places;
@@ -68,8 +68,8 @@ static void AddBlock(Map* map, const Map* inner, MPI_Aint displacement, int leng
 
 static Map Interpret(MPI_Datatype type);
 
-/* The type map of a derived type from its constructor's arguments; `inner` has those of its types.
- */
+/* Makes the type map of a derived type from its constructor's arguments. `inner` has the maps of
+ * the types among these. */
 static void Rebuild(Map* map, int combiner, const int* n, const MPI_Aint* a, const Map* inner) {
   int bounds = 0, i, j;
   const MPI_Aint extent = Extent(inner);
@@ -197,7 +197,7 @@ static MPI_Datatype Random(int depth) {
   return made;
 }
 
-/* True if `count` elements stay within the memory around its middle. */
+/* Tells whether `count` elements stay within the memory around its middle. */
 static int Reaches(const Map* map, int count) {
   int i;
   for (i = 0; i < map->count; ++i) {

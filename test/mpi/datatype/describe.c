@@ -132,7 +132,7 @@ static void Envelopes(void) {
   FAILS(MPI_ERR_TYPE, MPI_Type_get_envelope(MPI_DATATYPE_NULL, &ni, &na, &nd, &combiner));
   FAILS(MPI_ERR_TYPE,
         MPI_Type_get_contents(MPI_DATATYPE_NULL, 3, 0, 1, integers, addresses, types));
-  /* A named type has no contents; room for less than there is is an error. */
+  /* A named type has no contents, and arrays that are too short for the contents are an error. */
   FAILS(MPI_ERR_TYPE, MPI_Type_get_contents(MPI_INT, 0, 0, 0, integers, addresses, types));
   FAILS(MPI_ERR_ARG, MPI_Type_get_contents(type, 2, 0, 1, integers, addresses, types));
   FAILS(MPI_ERR_ARG, MPI_Type_get_contents(type, 3, 0, 0, integers, addresses, types));

@@ -6,7 +6,7 @@
 
 #include "test/mpi/check.h"
 
-/* Errors come back, whatever object they are raised on. */
+/* Makes errors return, whatever object they are raised on. */
 static inline void ReturnErrors(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

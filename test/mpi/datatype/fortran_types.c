@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   MPI_Type_create_f90_complex(15, 307, &again);
   EXPECT(type == again);
 
-  /* Ready for communication and for reductions, and good to build from. */
+  /* These types are ready for communication, for reductions and for building others. */
   MPI_Type_create_f90_integer(9, &type);
   WORKS(MPI_Reduce_local(sum, more, 2, type, MPI_SUM));
   EXPECT(more[0] == 11 && more[1] == 22);

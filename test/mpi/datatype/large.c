@@ -5,7 +5,7 @@
  */
 #include "test/mpi/datatype/expect.h"
 
-/* What MPI_Type_get_envelope_c and MPI_Type_get_contents_c say. */
+/* Checks what MPI_Type_get_envelope_c and MPI_Type_get_contents_c say. */
 static void Decodes(MPI_Datatype type, int combiner, int integers, int counts, MPI_Count first,
                     MPI_Count last, int line) {
   MPI_Count ni, na, nc, nd, large[16] = {0};

@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   BOUNDS(type, 48, 0, 480, 4 * (1 + 2 * 4 + 3 * 20), 4 * (1 + 4 + 2 * 20 + 1));
   MPI_Type_free(&type);
 
-  /* Process 3 of a 2 x 2 grid: rows 2, 3, 6 and columns 3, 4 of 7 x 5. */
+  /* Process 3 of a 2 x 2 grid has rows 2, 3, 6 and columns 3, 4 of 7 x 5. */
   MPI_Type_create_darray(4, 3, 2, grid, distribs, args, processes, MPI_ORDER_C, MPI_INT, &type);
   BOUNDS(type, 4 * 3 * 2, 0, 4 * 35, 4 * (2 * 5 + 3), 4 * (4 * 5 + 2));
   MPI_Type_free(&type);

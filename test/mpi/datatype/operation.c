@@ -4,7 +4,7 @@
  */
 #include "test/mpi/check.h"
 
-/* 2 x 2 matrices: not commutative, so the order shows. */
+/* Products of 2 x 2 matrices do not commute, so the order shows. */
 static void Multiply(void* in, void* inout, int* length, MPI_Datatype* type) {
   int i;
   (void)type;

@@ -11,7 +11,7 @@
 
 #include "test/mpi/datatype/expect.h"
 
-/* 6 op 3 for numbers, as the type itself computes it. */
+/* Reduces 6 and 3 and checks the results. */
 #define NUMBERS(type, c_type)                             \
   do {                                                    \
     const c_type six[2] = {6, 6};                         \
@@ -77,7 +77,7 @@
     EXPECT(out[0] == -1);                                           \
     FAILS(MPI_ERR_OP, MPI_Reduce_local(in, out, 1, type, MPI_MAX)); \
   } while (0)
-/* The lower value and, where values are equal, the lower index. */
+/* The result is the lower value, or the lower index of equal values. */
 #define PAIRS(type, value_type, index_type)                                  \
   do {                                                                       \
     const struct {                                                           \
@@ -114,7 +114,7 @@ static void Table(void) {
   INTEGERS(MPI_UNSIGNED_LONG_LONG, unsigned long long);
   INTEGERS(MPI_SIGNED_CHAR, signed char);
   LOGICALS(MPI_SIGNED_CHAR, signed char);
-  /* Not of the standard's table, but of every MPI. */
+  /* The standard's table lacks these, but every MPI has them. */
   INTEGERS(MPI_CHAR, char);
   LOGICALS(MPI_CHAR, char);
   INTEGERS(MPI_UNSIGNED_CHAR, unsigned char);
@@ -166,7 +166,7 @@ static void Table(void) {
   PAIRS(MPI_2INTEGER, int, int);
 }
 
-/* Optional types: not every MPI has them. */
+/* These types are optional, and not every MPI has them. */
 static void Optional(void) {
 #if defined(MPI_ABI_VERSION)
   /* IEEE binary16: 1.5 + 0.25, 65504 + 65504 overflows, the smallest number twice. */
@@ -177,7 +177,7 @@ static void Optional(void) {
   out[0] = 0xbe00; /* -1.5 */
   WORKS(MPI_Reduce_local(in, out, 1, MPI_REAL2, MPI_MAX));
   EXPECT(out[0] == 0x3e00);
-  /* 2048 + 1 lies in the middle: to the even one. */
+  /* 2048 + 1 lies in the middle and rounds to the even one. */
   {
     const uint16_t one[2] = {0x3c00, 0x4200};
     uint16_t large[2] = {0x6800, 0x6800};

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   MPI_Pack(&matrix[0][2], 1, column, buffer, sizeof buffer, &position, MPI_COMM_WORLD);
   EXPECT(position <= room + bytes);
 
-  /* To the next rank as it is. */
+  /* The packed data go to the next rank as they are. */
   end = position;
   MPI_Sendrecv_replace(buffer, sizeof buffer, MPI_PACKED, (rank + 1) % size, 1,
                        (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -34,7 +34,7 @@ static void Transpose(int n) {
     for (j = 0; j < n; ++j) wrong += to[i * n + j] != previous * 1e7 + j * n + i;
   EXPECT(wrong == 0);
 
-  /* And back: rows leave, columns arrive, without blocking. */
+  /* On the way back rows leave and columns arrive, without blocking. */
   {
     MPI_Request requests[2];
     double* again = malloc(sizeof(double) * n * n);
@@ -51,7 +51,7 @@ static void Transpose(int n) {
   free(to);
 }
 
-/* Structs with holes; the holes of the receiver are not touched. */
+/* Structs have holes, and those of the receiver are not touched. */
 static void Structs(int n) {
   struct cell {
     char tag;
@@ -91,7 +91,7 @@ static void Structs(int n) {
   free(to);
 }
 
-/* Less than was asked for: whole elements, and elements cut in the middle. */
+/* Less arrives than was asked for: whole elements, and elements that are cut in the middle. */
 static void Partial(void) {
   MPI_Datatype pair;
   int data[8] = {1, 2, 3, 4, 5, 6, 7, 8}, into[8] = {0}, count;
@@ -112,7 +112,7 @@ static void Partial(void) {
   MPI_Type_free(&pair);
 }
 
-/* Absolute addresses with MPI_BOTTOM. */
+/* Absolute addresses go with MPI_BOTTOM. */
 static void Absolute(void) {
   int first = 10 + rank, second = 20 + rank, into[2] = {0, 0};
   MPI_Aint places[2];

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   EXPECT(calls == 2 && last_code == MPI_ERR_OTHER);
   MPI_Comm_free(&twin);
 
-  /* Texts, and classes of the application. */
+  /* Errors have texts, and applications have classes of their own. */
   MPI_Error_string(MPI_SUCCESS, text, &length);
   EXPECT(length > 0 && (int)strlen(text) == length);
   MPI_Add_error_class(&error_class);

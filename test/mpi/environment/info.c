@@ -5,7 +5,7 @@
  */
 #include "test/mpi/check.h"
 
-#if MPI_VERSION < 4 /* for peers */
+#if MPI_VERSION < 4 /* defined for other MPIs */
 #define MPI_Info_get_string(info, key, length, value, flag) \
   MPI_Info_get(info, key, *(length)-1, value, flag)
 #endif
@@ -131,7 +131,7 @@ static void Hints(void) {
   MPI_Comm_free(&twin);
 }
 
-/* What is asked for and supported is granted to a session and what belongs to it. */
+/* A supported request is granted to a session and to its communicators. */
 static void MemoryKinds(void) {
   MPI_Session session;
   MPI_Info info, got;

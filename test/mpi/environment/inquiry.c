@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   MPI_Info_get_valuelen(MPI_INFO_ENV, "command", &length, &flag);
   EXPECT(!flag || length > 0);
 
-  /* MPI_Fint and friends. */
+  /* Handles and statuses become Fortran's and return unchanged. */
   MPI_Comm_dup(MPI_COMM_WORLD, &twin);
   EXPECT(MPI_Comm_f2c(MPI_Comm_c2f(twin)) == twin);
   EXPECT(MPI_Comm_c2f(twin) == MPI_Comm_c2f(twin) &&

@@ -106,7 +106,7 @@ contains
     call MPI_Comm_free_keyval(keyval, ierror)
   end subroutine
 
-  ! What MPI-2.0 deprecated: attributes are of type INTEGER.
+  ! MPI-2.0 deprecated these, whose attributes are of type INTEGER.
   subroutine old_attributes
     integer :: keyval, comm, value
     logical :: flag

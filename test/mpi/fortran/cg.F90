@@ -107,7 +107,7 @@ contains
                        requests(4), ierror)
   end subroutine
 
-  ! q = A p, where A p is four times the middle less the neighbours.
+  ! Computes q = A p, which is four times the middle less the neighbours.
   subroutine multiply()
     integer :: columns
     call MPI_STARTALL(4, requests, ierror)

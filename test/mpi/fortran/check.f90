@@ -18,7 +18,7 @@ contains
   end subroutine
 end module
 
-! What the compiler cannot see through: MPI-5.0, section 19.1.17, for programs with mpif.h.
+! The compiler cannot see through this (MPI-5.0, section 19.1.17). It is for programs with mpif.h.
 subroutine touch(buffer)
   implicit none
   integer :: buffer(*)

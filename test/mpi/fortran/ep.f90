@@ -44,7 +44,7 @@ program ep
   call passed()
 contains
 
-  ! a * b modulo 2**46, in pieces of 23 bits.
+  ! Computes a * b modulo 2**46 in pieces of 23 bits.
   pure integer(long) function product_of(a, b)
     integer(long), intent(in) :: a, b
     integer(long) :: high, low

@@ -97,7 +97,7 @@ contains
     call MPI_Request_free(request(2))
   end subroutine
 
-  ! Fewer elements than the section has; elements of another size than the datatype.
+  ! These calls use fewer elements than the section has, or elements of another size than the datatype.
   subroutine parts
     double precision, asynchronous :: mine(n, 3), theirs(n, 3)
     double precision :: expected(n, 3)
@@ -213,7 +213,7 @@ contains
       call expect(all(mine(5, :) == [(1000 * round + 50 + i, i=1, n)]), 'persistent broadcast')
       sums(3, :) = -1
       call expect(all(sums == -1), 'nothing else, persistent reduction')
-      ! Inactive: nothing comes back a second time.
+      ! The request is inactive, so nothing comes back a second time.
       mine(5, :) = 7
       call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
       call expect(all(mine(5, :) == 7), 'an inactive request touches nothing')
@@ -222,7 +222,7 @@ contains
     call MPI_Request_free(requests(2))
   end subroutine
 
-  ! Rows of a matrix, a partition for each two elements of every other one.
+  ! The message is rows of a matrix, with a partition for each two elements of every other row.
   subroutine partitioned
     integer, asynchronous :: mine(8, 6), theirs(8, 6)
     integer :: i, round
@@ -264,7 +264,7 @@ contains
     call MPI_Request_free(receive)
   end subroutine
 
-  ! A datatype with gaps, applied to a section with gaps: every other element of a row.
+  ! A datatype with gaps is applied to a section with gaps, which is every other element of a row.
   subroutine derived_types
     integer, asynchronous :: mine(n, n), theirs(n, n)
     integer :: expected(n, n), count

@@ -2,11 +2,10 @@
  * The C half of interop.f90: what Fortran made is used here, and the other way round.
  */
 #include <mpi.h>
-
 #include <stddef.h>
 #include <string.h>
 
-/* Handles (MPI-5.0, section 19.3.4): Fortran's integers become C's handles. */
+/* Fortran's integers become C's handles (MPI-5.0, section 19.3.4). */
 int handles_in_c_(MPI_Fint* comm, MPI_Fint* type, MPI_Fint* op, MPI_Fint* info) {
   char value[16];
   int flag = 0;
@@ -20,7 +19,7 @@ int handles_in_c_(MPI_Fint* comm, MPI_Fint* type, MPI_Fint* op, MPI_Fint* info) 
          MPI_Comm_f2c(MPI_Comm_c2f(MPI_COMM_NULL)) == MPI_COMM_NULL;
 }
 
-/* A datatype, a communicator and a pending receive for Fortran. */
+/* Makes a datatype, a communicator and a pending receive for Fortran. */
 void handles_from_c_(MPI_Fint* comm, MPI_Fint* type, MPI_Fint* request, int* received) {
   MPI_Comm c_comm;
   MPI_Datatype c_type;
@@ -34,7 +33,7 @@ void handles_from_c_(MPI_Fint* comm, MPI_Fint* type, MPI_Fint* request, int* rec
   *request = MPI_Request_c2f(c_request);
 }
 
-/* A status that Fortran received (section 19.3.5). */
+/* Reads a status that Fortran received (section 19.3.5). */
 int status_in_c_(MPI_Fint* f_status) {
   MPI_Status status;
   int count = 0;
@@ -43,7 +42,7 @@ int status_in_c_(MPI_Fint* f_status) {
   return status.MPI_TAG == 11 && status.MPI_SOURCE == 0 && count == 2;
 }
 
-/* Attributes (section 19.3.7): Fortran's integer is found here behind the pointer. */
+/* Fortran's attribute, an integer, is found here behind the pointer (section 19.3.7). */
 int attribute_in_c_(MPI_Fint* comm, MPI_Fint* keyval) {
   MPI_Aint* value = NULL;
   int flag = 0;
@@ -53,13 +52,13 @@ int attribute_in_c_(MPI_Fint* comm, MPI_Fint* keyval) {
 
 static int target;
 
-/* An attribute set here is to Fortran the pointer's value. */
+/* To Fortran, an attribute that is set here is the pointer's value. */
 void attribute_from_c_(MPI_Fint* comm, MPI_Fint* keyval, MPI_Aint* address) {
   MPI_Comm_set_attr(MPI_Comm_f2c(*comm), *keyval, &target);
   *address = (MPI_Aint)&target;
 }
 
-/* Does Fortran's own operation work when C reduces with it? */
+/* Tells whether Fortran's own operation works when C reduces with it. */
 int reduce_in_c_(MPI_Fint* op) {
   int in[2] = {3, 4};
   int inout[2] = {10, 20};
@@ -67,7 +66,7 @@ int reduce_in_c_(MPI_Fint* op) {
   return inout[0] == 13 && inout[1] == 24;
 }
 
-/* Fortran's error handler, called for an error made by C. */
+/* An error that C makes calls Fortran's error handler. */
 int error_in_c_(MPI_Fint* comm) {
   int nothing = 0;
   return MPI_Send(&nothing, 1, MPI_INT, 1000, 0, MPI_Comm_f2c(*comm)) != MPI_SUCCESS;

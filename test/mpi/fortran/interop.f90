@@ -13,7 +13,7 @@ program interop
   use recorded
   implicit none
   external :: add, handler
-  ! Functions of interop.c, so declared because C knows no LOGICAL.
+  ! These functions of interop.c are declared so because C knows no LOGICAL.
   integer, external :: handles_in_c, status_in_c, attribute_in_c, reduce_in_c, error_in_c, sizes_in_c
   integer :: ierror, comm, newtype, op, info, request, status(MPI_STATUS_SIZE), received, keyval
   integer :: type_size, errhandler, got(2)

@@ -133,7 +133,7 @@ contains
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierror)
   end subroutine
 
-  ! A datatype of absolute addresses and MPI_BOTTOM (section 5.1.12).
+  ! A datatype of absolute addresses goes with MPI_BOTTOM (section 5.1.12).
   subroutine absolute_addresses
     integer :: numbers(3), newtype
     real :: value
@@ -242,7 +242,7 @@ contains
     call MPI_Group_free(world, ierror)
   end subroutine
 
-  ! Logical arrays in and out (section 8.5).
+  ! Logical arrays go in and come out (section 8.5).
   subroutine topology
     integer :: cart, dims(2), coordinates(2), rank_in, source, dest
     logical :: periods(2), kept(2)

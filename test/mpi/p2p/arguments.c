@@ -15,7 +15,7 @@ typedef int (*ReceiveLarge)(void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, 
 static int ranks, value;
 static MPI_Request request, untouched;
 
-/* `call` with one argument after the other made bad. `last` is what follows the communicator. */
+/* Makes `call` with one bad argument after the other. `last` is what follows the communicator. */
 #define EACH(call, last)                                                                      \
   do {                                                                                        \
     request = untouched;                                                                      \
@@ -60,7 +60,7 @@ static void Receives(void) {
 #endif
 }
 
-/* Both halves of the functions that do both. */
+/* Functions that send and receive check both halves. */
 static void Exchanges(void) {
   int in = -1;
   const MPI_Comm comm = MPI_COMM_WORLD;

@@ -27,7 +27,7 @@ static void Fill(int round) {
   for (int i = 0; i < kBytes; ++i) out[i] = (unsigned char)(round + i / 4096);
 }
 
-/* Both send something long, so both are processes that do. */
+/* Both send something long, so both count as senders of long messages. */
 static void Exchange(int round) {
   Fill(round);
   MPI_Sendrecv(out, kBytes, MPI_BYTE, 1 - rank, kLong, in, kBytes, MPI_BYTE, 1 - rank, kLong,
@@ -52,7 +52,7 @@ static void Wait(MPI_Request* request, int round) {
 
 static atomic_int waiting_thread;
 
-/* What rank 1 says once its long message has gone. */
+/* Rank 1 says this once its long message has gone. */
 static void* AwaitDone(void* unused) {
   waiting_thread = (int)gettid();
   MPI_Recv(NULL, 0, MPI_BYTE, 1, kDone, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

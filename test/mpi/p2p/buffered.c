@@ -47,7 +47,7 @@ static void ProcessBuffer(void) {
   MPI_Buffer_detach(&address, &size);
   EXPECT(address == memory && size == room);
 
-  /* The room is there again, many times over. */
+  /* The room is used and given back many times over. */
   MPI_Buffer_attach(memory, room);
   for (int round = 0; round < 20; ++round) {
     MPI_Request request;
@@ -95,7 +95,7 @@ static void DetachOfNothing(void) {
   void* address = out;
   int size = -1;
   MPI_Count size_c = -1;
-  /* As if a buffer of no bytes were attached. */
+  /* This is as if a buffer of no bytes were attached. */
   EXPECT(MPI_Buffer_detach(&address, &size) == MPI_SUCCESS && size == 0);
   EXPECT(MPI_Buffer_detach_c(&address, &size_c) == MPI_SUCCESS && size_c == 0);
   EXPECT(MPI_Buffer_flush() == MPI_SUCCESS);
@@ -104,7 +104,7 @@ static void DetachOfNothing(void) {
   EXPECT(MPI_Comm_detach_buffer_c(MPI_COMM_WORLD, &address, &size_c) == MPI_SUCCESS && size_c == 0);
 }
 
-/* Is the request complete? Makes progress either way. */
+/* Makes progress and tells whether the request is complete. */
 static int IsComplete(MPI_Request request) {
   int flag = 0;
   MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
@@ -130,7 +130,7 @@ static void AutomaticAndFlush(void) {
   Fill(kMessages);
   MPI_Bsend(out, kInts, MPI_INT, right, kMessages, MPI_COMM_WORLD);
   MPI_Buffer_iflush(&later);
-  MPI_Barrier(MPI_COMM_WORLD); /* nobody receives before */
+  MPI_Barrier(MPI_COMM_WORLD); /* no receive comes before this */
   EXPECT(!IsComplete(flush) && !IsComplete(later));
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < kMessages; ++i) {
@@ -161,7 +161,7 @@ static void CommunicatorBuffer(void) {
   EXPECT(MPI_Comm_attach_buffer(comm, small, sizeof small) == MPI_SUCCESS);
   EXPECT(ClassOf(MPI_Comm_attach_buffer(comm, memory, sizeof memory)) == MPI_ERR_BUFFER);
   MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
-  /* The process's would do, but the communicator's goes first, and is too small. */
+  /* The process's buffer would do, but the communicator's goes first and is too small. */
   EXPECT(ClassOf(MPI_Bsend(out, kInts, MPI_INT, rank, 1, comm)) == MPI_ERR_BUFFER);
   Fill(1);
   EXPECT(MPI_Bsend(out, kInts, MPI_INT, rank, 1, other) == MPI_SUCCESS);

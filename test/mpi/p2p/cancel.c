@@ -37,7 +37,7 @@ static void Unmatched(int is_long) {
     EXPECT(EndsCancelled(&request));
     request = Start(is_long, 2);
   }
-  MPI_Barrier(MPI_COMM_WORLD); /* nobody receives while others take back */
+  MPI_Barrier(MPI_COMM_WORLD); /* no rank receives while others take back */
   MPI_Recv(in, 1, is_long ? spread : MPI_INT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   EXPECT(in[0] == 2);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -53,7 +53,7 @@ static void Matched(int is_long) {
   EXPECT(in[0] == 3);
 }
 
-/* More than there is room for, so that the last ones have not left. */
+/* These are more than there is room for, so that the last ones have not left. */
 static void Waiting(void) {
   static int words[kWords];
   static MPI_Request requests[kMany];

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     EXPECT(in[0] == 'x' && in[bytes / 2] == '!');
   }
 
-  /* What comes after does not inherit the error. */
+  /* The next messages do not inherit the error. */
   MPI_Irecv(two, 2, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);
   EXPECT(MPI_Wait(&request, &status) == MPI_SUCCESS && status.MPI_SOURCE == MPI_PROC_NULL);
   MPI_Isend(two, 2, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request);

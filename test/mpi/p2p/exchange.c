@@ -40,7 +40,7 @@ static void Ring(int count, int large) {
       break;
     }
 
-  /* The same in place. */
+  /* Do the same in place. */
   if (large)
     MPI_Isendrecv_replace_c(out, count, MPI_INT, right, 6, left, 6, MPI_COMM_WORLD, &request);
   else
@@ -52,7 +52,7 @@ static void Ring(int count, int large) {
   free(out);
 }
 
-/* Rank r gives to r + 1; the ends have nobody. */
+/* Rank r gives to r + 1, and the ends have MPI_PROC_NULL. */
 static void Line(void) {
   const int right = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
   const int left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
@@ -72,7 +72,7 @@ static void Line(void) {
   EXPECT(out == (left == MPI_PROC_NULL ? rank : left));
 }
 
-/* Columns of a matrix go out, rows come in. */
+/* Columns of a matrix leave, and rows arrive. */
 static void DerivedTypes(void) {
   enum { kRows = 300, kColumns = 40 };
   static double matrix[kRows][kColumns], column[kRows];

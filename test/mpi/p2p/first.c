@@ -17,7 +17,8 @@
 
 enum { kPatience_ms = 10000 };
 
-/* The name of `rank`'s socket, in no file system; the ranks of a job have one parent. */
+/* Makes the name of `rank`'s socket, which is in no file system. It contains the ranks' common
+ * parent. */
 static socklen_t NameOf(int rank, struct sockaddr_un* name) {
   memset(name, 0, sizeof *name);
   name->sun_family = AF_UNIX;

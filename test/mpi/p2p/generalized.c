@@ -206,7 +206,7 @@ static void ErrorsComeBack(void) {
 }
 
 #ifdef MPI_ABI_VERSION
-/* Others do not look: the standard only calls these erroneous. */
+/* Other MPIs do not check these, because the standard only calls them erroneous. */
 static void MisuseIsNoticed(void) {
   struct State state;
   MPI_Request request = Begin(&state, 1), receive;

@@ -78,7 +78,7 @@ static void WithBigTypes(int mebibytes, int seed) {
   MPI_Type_free(&mebibyte);
 }
 
-/* Out of every 64 KiB all but the last KiB is sent, and lands in the same places. */
+/* All but the last KiB of every 64 KiB is sent and lands in the same places. */
 static void WithHoles(int mebibytes, int seed) {
   const long long bytes = ((long long)mebibytes << 20);
   const int blocks = mebibytes * 16;

@@ -22,7 +22,8 @@ static int* seen; /* how often each ticket to this rank came, by sender, thread 
 
 static int LengthOf(int number) { return number % 6 == 5 ? kIntsMax : 2 + number % 9; }
 
-/* Every rank sends kMessages numbered messages to every rank; all are received from anybody. */
+/* Every rank sends kMessages numbered messages to every rank, and all are received with
+ * MPI_ANY_SOURCE. */
 static void PrivateTraffic(int thread, int round) {
   const int total = kMessages * ranks;
   int* out = malloc((size_t)total * kIntsMax * sizeof *out);
@@ -70,7 +71,7 @@ static void PrivateTraffic(int thread, int round) {
   free(out);
 }
 
-/* Each thread sends kTickets tickets to every rank and receives as many, of anybody's. */
+/* Each thread sends kTickets tickets to every rank and receives as many of any sender. */
 static void SharedTraffic(int thread, int round) {
   const int total = kTickets * ranks;
   int(*out)[4] = malloc((size_t)total * sizeof *out);

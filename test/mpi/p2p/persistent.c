@@ -97,7 +97,7 @@ static void LargeForms(void) {
 #endif
 }
 
-/* Messages, partitions and nothing in one call. */
+/* One call has messages, partitions and inactive requests. */
 static void MixedKinds(void) {
 #if MPI_VERSION >= 4
   int from[4] = {1, 2, 3, 4}, to[4] = {0, 0, 0, 0}, plain_from = 9, plain_to = 0;

@@ -36,10 +36,10 @@ static void BothOrders(void) {
           if (mode == 2) {
             for (int look = 0; look < 5; ++look) {
               MPI_Test(&send, &flag, MPI_STATUS_IGNORE);
-              EXPECT(!flag); /* nobody has begun to receive it */
+              EXPECT(!flag); /* no receive has begun */
             }
           }
-          if (mode == 1) MPI_Wait(&send, MPI_STATUS_IGNORE); /* needs nobody */
+          if (mode == 1) MPI_Wait(&send, MPI_STATUS_IGNORE); /* needs no other process */
           MPI_Irecv(in, sizes[s], MPI_INT, rank, 1, MPI_COMM_WORLD, &receive);
         }
         MPI_Wait(&receive, &status);

@@ -24,7 +24,7 @@ static int IsEmpty(const MPI_Status* status) {
 static int in[6];
 static const int out[2] = {31, 32};
 
-/* Receives of one int with tags 0, 1, ...; tag `bad` gets two. */
+/* Posts receives of one int with tags 0, 1, ...; the one with tag `bad` gets two ints. */
 static void StartReceives(MPI_Request requests[], int count, int bad) {
   for (int i = 0; i < count; ++i) MPI_Irecv(&in[i], 1, MPI_INT, 0, i, MPI_COMM_SELF, &requests[i]);
   for (int i = 0; i < count; ++i) MPI_Send(out, i == bad ? 2 : 1, MPI_INT, 0, i, MPI_COMM_SELF);
@@ -158,7 +158,7 @@ static void Fields(void) {
   EXPECT(ClassOf(MPI_Get_elements(MPI_STATUS_IGNORE, MPI_INT, &value)) == MPI_ERR_ARG);
 }
 
-/* Looks at several requests, none of which they end. */
+/* These look at several requests and end none of them. */
 static void Looks(void) {
   MPI_Request requests[4], kept[4];
   MPI_Status statuses[4], status;

@@ -37,7 +37,7 @@ static int NotCancelled(void* state, int complete) {
   return MPI_SUCCESS;
 }
 
-/* What the waiting thread does; `number` is told first. */
+/* The waiting thread does this; `number` is told first. */
 static void Wait(int way, int number) {
   MPI_Status status;
   MPI_Message message;

@@ -66,7 +66,7 @@ static void Marking(void) {
   EXPECT(ClassOf(MPI_Cancel(&send)) == MPI_ERR_REQUEST);
   EXPECT(ClassOf(MPI_Request_free(&receive)) == MPI_ERR_REQUEST && receive != MPI_REQUEST_NULL);
 
-  /* None of the above has marked anything. */
+  /* No call above has marked anything. */
   EXPECT(MPI_Pready(1, send) == MPI_SUCCESS);
   EXPECT(ClassOf(MPI_Pready(1, send)) == MPI_ERR_ARG);
   EXPECT(ClassOf(MPI_Pready_range(0, 2, send)) == MPI_ERR_ARG);

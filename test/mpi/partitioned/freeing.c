@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     Transfer(rank, &partitioned, data);
     MPI_Request_free(&partitioned);
   }
-  /* The pair that was freed has matched; the next one is the next one. */
+  /* The pair that was freed had matched, so the next one matches the next one. */
   if (rank < 2) {
     Transfer(rank, &partitioned, data);
     MPI_Start(&partitioned);

@@ -37,7 +37,7 @@ static void OneByOne(int rank, int send_partitions, int receive_partitions, int 
       MPI_Start(&request);
       int readable = 0;
       for (int p = 0; p < send_partitions; ++p) {
-        /* All that is complete with the partition that was marked last. */
+        /* The transfer is complete with the partition that was marked last. */
         for (; readable < (p + 1) * step / part; ++readable) {
           flag = 0;
           while (!flag) MPI_Parrived(request, readable, &flag);

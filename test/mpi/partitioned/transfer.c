@@ -100,8 +100,8 @@ static void TypesWithHoles(int send_holes, int receive_holes, int send_partition
   MPI_Request_free(&both[1]);
 }
 
-/* Two transfers with the same envelope match in the order in which they were initialised, on either
- * side, whatever the order in which they are started; other messages do not match them. */
+/* Two transfers with the same envelope match in the order in which both sides have initialised
+ * them, whatever the order in which they start. Other messages do not match them. */
 static void OrderOfInitialisation(void) {
   int out[2] = {-1, -1}, in[2] = {-1, -1}, plain_out = 77, plain_in = -1;
   MPI_Request sends[2], receives[2], plain;
@@ -162,7 +162,7 @@ static void NoBytes(void) {
   MPI_Request_free(&receive);
 }
 
-/* A receive that is never matched can be freed, and so can what was never started. */
+/* A receive that is never matched can be freed, and so can a request that was never started. */
 static void NeverStarted(void) {
   int value = 0;
   MPI_Request send, receive;

@@ -39,7 +39,7 @@ double MPI_Wtime(void) {
   return PMPI_Wtime();
 }
 
-/* Section 15.2.4: 0 turns profiling off, 1 on; what comes after is ours. */
+/* 0 turns profiling off and 1 turns it on (section 15.2.4); larger numbers are ours. */
 int MPI_Pcontrol(const int level, ...) {
   va_list more;
   counting = level != 0;

@@ -59,7 +59,7 @@ int main(void) {
   EXPECT(ClassOf(MPI_Session_set_errhandler(session, other)) == MPI_ERR_ERRHANDLER);
   MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
 
-  /* Without an object the initial handler is asked: here it returns. */
+  /* Without an object the initial handler is called, which returns here. */
   EXPECT(ClassOf(MPI_Session_get_info(none, &info)) == MPI_ERR_SESSION);
   EXPECT(ClassOf(MPI_Session_finalize(&none)) == MPI_ERR_SESSION);
   EXPECT(ClassOf(MPI_Session_get_num_psets(none, MPI_INFO_NULL, &value)) == MPI_ERR_SESSION);

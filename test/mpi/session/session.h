@@ -32,7 +32,7 @@ static inline int RankIn(MPI_Comm comm) {
   MPI_Comm_rank(comm, &value);
   return value;
 }
-/* Everybody adds one. */
+/* Every member adds one. */
 static inline int Sum(MPI_Comm comm) {
   int one = 1, sum = 0;
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);

@@ -5,7 +5,7 @@
  */
 #include "test/mpi/session/session.h"
 
-/* Twice the same members, different contexts: what is sent in one is not seen in the other. */
+/* The same members have two contexts, and what is sent in one is not seen in the other. */
 static void KeepApart(MPI_Comm one, MPI_Comm two) {
   int size = SizeOf(one), next = (RankIn(one) + 1) % size, before = (RankIn(one) + size - 1) % size;
   int first = 1, second = 2, in = 0;
@@ -33,7 +33,7 @@ static void Cycle(int round) {
   EXPECT(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
-/* Members of part of the world only, made by them alone. */
+/* A part of the world makes a communicator without the others. */
 static void Halves(MPI_Session session) {
   MPI_Group world, half, other;
   MPI_Comm comm, inter, merged;
@@ -64,7 +64,7 @@ static void Halves(MPI_Session session) {
   MPI_Group_free(&world);
 }
 
-/* Only the bound on tags is there of the predefined attributes (section 9.1.2). */
+/* The bound on tags is the only predefined attribute here (section 9.1.2). */
 static void Attributes(MPI_Comm comm) {
   void* value = NULL;
   int flag = 0;

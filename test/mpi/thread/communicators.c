@@ -14,7 +14,7 @@ static MPI_Comm parents[kThreads];
 static MPI_Group everybody;
 static int rank, ranks, bad[kThreads];
 
-/* Sums over `comm`: a number that only this thread and round has. */
+/* Adds up a number over `comm` that only this thread and round has. */
 static void Use(int me, MPI_Comm comm, int number) {
   int sum = -1, size = 0, mine = 0, got = -1;
   MPI_Comm_size(comm, &size);

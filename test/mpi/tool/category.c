@@ -9,7 +9,7 @@ enum { kRoom = 512 };
 
 typedef int Lister(int, int, int*);
 
-/* `count` members below `limit`, and no more than asked for. */
+/* Checks that there are `count` members below `limit`, and no more than asked for. */
 static void Members(const char* name, int category, Lister* list, int count, int limit) {
   int indices[kRoom];
   for (int i = 0; i < kRoom; ++i) indices[i] = -7;
@@ -25,7 +25,7 @@ static void Members(const char* name, int category, Lister* list, int count, int
   }
 }
 
-/* Below `category` there are at most `left` levels. */
+/* Checks that there are at most `left` levels below `category`. */
 static void Descend(const char* name, int category, int left) {
   int indices[kRoom], below = 0;
   HOLDS_FOR(name, left > 0);

@@ -18,7 +18,7 @@ static int BytesOf(MPI_Datatype type) {
   return type == MPI_CHAR ? 1 : 8;
 }
 
-/* Section 15.3.3. `name` is the whole text. */
+/* Checks section 15.3.3. `name` is the whole text. */
 static void Cutting(int index, const char* name) {
   char text[8];
   int length = 3;

@@ -46,7 +46,7 @@ static void Sources(void) {
   HOLDS(MPI_T_source_get_timestamp(count, &ticks) == MPI_T_ERR_INVALID_INDEX);
 }
 
-/* What stands in `info` under "color" is `expected`. */
+/* Checks that `info` has `expected` under "color". */
 static void Color(MPI_Info info, const char* expected) {
   char value[16] = "";
   int length = sizeof value, flag = 0;

@@ -82,7 +82,7 @@ static void Unexpected(MPI_Comm comm) {
       Register("p2p.message.unexpected", MPI_T_CB_REQUIRE_MPI_RESTRICTED, &inside, OnMessage);
   MPI_T_event_registration later =
       Register("p2p.message.unexpected", MPI_T_CB_REQUIRE_NONE, &after, OnMessageAnswer);
-  MPI_Barrier(comm); /* everybody listens */
+  MPI_Barrier(comm); /* all ranks listen */
   MPI_Send(&value, 1, MPI_INT, next, kTag, comm);
   MPI_Probe(before, kTag, comm, MPI_STATUS_IGNORE);
   HOLDS(inside.calls == 1 && inside.safety == MPI_T_CB_REQUIRE_MPI_RESTRICTED);
@@ -94,7 +94,7 @@ static void Unexpected(MPI_Comm comm) {
   MPI_Recv(&value, 1, MPI_INT, before, kTag, comm, MPI_STATUS_IGNORE);
   HOLDS(MPI_T_event_handle_free(at_once, NULL, NULL) == MPI_SUCCESS);
   HOLDS(MPI_T_event_handle_free(later, NULL, NULL) == MPI_SUCCESS);
-  MPI_Barrier(comm); /* nobody listens any more */
+  MPI_Barrier(comm); /* no rank listens any more */
   MPI_Send(&value, 1, MPI_INT, next, kTag, comm);
   MPI_Recv(&value, 1, MPI_INT, before, kTag, comm, MPI_STATUS_IGNORE);
   HOLDS(inside.calls == 1 && after.calls == 1);

@@ -75,7 +75,7 @@ static void WithoutInterface(void) {
 #endif
 }
 
-/* Section 15.3.10: the codes are error classes, with texts. */
+/* The codes are error classes with texts (section 15.3.10). */
 static void Texts(void) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0, error_class = 0;

@@ -17,7 +17,7 @@ static inline void Holds(int holds, int line, const char* expression, const char
   fprintf(stderr, "line %d: does not hold: %s (%s)\n", line, expression, about);
 }
 #define HOLDS(expression) Holds((expression) ? 1 : 0, __LINE__, #expression, "")
-/* The same, saying for which variable. */
+/* Does the same and says for which variable. */
 #define HOLDS_FOR(about, expression) Holds((expression) ? 1 : 0, __LINE__, #expression, about)
 
 static inline int Ended(void) { return failures == 0 ? 0 : 1; }

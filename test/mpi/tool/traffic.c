@@ -27,7 +27,7 @@ static unsigned long long Read(MPI_T_pvar_handle handle) {
   return value;
 }
 
-/* Ten messages of 8 bytes to the next rank, that arrive before anybody asks for them. */
+/* Sends ten short messages to the next rank, which arrive before it asks for them. */
 static void Unexpected(int rank, int ranks, MPI_Comm comm) {
   MPI_Comm other = MPI_COMM_SELF, none = MPI_COMM_NULL;
   const int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
@@ -42,7 +42,7 @@ static void Unexpected(int rank, int ranks, MPI_Comm comm) {
   MPI_T_pvar_handle messages = Open("p2p.unexpected.messages", MPI_T_PVAR_CLASS_COUNTER, NULL);
   HOLDS(MPI_T_pvar_start(session, most) == MPI_SUCCESS);
   HOLDS(MPI_T_pvar_start(session, messages) == MPI_SUCCESS);
-  MPI_Barrier(MPI_COMM_WORLD); /* everybody counts */
+  MPI_Barrier(MPI_COMM_WORLD); /* all ranks count */
   for (int i = 0; i < kShort; ++i) MPI_Send(&value, 8, MPI_BYTE, next, i, comm);
   MPI_Probe(before, kShort - 1, comm, MPI_STATUS_IGNORE);
   HOLDS(Read(length) >= kShort);

@@ -14,7 +14,8 @@ static void Example(int n, int a, int b, int c, int x, int y, int z) {
   EXPECT(dims[0] == x && dims[1] == y && dims[2] == z);
 }
 
-/* The least spread of `left` more factors of n, none below `least`, and of those the least sum. */
+/* Finds the least spread of `left` more factors of n, none of them below `least`, and the least sum
+ * of factors with that spread. */
 static int best_spread, best_sum;
 static void Search(int n, int left, int smallest, int least, int sum) {
   int i;

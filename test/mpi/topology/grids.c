@@ -67,7 +67,7 @@ static void Grid(void) {
   if (grid != MPI_COMM_NULL) MPI_Comm_free(&grid);
 }
 
-/* Everybody beside everybody in a ring. */
+/* In a ring each process has its neighbours beside it. */
 static void Graph(void) {
   MPI_Comm graph;
   int index[64], edges[128], i, n, m, neighbours[2], kind;
@@ -116,7 +116,7 @@ static void DistributedGraph(void) {
   MPI_Comm_free(&graph);
 }
 
-/* A grid without dimensions has one process, which needs no coordinates (section 8.5.1). */
+/* A grid without dimensions has one process, which has no coordinates (section 8.5.1). */
 static void NoDimensions(void) {
   MPI_Comm point, row, all, none;
   int n, source, dims[1], drop[1] = {0}, periods[1] = {0}, kind;
@@ -140,7 +140,7 @@ static void NoDimensions(void) {
     MPI_Comm_free(&row);
     MPI_Comm_free(&point);
   }
-  /* All dimensions dropped. */
+  /* All dimensions are dropped. */
   dims[0] = size;
   MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &all);
   MPI_Cart_sub(all, drop, &row);
@@ -154,7 +154,8 @@ static void NoDimensions(void) {
   EXPECT(none == MPI_COMM_NULL);
 }
 
-/* Reordered, everybody still has one place, and MPI_Cart_map and MPI_Graph_map say which. */
+/* When ranks are reordered, each still has one place, and MPI_Cart_map and MPI_Graph_map say which.
+ */
 static void Reordered(void) {
   MPI_Comm made;
   int dims[2] = {0, 0}, periods[2] = {1, 0}, place, new_rank, seen[64] = {0}, all[64], i;
@@ -203,7 +204,7 @@ static void Weights(void) {
     }
   }
   MPI_Comm_free(&graph);
-  /* Nobody declares an edge. */
+  /* No process declares an edge. */
   MPI_Dist_graph_create(MPI_COMM_WORLD, 0, NULL, NULL, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 1,
                         &graph);
   MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);

@@ -87,7 +87,7 @@ static struct Wide Widen(const int* counts, const int* places, int n) {
 
 static int rank, size;
 
-/* Lists of this process. */
+/* The lists of this process. */
 struct Neighbourhood {
   MPI_Comm comm;
   int in, out, sources[kMax], destinations[kMax];
@@ -123,7 +123,7 @@ static int Alltoallw(const void* s, const int* sc, const MPI_Aint* sp, const MPI
           (s, from.counts, sp, st, r, to.counts, rp, rt, comm))
 }
 
-/* What `from` has in its block `block`. */
+/* Returns what `from` has in its block `block`. */
 static int Value(int from, int block, int k) { return from * 10000 + block * 100 + k; }
 static int Length(int from, int block) { return (from * 3 + block) % (kBlock + 1); }
 
@@ -234,7 +234,7 @@ static void Grids(void) {
   }
 }
 
-/* The n-th block from `from` to `to` in the order of its destinations. */
+/* Returns the n-th block from `from` to `to` in the order of its destinations. */
 static int NthTo(const int* edges, int count, int from, int to, int n) {
   int i, block = 0;
   for (i = 0; i < count; ++i) {
@@ -245,7 +245,7 @@ static int NthTo(const int* edges, int count, int from, int to, int n) {
   return -1;
 }
 
-/* Edges (from, to) in the order in which both ends list them. */
+/* These are edges (from, to) in the order in which both ends list them. */
 static void FromEdges(struct Neighbourhood* all, const int* edges, int count) {
   int i, j, seen;
   all->in = all->out = 0;
@@ -261,7 +261,8 @@ static void FromEdges(struct Neighbourhood* all, const int* edges, int count) {
 static void DistributedGraphs(void) {
   struct Neighbourhood all;
   int edges[2 * 4 * kMax], count = 0, r;
-  for (r = 0; r < size; ++r) { /* to the next, to oneself, to the next again, to the one after */
+  /* Each process has edges to the next one, to itself, to the next again and to the one after. */
+  for (r = 0; r < size; ++r) {
     const int to[4] = {(r + 1) % size, r, (r + 1) % size, (r + 2) % size};
     int i;
     for (i = 0; i < (r == size / 2 ? 1 : 4); ++i, ++count) {
@@ -275,14 +276,14 @@ static void DistributedGraphs(void) {
   CheckInAllForms(&all);
   MPI_Comm_free(&all.comm);
 
-  /* Nobody has neighbours. */
+  /* No process has neighbours. */
   all.in = all.out = 0;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 0, &all.comm);
   CheckInAllForms(&all);
   MPI_Comm_free(&all.comm);
 
-  /* The lists that the library makes of edges others declare: asked for, then used. */
+  /* The library makes these lists of edges that others declare; they are asked for, then used. */
   {
     const int from = (rank + 1) % size, degree = 2;
     int to[2], weighted, i;
@@ -294,7 +295,7 @@ static void DistributedGraphs(void) {
     EXPECT(all.in == 2 && all.out == 2 && !weighted);
     MPI_Dist_graph_neighbors(all.comm, kMax, all.sources, MPI_UNWEIGHTED, kMax, all.destinations,
                              MPI_UNWEIGHTED);
-    /* Where each source has its block for this process. */
+    /* Finds where each source has its block for this process. */
     for (form = kBlocking, i = 0; i < 1 && size > 2; ++i) {
       int in[2] = {0, 1}, out[2];
       Alltoall(in, 1, out, 1, MPI_INT, all.comm);
@@ -306,7 +307,7 @@ static void DistributedGraphs(void) {
   }
 }
 
-/* A ring as a graph, symmetric; of two processes every neighbour comes twice. */
+/* A ring is a symmetric graph. Among two processes every neighbour comes twice. */
 static void Graphs(void) {
   struct Neighbourhood all;
   int index[kMax], edges[2 * kMax], r;
