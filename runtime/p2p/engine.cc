@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/base/log.h"
+#include "runtime/base/sharing.h"
 #include "runtime/core/activity.h"
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
@@ -29,7 +30,7 @@ Engine::Engine(const Params& params, const waiting::WaitPolicy& policy, const Pl
       lanes_(place.job_ranks, carriers_, cards_, *this),
       dispatch_(lanes_, tokens_, scratch_),
       rendezvous_(lanes_, tokens_, scratch_, place.self,
-                  policy.spin_polls != 0 && params.push != "never"),
+                  policy.sharing == Sharing::kExclusive && params.push != "never"),
       delivery_(lanes_, rendezvous_),
       contexts_(place.self),
       watch_(policy_, *this, [] { TheEngine().watch().WakeThoseDone(); }) {}

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/base/sharing.h"
 #include "runtime/core/process.h"
 #include "runtime/p2p/sleeping.h"
 #include "runtime/p2p/tuning.h"
@@ -85,7 +86,7 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
 }
 
 void Watch::TestedInVain() {
-  const bool shares_cpu = policy_.spin_polls == 0 || waiting::Waiter::SharesCpu();
+  const bool shares_cpu = policy_.sharing == Sharing::kShared || waiting::Waiter::SharesCpu();
   if (core::process->lock.Wanted()) [[unlikely]]
     GiveWay(waiting::Yield);
   else if (shares_cpu && ++vain_tests_ % kVainTestsPerYield == 0)
