@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <utility>
 
 #include "launcher/shepherd/tuning.h"
@@ -34,10 +34,10 @@ void Source::Close() {
 }
 
 void Source::Read() {
-  std::array<char, kPieceBytes> bytes;
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
   // After a few pieces others get their turn, but the last call takes all it may.
   for (int turn = 0; (turn < 4 || last_call_) && credit_ > 0; ++turn) {
-    const ssize_t count = read(fd_, bytes.data(), std::min<std::size_t>(bytes.size(), credit_));
+    const ssize_t count = read(fd_, bytes.get(), std::min<std::size_t>(kPieceBytes, credit_));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN && !last_call_) return;
     if (count <= 0) {
@@ -45,7 +45,7 @@ void Source::Read() {
       return send_({});
     }
     credit_ -= static_cast<std::uint32_t>(count);
-    send_({bytes.data(), static_cast<std::size_t>(count)});
+    send_({bytes.get(), static_cast<std::size_t>(count)});
   }
   if (credit_ == 0) poller_->Watch(fd_, 0);
 }

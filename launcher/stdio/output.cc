@@ -6,9 +6,9 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <ctime>
+#include <memory>
 #include <utility>
 
 #include "launcher/stdio/tuning.h"
@@ -122,13 +122,13 @@ void Output::OnReadable(int, short, void* self) {
 }
 
 void Output::Read(Source* source) {
-  std::array<char, 65536> bytes;
-  const ssize_t count = read(source->fd, bytes.data(), bytes.size());
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  const ssize_t count = read(source->fd, bytes.get(), kPieceBytes);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   source->silent_looks = 0;
   Note(source);
   if (count > 0) {
-    merger_.Feed(source->index, {bytes.data(), static_cast<std::size_t>(count)});
+    merger_.Feed(source->index, {bytes.get(), static_cast<std::size_t>(count)});
   } else {
     merger_.End(source->index);
     Close(source);

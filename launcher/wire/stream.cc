@@ -5,11 +5,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
+#include <memory>
 
 namespace lamina::launcher::wire {
 namespace {
+
+constexpr std::size_t kPieceBytes = 65536;
 
 Direction Other(Direction direction) {
   return direction == Direction::kToShepherd ? Direction::kToLauncher : Direction::kToShepherd;
@@ -40,12 +42,12 @@ void Stream::Send(Kind kind, std::string_view payload) {
 }
 
 Result<bool> Stream::Receive() {
-  std::array<char, 65536> bytes;
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
   for (int turn = 0; turn < 16; ++turn) {  // bounded, so that others get their turn
-    const ssize_t count = read(in_, bytes.data(), bytes.size());
+    const ssize_t count = read(in_, bytes.get(), kPieceBytes);
     if (count > 0) {
-      reader_.Feed({bytes.data(), static_cast<std::size_t>(count)});
-      if (static_cast<std::size_t>(count) < bytes.size()) return true;
+      reader_.Feed({bytes.get(), static_cast<std::size_t>(count)});
+      if (static_cast<std::size_t>(count) < kPieceBytes) return true;
       continue;
     }
     if (count == 0) return false;

@@ -17,6 +17,15 @@ class ExitStatus(LaunchCase):
         job = self.run_job("true", ranks=4)
         self.assertEqual((job.returncode, job.stdout, job.stderr), (0, "", ""))
 
+    def test_a_small_stack(self):
+        for options in ((), ("--agent", "env NODE={host}", "-H", "n1:1,n2:1")):
+            job = subprocess.run(
+                ["sh", "-c", 'ulimit -s 64; exec "$@"', "sh",
+                 *command(ACTOR, "long=100000", ranks=2, options=options)],
+                check=False, capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                env=environment(self.mark))
+            self.assertEqual((job.returncode, len(job.stdout), job.stderr), (0, 200_002, ""))
+
     def test_a_slow_reader_is_no_timeout(self):
         process = self.start_job(ACTOR, "long=400000", ranks=2, options=["--timeout", "3"])
         # Its ranks have ended, but nobody has read what they wrote.

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <utility>
 
 #include "runtime/base/clock.h"
@@ -20,6 +20,7 @@
 namespace lamina::launcher::pbs {
 namespace {
 
+constexpr std::size_t kPieceBytes = 65536;
 constexpr int kAnswerTimeoutMs = 10'000;
 constexpr int kFarewellMs = 2'000;
 
@@ -109,12 +110,12 @@ Status TmCrew::Send(const std::string& bytes) {
 void TmCrew::Receive(int timeout_ms) {
   pollfd readable{connection_, POLLIN, 0};
   if (poll(&readable, 1, timeout_ms) <= 0) return;
-  std::array<char, 65536> bytes;
-  const ssize_t count = recv(connection_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  const ssize_t count = recv(connection_, bytes.get(), kPieceBytes, MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return Lose("pbs_mom has closed the connection");
   std::vector<TmReply> replies;
-  const Status status = session_.Feed({bytes.data(), static_cast<std::size_t>(count)}, &replies);
+  const Status status = session_.Feed({bytes.get(), static_cast<std::size_t>(count)}, &replies);
   for (const TmReply& reply : replies) Take(reply);
   if (!status.ok()) Lose(std::string(status.message()));
 }
