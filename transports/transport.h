@@ -23,6 +23,7 @@
 #include "runtime/base/environment.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/param.h"
+#include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
 #include "runtime/component/component.h"
 
@@ -151,6 +152,7 @@ struct Context {
   std::string node;               // short host name
   std::uint32_t local_ranks = 1;  // processes of the job on this node
   std::uint32_t job_ranks = 1;
+  Sharing sharing = Sharing::kExclusive;
   Inbox* inbox = nullptr;  // outlives the transport
 };
 

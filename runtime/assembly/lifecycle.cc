@@ -164,9 +164,11 @@ Status BringUp(core::Process* process) {
 
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   const std::uint32_t job_hash = Hash(identity.job);
-  p2p::OwnedEngine engine = p2p::MakeEngine(
-      engine_params, waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks),
-      {process->self, identity.job_ranks, job_hash}, process->bootstrap.get());
+  const waiting::WaitPolicy policy =
+      waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks);
+  p2p::OwnedEngine engine =
+      p2p::MakeEngine(engine_params, policy, {process->self, identity.job_ranks, job_hash},
+                      process->bootstrap.get());
   transport::Context context;
   context.settings = &process->settings;
   context.environment = &process->environment;
@@ -175,6 +177,7 @@ Status BringUp(core::Process* process) {
   context.node = identity.node;
   context.local_ranks = local_ranks;
   context.job_ranks = identity.job_ranks;
+  context.sharing = policy.sharing;
   context.inbox = p2p::InboxOf(engine.get());
   if (Status status = AddTransports(params, identity.apart, context, engine.get()); !status.ok())
     return status;

@@ -34,7 +34,8 @@ WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
                       std::uint32_t local_ranks) {
   const bool exclusive =
       params.mode == "exclusive" || (params.mode == "auto" && local_ranks <= allowed_cpus);
-  return {exclusive ? params.spin_polls : 0, params.yield_polls, params.awake_us, params.sleep_ms};
+  return {exclusive ? Sharing::kExclusive : Sharing::kShared, exclusive ? params.spin_polls : 0,
+          params.yield_polls, params.awake_us, params.sleep_ms};
 }
 
 bool Waiter::StillAwake() {

@@ -20,6 +20,7 @@
 #include <tuple>
 
 #include "runtime/base/param.h"
+#include "runtime/base/sharing.h"
 #include "transports/transport.h"
 
 namespace lamina::waiting {
@@ -53,14 +54,16 @@ inline constexpr std::tuple kWaitFields{
                     "Longest sleep before looking again whether the peers are still there."),
 };
 
-// Resolved for this process.
+// The parameters, resolved for this process.
 struct WaitPolicy {
-  std::uint32_t spin_polls = 0;
+  Sharing sharing = Sharing::kExclusive;
+  std::uint32_t spin_polls = 0;  // always 0 where ranks share CPUs
   std::uint32_t yield_polls = 100;
   std::uint32_t awake_us = 0;
   std::uint32_t sleep_ms = 200;
 };
-// `allowed_cpus`: CPUs this process may run on; `local_ranks`: ranks sharing the node.
+// `allowed_cpus` counts the CPUs this process may run on, `local_ranks` the job's ranks on its
+// node. This is the only place where the library decides whether ranks share CPUs.
 WaitPolicy MakePolicy(const WaitParams& params, std::uint32_t allowed_cpus,
                       std::uint32_t local_ranks);
 std::uint32_t AllowedCpus();

@@ -17,14 +17,18 @@ TEST(WaitPolicy, ComparesRanksWithCpus) {
   const WaitParams params;
   EXPECT_EQ(MakePolicy(params, 2, 2).spin_polls, params.spin_polls);
   EXPECT_EQ(MakePolicy(params, 2, 3).spin_polls, 0u);
+  EXPECT_EQ(MakePolicy(params, 2, 2).sharing, Sharing::kExclusive);
+  EXPECT_EQ(MakePolicy(params, 2, 3).sharing, Sharing::kShared);
 }
 
 TEST(WaitPolicy, ModeOverridesTheCount) {
   WaitParams params;
   params.mode = "oversubscribed";
   EXPECT_EQ(MakePolicy(params, 8, 1).spin_polls, 0u);
+  EXPECT_EQ(MakePolicy(params, 8, 1).sharing, Sharing::kShared);
   params.mode = "exclusive";
   EXPECT_EQ(MakePolicy(params, 1, 8).spin_polls, params.spin_polls);
+  EXPECT_EQ(MakePolicy(params, 1, 8).sharing, Sharing::kExclusive);
 }
 
 TEST(Waiter, PollsThenYieldsThenSleeps) {

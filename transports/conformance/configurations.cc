@@ -55,7 +55,7 @@ std::vector<Configuration> AllConfigurations() {
       Self("self", {}),
       Self("self_tiny_queue", {"transport.self.queue_bytes=2048"}),
       Shm("shm", {"transport.shm.fence=sleeper"}, true),
-      Shm("shm_together", {"p2p.wait.mode=exclusive", "transport.shm.joint_bytes_min=4096"}, true),
+      Shm("shm_together", {"transport.shm.joint_bytes_min=4096"}, true),
       Shm("shm_tiny_rings", {"transport.shm.ring_cells=2", "transport.shm.area_bytes=512"}, true),
       Shm("shm_no_single_copy", {"transport.shm.single_copy=never"}, false),
       Shm("shm_descriptor_sleep", {"transport.shm.fence=sleeper"}, true),

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/sharing.h"
 #include "transports/transport.h"
 
 namespace lamina::conformance {
@@ -21,9 +22,10 @@ struct Configuration {
   std::string name;
   transport::Component (*describe)() = nullptr;
   std::vector<std::string> params;  // "name=value"
-  bool descriptor_sleep = false;    // sleep on Bell::descriptor even where there is a word
-  bool other_processes = true;      // reaches more than the process itself
-  bool get = false;                 // these verbs must be there
+  Sharing sharing = Sharing::kExclusive;
+  bool descriptor_sleep = false;  // sleep on Bell::descriptor even where there is a word
+  bool other_processes = true;    // reaches more than the process itself
+  bool get = false;               // these verbs must be there
   bool zero_copy = false;
   std::vector<Exception> unsupported;        // permanent: skipped
   std::vector<Exception> expected_failures;  // temporary: a surprise pass fails

@@ -395,7 +395,7 @@ TEST(SharedCpu, OnePollFindsAFrameFromAnyOfManyPeers) {
   const std::vector<Configuration> all = AllConfigurations();
   Configuration shm = *std::find_if(all.begin(), all.end(),
                                     [](const Configuration& it) { return it.name == "shm"; });
-  shm.params.push_back("p2p.wait.mode=oversubscribed");
+  shm.sharing = Sharing::kShared;
   Node reader(shm, 0, kPeers + 1);
   std::vector<std::unique_ptr<Node>> peers;
   for (std::uint32_t id = 1; id <= kPeers; ++id) {

@@ -92,6 +92,7 @@ Node::Node(const Configuration& configuration, std::uint32_t id, std::uint32_t n
   context.self = transport::ProcessName{id + 1000};
   context.node = "testnode";
   context.local_ranks = context.job_ranks = nodes;
+  context.sharing = configuration.sharing;
   context.inbox = &inbox_;
   const transport::Component component = configuration.describe();
   const component::Offer offer = component.query(context);

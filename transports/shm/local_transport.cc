@@ -5,7 +5,6 @@
 #include <cpuid.h>
 #endif
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -66,14 +65,6 @@ bool InUse(const RingEntry& entry) {
   return state == RingState::kOpen || state == RingState::kClosed;
 }
 
-bool EverybodyHasACpu(const transport::Context& context) {
-  const param::Found* const mode = context.settings->Find("p2p.wait.mode");
-  if (mode != nullptr && mode->value != "auto") return mode->value == "exclusive";
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return true;
-  return context.local_ranks <= static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-}
-
 // Sleeps are rare where everybody has a CPU, and sends are what counts; see bell.h and params.h.
 bool SleeperFences(const Params& params, bool exclusive) {
   return params.fence == "auto" ? exclusive : params.fence == "sleeper";
@@ -97,7 +88,7 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
       inbox_(context.inbox),
       segment_(std::move(segment)),
       registered_(RegisterForFences()),
-      exclusive_(EverybodyHasACpu(context)),
+      exclusive_(context.sharing == Sharing::kExclusive),
       fence_all_(registered_ && SleeperFences(params, exclusive_)),
       single_copy_(params.single_copy == "auto"),
       probe_(std::make_unique<std::uint64_t>(segment_->address().token)) {
