@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/board/board.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <utility>
 
-#include "runtime/base/text.h"
+#include "runtime/memory/sealed_memory.h"
 
 namespace lamina::collective::board {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x33647261'6f626c6cull;  // "llboard3"
-constexpr std::size_t kPageBytes = 4096;
+using memory::WholePages;
 
-std::size_t WholePages(std::size_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
-
-// Everything before the ring.
+// The bytes before the ring.
 std::size_t LinesBytes(std::uint32_t ranks) {
   return WholePages(sizeof(BoardHeader) + ranks * (sizeof(Member) + kDepth * sizeof(Post)) +
                     kDepth * (sizeof(Gate) + sizeof(Post)));
@@ -32,60 +25,25 @@ std::size_t BoardBytes(const Invitation& invitation) {
          kSlots * invitation.slot_bytes;
 }
 
-// Closes on scope exit.
-struct Descriptor {
-  int value;
-  ~Descriptor() {
-    if (value >= 0) close(value);
-  }
-};
-
-Status Size(int descriptor, std::size_t bytes) {
-  // Asked first: growing a file beyond the limit would raise SIGXFSZ.
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
-    return Error(Code::kResource, "%zu bytes exceed the file size limit (ulimit -f)", bytes);
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0 ||
-      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return SystemError(Code::kResource, errno, "sizing a memfd to %zu bytes", bytes);
-  return {};
-}
-
-Result<std::byte*> Map(int descriptor, std::size_t bytes) {
-  void* base =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
-  if (base == MAP_FAILED)
-    return SystemError(Code::kResource, errno, "mmap of %zu shared bytes", bytes);
-  return static_cast<std::byte*>(base);
-}
-
-// A dead process has no program, not even before it is waited for.
-bool Alive(std::int32_t pid) {
-  char target[1];
-  return readlink(Format("/proc/%d/exe", pid).c_str(), target, sizeof target) >= 0 ||
-         (errno != ENOENT && errno != ESRCH);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_bytes) {
   Invitation invitation;
   invitation.ranks = static_cast<std::uint32_t>(ranks);
   invitation.slot_bytes = WholePages(area_bytes / kSlots);
-  invitation.pid = getpid();
-  Descriptor descriptor{memfd_create("lamina-board", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-  if (descriptor.value < 0) return SystemError(Code::kUnsupported, errno, "memfd_create");
   const std::size_t bytes = BoardBytes(invitation);
-  if (Status status = Size(descriptor.value, bytes); !status.ok()) return status;
-  struct stat info;
-  if (fstat(descriptor.value, &info) != 0) return SystemError(Code::kInternal, errno, "fstat");
-  invitation.inode = info.st_ino;
-  while (invitation.token == 0)
-    if (getrandom(&invitation.token, sizeof invitation.token, 0) != sizeof invitation.token)
-      return SystemError(Code::kResource, errno, "getrandom");
-  Result<std::byte*> base = Map(descriptor.value, bytes);
+  Result<memory::Descriptor> made = memory::MakeSealed("lamina-board", bytes);
+  if (!made.ok()) return std::move(made).status();
+  Result<memory::SealedName> name = memory::NameOf(*made);
+  if (!name.ok()) return std::move(name).status();
+  Result<std::uint64_t> token = memory::RandomToken();
+  if (!token.ok()) return std::move(token).status();
+  Result<std::byte*> base = memory::MapShared(*made, 0, bytes);
   if (!base.ok()) return std::move(base).status();
-  invitation.descriptor = std::exchange(descriptor.value, -1);
+  invitation.pid = name->pid;
+  invitation.inode = name->inode;
+  invitation.token = *token;
+  invitation.descriptor = made->Release();
   std::unique_ptr<Board> board(new Board(*base, bytes, invitation.descriptor, invitation));
   BoardHeader& header = board->header();
   header.magic = kMagic;
@@ -96,21 +54,18 @@ Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_byte
 }
 
 Result<std::unique_ptr<Board>> Board::Open(const Invitation& invitation) {
-  const std::string path = Format("/proc/%d/fd/%d", invitation.pid, invitation.descriptor);
-  Descriptor descriptor{open(path.c_str(), O_RDWR | O_CLOEXEC)};
-  if (descriptor.value < 0) return SystemError(Code::kUnsupported, errno, "open(%s)", path.c_str());
   const std::size_t bytes = BoardBytes(invitation);
-  struct stat info;
-  if (fstat(descriptor.value, &info) != 0 || info.st_ino != invitation.inode ||
-      static_cast<std::size_t>(info.st_size) != bytes)
-    return Error(Code::kUnsupported, "%s is another file", path.c_str());
-  Result<std::byte*> base = Map(descriptor.value, bytes);
+  Result<memory::Descriptor> opened =
+      memory::OpenSealed({invitation.pid, invitation.descriptor, invitation.inode}, bytes);
+  if (!opened.ok()) return std::move(opened).status();
+  Result<std::byte*> base = memory::MapShared(*opened, 0, bytes);
   if (!base.ok()) return std::move(base).status();
   std::unique_ptr<Board> board(new Board(*base, bytes, -1, invitation));
   const BoardHeader& header = board->header();
   if (header.magic != kMagic || header.token != invitation.token ||
       header.ranks != invitation.ranks || header.slot_bytes != invitation.slot_bytes)
-    return Error(Code::kUnsupported, "%s is another file", path.c_str());
+    return Error(Code::kUnsupported, "the memory that process %d offers is no board of this call",
+                 invitation.pid);
   return board;
 }
 
@@ -157,7 +112,7 @@ void Board::LookAfter(Number number) {
   for (Rank rank = 0; rank < ranks_; ++rank) {
     Member& one = member(rank);
     if (one.finished.load(std::memory_order_acquire) < number &&
-        !Alive(one.pid.load(std::memory_order_relaxed)))
+        !memory::IsRunning(one.pid.load(std::memory_order_relaxed)))
       Break();
   }
 }

@@ -112,7 +112,7 @@ class Board {
  public:
   // kResource, kUnsupported: no memory or no memfd; the message says what was asked for.
   static Result<std::unique_ptr<Board>> Create(Rank ranks, std::uint64_t area_bytes);
-  // kUnsupported: it cannot be opened from here (permissions, another pid namespace).
+  // Fails if it cannot be opened from here (permissions, another pid namespace, its maker is gone).
   static Result<std::unique_ptr<Board>> Open(const Invitation& invitation);
   ~Board();
   Board(const Board&) = delete;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory of the other members, read and written without their help (process_vm_readv and
-// process_vm_writev). A kernel may forbid it: CanReach asks once. It may forbid it later as well,
-// when a process has given up rights of its own.
+// The memory of the other members, read and written without their help (runtime/memory). A kernel
+// may forbid it: CanReach asks once. It may forbid it later as well, when a process has given up
+// rights of its own.
 //
-// Who publishes an address must not touch what lies there, nor return it to the application, before
-// all others have had what they want of it.
+// A member that publishes an address must neither touch what lies there nor return it to the
+// application before all others have had what they want of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/memory/peer_memory.h"
+
 namespace lamina::collective::board {
 
-enum class Access {
-  kDone,
-  kDenied,  // it is forbidden by now, or there is no such memory; nothing was moved
-  kGone,    // the process is
-};
+using memory::Access;
+using memory::AddressOf;
+
+// Unlike memory::ReadPeer and memory::WritePeer, these answer kDenied also where there is no such
+// memory, and log it.
 Access ReadFrom(std::int32_t pid, std::uint64_t address, std::byte* into, std::int64_t bytes);
 Access WriteTo(std::int32_t pid, std::uint64_t address, const std::byte* from, std::int64_t bytes);
 
-// Can the word at `address` of `pid` be read, and is it `expected`? And can it be written?
+// True if the word at `address` of `pid` can be read, is `expected`, and can be written.
 bool CanReach(std::int32_t pid, std::uint64_t address, std::uint64_t expected);
-
-inline std::uint64_t AddressOf(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
 }  // namespace lamina::collective::board

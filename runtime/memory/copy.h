@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies: of a few bytes without a call, of many whatever the processor makes of memcpy.
+// Copies of a few bytes without a call, and of many bytes where memcpy may be slow.
 #pragma once
 
 #include <cstddef>
@@ -35,24 +35,23 @@ inline void CopyShort(std::byte* to, const std::byte* from, std::size_t bytes) {
   }
 }
 
-// Copies of at least this much memcpy leaves to one instruction (rep movsb) where the C library
-// takes a processor to be fast at it (from 2112 bytes on, with glibc 2.36).
+// From about this length on, the C library leaves a copy to one instruction (rep movsb) if it takes
+// the processor to be fast at it.
 inline constexpr std::size_t kMovedBytesMin = 2048;
 
-// As memcpy, from the last bytes to the first: what is read next has never the place in its page of
-// what was just written if that lies a little further on, or the processor takes it for the same.
+// Copies like memcpy, but back to front. Copying forward to a slightly higher page offset makes
+// each load alias the store before it (4K aliasing, see README.md); copying backward never does.
 void CopyFromEnd(std::byte* to, const std::byte* from, std::size_t bytes);
 
-// Does `to` lie a few bytes further into its page than `from` into its own? What malloc() gives out
-// for a long array begins 16 bytes into a page, what ranks share begins with one.
+// True if `to` lies a few bytes further into its page than `from` into its own.
 inline bool FewAhead(const void* to, std::uintptr_t from) {
   constexpr std::uintptr_t kPage = 4096, kFew = 64;
   const std::uintptr_t ahead = (reinterpret_cast<std::uintptr_t>(to) - from) % kPage;
   return ahead != 0 && ahead < kFew;
 }
 
-// AMD's Zen 3 then copies by that instruction, as the C library and the kernel ask it to, at 2 to 3
-// GB/s instead of 40 to 80. (Of Intel's this is known where both are 4 GiB and a few bytes apart.)
+// True if a copy by that instruction is slow for these addresses, as it is on AMD's Zen 3 where
+// they alias. The kernel copies between processes by the same instruction.
 inline bool SlowToMove(const void* to, std::uintptr_t from) {
 #if defined(__x86_64__)
   const bool amd = __builtin_cpu_is("amd");
@@ -62,14 +61,14 @@ inline bool SlowToMove(const void* to, std::uintptr_t from) {
   return FewAhead(to, from) && amd;
 }
 
-// As memcpy, also where that is slow.
+// Copies like memcpy, and is not slow where that is.
 inline void CopyLong(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes >= kMovedBytesMin && SlowToMove(to, reinterpret_cast<std::uintptr_t>(from)))
     return CopyFromEnd(to, from, bytes);
   std::memcpy(to, from, bytes);
 }
 
-// Copies that are mostly short.
+// Copies like memcpy, where most copies are short.
 inline void CopyMostlyShort(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes <= kShortCopyBytesMax) [[likely]]
     return CopyShort(to, from, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cache lines asked for before they are needed.
+// Asks for cache lines before they are needed.
 #pragma once
 
 namespace lamina::memory {

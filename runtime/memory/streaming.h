@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copies past the caches. An ordinary store first fetches its line, and puts out another one; where
-// more is written than the caches hold until it is read, both are in vain. And where it is read by
-// a processor that shares no cache with this one, memory may be nearer to it than this one's cache:
-// 1 MiB written by one of AMD's Zen 3 and read by another 250 us, past the caches 78.
+// Copies past the caches. An ordinary store first fetches its line and pushes another one out; both
+// are in vain if the caches have lost the data before somebody reads it. And if the reader shares
+// no cache with the writer, memory may be nearer to it than the writer's cache.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +24,9 @@ inline constexpr bool kCanStream =
     false;
 #endif
 
-// As memcpy. Other threads see it as they see ordinary stores. Whole lines, each read before it is
-// written, and from the last one to the first: see CopyFromEnd (runtime/memory/copy.h). Into a
-// place 8 to 24 bytes further into its page 24 GB/s, word by word from the first one 5 to 12.
+// Copies like memcpy; other threads see the result as they see ordinary stores. It goes from the
+// last line to the first and reads each whole line before it writes it, for the reason that copy.h
+// gives for CopyFromEnd.
 inline void StreamingCopy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #if defined(__SSE2__)
   constexpr std::size_t kWord = sizeof(__m128i), kLine = 4 * kWord;
@@ -50,7 +49,7 @@ inline void StreamingCopy(std::byte* to, const std::byte* from, std::size_t byte
     store(left + 3 * kWord, last);
   }
   std::memcpy(to, from, left);
-  _mm_sfence();  // or a store that tells of it could be seen first
+  _mm_sfence();  // or a later store that announces the data could be seen before it
 #else
   std::memcpy(to, from, bytes);
 #endif
@@ -58,7 +57,7 @@ inline void StreamingCopy(std::byte* to, const std::byte* from, std::size_t byte
 
 enum class Stores : std::uint8_t { kOrdinary, kStreaming };
 
-// As memcpy.
+// Copies like memcpy, with stores of that kind.
 inline void Copy(std::byte* to, const std::byte* from, std::size_t bytes, Stores stores) {
   if (stores == Stores::kStreaming) {
     StreamingCopy(to, from, bytes);

@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint32_t kMagic = 0x4d48534cu;  // "LSHM"
 constexpr std::uint16_t kVersion = 1;
 
-// Fields one after the other, in the machine's byte order: both ends are on one node or the boot
-// id tells them apart.
+// Fields follow one another in the machine's byte order, because both ends are on one node, or the
+// boot id tells that they are not.
 class Writer {
  public:
   template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process publishes so that others can open its segment. README.md has the byte table.
+// The address that a process publishes so that others can open its segment. README.md has the byte
+// table.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 namespace lamina::shm {
 
 struct Address {
-  std::array<std::byte, 16> boot_id{};  // of the running kernel
+  std::array<std::byte, 16> boot_id{};  // names this run of the kernel
   std::uint64_t pid_namespace = 0;      // inode of /proc/self/ns/pid
   std::int32_t pid = 0;
   std::int32_t descriptor = 0;
@@ -22,7 +23,7 @@ struct Address {
   std::uint32_t area_bytes = 0;
   std::uint32_t rings_max = 0;
   std::uint64_t token = 0;          // random; the segment's header holds the same
-  std::uint64_t inode = 0;          // of the segment
+  std::uint64_t inode = 0;          // the segment's
   std::uint64_t probe_address = 0;  // where the owner's memory holds `token`, to try reading it
 
   bool operator==(const Address&) const = default;
@@ -33,7 +34,7 @@ std::vector<std::byte> Encode(const Address& address);
 // kInvalid names what is wrong; every field is in range on success.
 Result<Address> DecodeAddress(std::span<const std::byte> bytes);
 
-// boot_id and pid_namespace of this process. kUnsupported when /proc does not tell.
+// Fills in boot_id and pid_namespace of this process. kUnsupported: /proc does not tell them.
 Status FillMachine(Address* address);
 
 }  // namespace lamina::shm

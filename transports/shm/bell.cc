@@ -9,8 +9,6 @@
 
 #include <climits>
 
-#include "runtime/base/text.h"
-
 namespace lamina::shm {
 
 bool RegisterForFences() {
@@ -20,7 +18,7 @@ bool RegisterForFences() {
 bool FenceAll() { return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) == 0; }
 
 void WakeOwner(Doorbell& bell, std::int32_t owner_pid, int* pipe) {
-  // Of several ringers one wins; the others need no system call.
+  // If several ring at once, one of them wins and the others need no system call.
   const std::uint32_t how = bell.sleeping.exchange(kAwake);
   if (how == kAwake) return;
   bell.word.fetch_add(1);
@@ -30,7 +28,7 @@ void WakeOwner(Doorbell& bell, std::int32_t owner_pid, int* pipe) {
   }
   if (*pipe < 0) {
     const std::string path =
-        Format("/proc/%d/fd/%d", owner_pid, bell.pipe.load(std::memory_order_acquire));
+        memory::DescriptorPath(owner_pid, bell.pipe.load(std::memory_order_acquire));
     *pipe = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   }
   const char ring = 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waking a process that sleeps, and not paying for it when nobody does.
+// How a sleeping process is woken, at no cost to senders while nobody sleeps.
 //
 // The sleeper publishes `sleeping`, looks once more for frames, then sleeps. The writer makes its
 // frame visible, then reads `sleeping`. Both need their store to come before their load. A fence in
 // every send would cost as much as the send, so the sleeper pays for both sides: it makes the
-// kernel run a fence on every CPU that runs one of us (membarrier,
-// MEMBARRIER_CMD_GLOBAL_EXPEDITED). Where the kernel or a filter refuses that, writers fence
+// kernel run a fence on every CPU that runs a registered process (membarrier,
+// MEMBARRIER_CMD_GLOBAL_EXPEDITED). If the kernel or a filter refuses that, writers fence
 // themselves.
 #pragma once
 
@@ -18,16 +18,18 @@ namespace lamina::shm {
 
 enum Sleeping : std::uint32_t { kAwake = 0, kOnWord = 1, kOnPipe = 2 };
 
-// The one between a store and a later load. (TSan has no std::atomic_thread_fence.)
+// Orders a store before a later load. (TSan does not support std::atomic_thread_fence.)
 inline void Fence() { __sync_synchronize(); }
 
-// Takes part in others' fences from now on, and may call FenceAll(). False: not possible here.
+// From now on this process takes part in the fences of others and may call FenceAll(). False: the
+// kernel does not allow it.
 bool RegisterForFences();
-// All registered processes' stores before this are visible, and none of their later loads is done.
+// Runs a fence in all registered processes: their earlier stores are visible, and their later loads
+// are not done yet.
 bool FenceAll();
 
-// The slow half of waking: the bell said that its owner sleeps. `pipe`: where the caller keeps the
-// write end of the owner's pipe, -1 before its first use.
+// Called when the bell says that its owner sleeps. `pipe` is where the caller keeps the write end
+// of the owner's pipe; it is -1 before its first use.
 void WakeOwner(Doorbell& bell, std::int32_t owner_pid, int* pipe);
 
 }  // namespace lamina::shm

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "runtime/memory/peer_memory.h"
 #include "transports/shm/bell.h"
 #include "transports/shm/local_transport.h"
 #include "transports/shm/ring.h"
@@ -18,10 +19,10 @@ class Endpoint final : public transport::Endpoint {
  public:
   struct Options {
     std::uint32_t frame_bytes_max;
-    std::uint32_t eager_bytes_max;  // 0: by what reading the peer's memory costs
+    std::uint32_t eager_bytes_max;  // 0: chosen by what reading the peer's memory costs
     std::uint32_t fetch_bytes_max;
-    bool single_copy;               // worth trying
-    bool fence;                     // we, or the peer, cannot use shared fences
+    bool single_copy;               // may be tried
+    bool fence;                     // this process or the peer cannot use shared fences
     std::uint64_t joint_bytes_min;  // from here on the peer is asked to copy its part
   };
   Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
@@ -41,18 +42,18 @@ class Endpoint final : public transport::Endpoint {
   Code NoRoom();
   bool CanRead() const;
   bool ReadsSlowly() const;
-  int Read(std::uint64_t address, std::span<std::byte> into);
-  int ReadTogether(std::uint64_t address, std::span<std::byte> into);
+  memory::Access Read(std::uint64_t address, std::span<std::byte> into);
+  memory::Access ReadTogether(std::uint64_t address, std::span<std::byte> into);
   bool AwaitHelper(const Joint& joint, std::uint32_t chunks);
 
-  // Read by every send, so first and together.
+  // Every send reads these, so they stand first and together.
   RingWriter writer_;
   Doorbell* const bell_;
   const bool fence_;
   bool lost_ = false;
   bool can_get_ = false;
   int pipe_ = -1;
-  std::uint32_t refused_ = 0;  // sends that found no room, in a row
+  std::uint32_t refused_ = 0;  // how many sends in a row found no room
 
   LocalTransport* const transport_;
   const PeerId peer_;

@@ -3,9 +3,9 @@
 // the sender, if it happens to be turning its progress, writes it from the back, until they meet.
 //
 // The receiver invites through its ring to the sender and begins at once. Nobody waits for an
-// answer: a sender that computes finds the invitation later, and nothing left to do. Which chunk is
-// whose is settled by one word in that ring's Joint, so each is copied once. Before it returns, the
-// receiver waits for the chunks that the sender has claimed, at most two.
+// answer: a sender that computes finds the invitation later, when nothing is left to do. One word
+// in that ring's Joint settles which process copies which chunk, so each is copied once. Before the
+// receiver returns, it waits for the chunks that the sender has claimed, at most two.
 //
 // Threads: the receiver and the sender, in two processes. Allocation: none.
 #pragma once
@@ -15,12 +15,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/memory/sealed_memory.h"
+#include "transports/shm/tuning.h"
+
 namespace lamina::shm {
 
-// In the ring's memory, written by both.
+// Lies in the ring's memory; both processes write to it.
 struct alignas(64) Joint {
   std::atomic<std::uint64_t> claims;    // serial (32 bits) | chunks from the front (16) | back (16)
-  std::atomic<std::uint32_t> finished;  // of those from the back
+  std::atomic<std::uint32_t> finished;  // chunks from the back
   std::atomic<std::uint32_t> failed;    // a chunk from the back could not be written
 };
 static_assert(sizeof(Joint) == 64);
@@ -39,14 +42,14 @@ struct Invitation {
 inline constexpr std::uint32_t kChunksMax = 0xffff;
 inline constexpr std::uint32_t kNoChunk = UINT32_MAX;
 
-// Half of it, if that is a size the kernel copies well: see transport.shm.joint_bytes_min.
+// Half of the message, within the bounds of what the kernel copies well.
 inline std::uint32_t ChunkBytes(std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = 4096, kLeast = 32 * 1024, kMost = 256 * 1024;
-  const std::uint64_t half = ((bytes + 1) / 2 + kPage - 1) & ~(kPage - 1);
-  return static_cast<std::uint32_t>(std::clamp(half, kLeast, kMost));
+  const std::uint64_t half = memory::WholePages((bytes + 1) / 2);
+  return static_cast<std::uint32_t>(std::clamp(half, kChunkBytesMin, kChunkBytesMax));
 }
 
-// The next chunk from the front or the back; kNoChunk when all are claimed or it is long over.
+// Takes the next chunk from the front or the back. kNoChunk: all are claimed, or this message is
+// over.
 inline std::uint32_t Claim(Joint& joint, std::uint32_t serial, std::uint32_t chunks, bool front) {
   std::uint64_t word = joint.claims.load(std::memory_order_acquire);
   for (;;) {
@@ -57,7 +60,7 @@ inline std::uint32_t Claim(Joint& joint, std::uint32_t serial, std::uint32_t chu
   }
 }
 
-// How many have been claimed from the back.
+// How many chunks have been claimed from the back.
 inline std::uint32_t ClaimedBehind(const Joint& joint) {
   return joint.claims.load(std::memory_order_acquire) & 0xffff;
 }

@@ -9,37 +9,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/memory/peer_memory.h"
 #include "transports/shm/bell.h"
 #include "transports/shm/endpoint.h"
-#include "transports/shm/memory.h"
+#include "transports/shm/tuning.h"
 
 namespace lamina::shm {
 
 namespace {
 
-// Rings other than the hot one that a poll looks at: those that delivered lately, and of the others
-// a few in turns, which bounds its time with many peers. Who shares its CPU yields after a poll
-// that found nothing, and that takes as long as looking at a hundred.
-constexpr std::uint32_t kRecentRings = 8;
-constexpr std::uint32_t kOtherRingsPerPoll = 8;
-constexpr std::uint32_t kOtherRingsPerYield = 32;
-// How often a process that goes to sleep looks whether its peers live.
-constexpr std::uint64_t kLookAfterEvery_ms = 200;
-
-std::uint64_t NowMs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
-// Yama's scope 1 lets a process be read only by its ancestors, unless it permits others: then any
-// process of the same user, which is what an ordinary kernel allows anyway.
+// Under Yama's scope 1 only its ancestors may read a process, unless it permits others. This
+// permits all processes of the same user, as a kernel without Yama does anyway.
 void PermitReading() {
   const int descriptor = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;  // no Yama
@@ -49,23 +33,24 @@ void PermitReading() {
   if (got == 1 && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-// Who makes the processor decides; see transport.shm.fetch_bytes_max.
+// The best value differs between the makers of processors; see tuning.h.
 std::uint32_t FetchBytesMax() {
 #if defined(__x86_64__)
   unsigned level = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(0, &level, &ebx, &ecx, &edx) != 0 && ebx == signature_INTEL_ebx)
-    return 16u * 1024;
+    return kFetchBytesMaxIntel;
 #endif
   return kFetchBytesMax;
 }
 
-// Somebody writes to it or has written to it.
+// True if a peer writes to this ring or has written to it.
 bool InUse(const RingEntry& entry) {
   const RingState state = entry.state.load(std::memory_order_acquire);
   return state == RingState::kOpen || state == RingState::kClosed;
 }
 
-// Sleeps are rare where everybody has a CPU, and sends are what counts; see bell.h and params.h.
+// Where every rank has a CPU of its own, sleeps are rare and may cost more, so that sends cost
+// less; see bell.h.
 bool SleeperFences(const Params& params, bool exclusive) {
   return params.fence == "auto" ? exclusive : params.fence == "sleeper";
 }
@@ -129,7 +114,7 @@ Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
 }
 
 std::uint32_t LocalTransport::Progress(std::uint32_t events_max) {
-  if (in_progress_) return 0;  // from inside the Inbox
+  if (in_progress_) return 0;  // the Inbox called this from inside
   in_progress_ = true;
   if (segment_->header().changes.load(std::memory_order_acquire) != changes_seen_ || review_again_)
       [[unlikely]]
@@ -166,7 +151,7 @@ std::uint32_t LocalTransport::Drain(Incoming& ring, std::uint32_t frames_max) {
   return taken;
 }
 
-// One chunk for each peer that asked, so that a poll takes no longer than that.
+// Copies one chunk for each peer that asked, so that a poll does not take longer.
 std::uint32_t LocalTransport::Help() {
   std::uint32_t chunks = 0;
   for (Incoming& ring : incoming_) {
@@ -177,7 +162,7 @@ std::uint32_t LocalTransport::Help() {
   return chunks;
 }
 
-// False: nothing was left to copy, or the invitation makes no sense.
+// Returns false if nothing was left to copy or the invitation makes no sense.
 bool LocalTransport::HelpWithAChunk(const Incoming& ring) {
   const Invitation& invitation = ring.invitation;
   if (invitation.chunk_bytes == 0 ||
@@ -188,10 +173,10 @@ bool LocalTransport::HelpWithAChunk(const Incoming& ring) {
       Claim(joint, invitation.serial, static_cast<std::uint32_t>(invitation.chunks()), false);
   if (chunk == kNoChunk) return false;
   const std::uint64_t at = std::uint64_t{chunk} * invitation.chunk_bytes;
-  const int error =
-      WriteMemory(segment_->entry(ring.index).pid, invitation.to + at, invitation.from + at,
-                  std::min<std::uint64_t>(invitation.chunk_bytes, invitation.bytes - at));
-  if (error != 0) joint.failed.store(1, std::memory_order_relaxed);
+  const memory::Access access =
+      memory::WritePeer(segment_->entry(ring.index).pid, invitation.to + at, invitation.from + at,
+                        std::min<std::uint64_t>(invitation.chunk_bytes, invitation.bytes - at));
+  if (access != memory::Access::kDone) joint.failed.store(1, std::memory_order_relaxed);
   joint.finished.fetch_add(1, std::memory_order_release);
   return true;
 }
@@ -219,7 +204,7 @@ std::uint32_t LocalTransport::DrainColdRings(std::uint32_t frames_max) {
   return handled;
 }
 
-// Somebody opened or closed a ring, or died.
+// Called when a peer has opened or closed a ring, or has died.
 void LocalTransport::ReviewRings() {
   review_again_ = false;
   SegmentHeader& header = segment_->header();
@@ -251,8 +236,8 @@ bool LocalTransport::IsAdopted(std::uint32_t index) const {
                      [index](const Incoming& ring) { return ring.index == index; });
 }
 
-// A writer that closed its ring and opened another: the older one first, so that its frames stay in
-// order.
+// If a writer closed its ring and opened another, the older one has to be emptied first, so that
+// its frames stay in order.
 bool LocalTransport::MustWait(std::uint32_t index, std::uint32_t rings) {
   const RingEntry& mine = segment_->entry(index);
   for (std::uint32_t other = 0; other < rings; ++other) {
@@ -326,15 +311,15 @@ bool LocalTransport::OpenPipe() {
   return true;
 }
 
-// Whether all we speak with are still there; true if a death was found. About 2 us a peer, so not
-// at every sleep.
+// Asks whether all known peers still live, and returns true if one has died. This takes a system
+// call for each peer, so it is not done at every sleep.
 bool LocalTransport::LookAfterPeers() {
-  const std::uint64_t now_ms = NowMs();
-  if (now_ms - looked_after_ms_ < kLookAfterEvery_ms) return false;
+  const std::uint64_t now_ms = MonotonicMs();
+  if (now_ms - looked_after_ms_ < kLookAfterEveryMs) return false;
   looked_after_ms_ = now_ms;
   for (const Incoming& ring : incoming_) {
     const RingEntry& entry = segment_->entry(ring.index);
-    if (ring.gone || Alive(entry.pid, entry.descriptor, entry.inode)) continue;
+    if (ring.gone || memory::IsHeld(NameIn(entry))) continue;
     if (entry.state.load(std::memory_order_acquire) == RingState::kClosed) continue;
     PeerDied(ring.peer, entry.pid);
   }
@@ -352,7 +337,7 @@ void LocalTransport::PeerDied(PeerId peer, std::int32_t pid) {
 
 void LocalTransport::Forget(Endpoint* endpoint) { std::erase(endpoints_, endpoint); }
 
-// Marks what the dead wrote as ending. True while there is something left to deliver.
+// Marks the rings of a dead peer as ending. Returns true while they hold something to deliver.
 bool LocalTransport::StillDelivering(PeerId peer) {
   bool delivering = false;
   for (Incoming& ring : incoming_) {

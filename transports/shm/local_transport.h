@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// This process's end of shared memory: its own segment, the rings others opened in it, and the
+// This process's end of shared memory: its own segment, the rings that others opened in it, and its
 // bell.
 #pragma once
 
@@ -33,10 +33,10 @@ class LocalTransport final : public transport::Transport {
   void Wake() override;
   bool Drained() override { return true; }  // what was accepted lies in its receiver's memory
 
-  // From endpoints of this transport. `peer` was found dead; Progress() tells the Inbox.
+  // Endpoints of this transport call this when they find `peer` dead; Progress() tells the Inbox.
   void PeerDied(PeerId peer, std::int32_t pid);
   void Forget(Endpoint* endpoint);
-  // Tells peers, as long as it lives, that this process is copying a long message.
+  // While one of these lives, peers see that this process is copying a long message.
   class Copying {
    public:
     explicit Copying(LocalTransport& transport) : flag_(transport.segment_->header().copying) {
@@ -55,9 +55,9 @@ class LocalTransport final : public transport::Transport {
   struct Incoming {
     RingReader reader;
     PeerId peer = kNoPeer;
-    std::uint32_t index = 0;  // in the segment
+    std::uint32_t index = 0;  // its place in the segment
     bool gone = false;        // its writer is dead: it ends when it is empty
-    bool invited = false;     // its writer wants help with copying what we sent
+    bool invited = false;     // its writer wants help with copying what this process sent
     Invitation invitation{};
   };
   // A peer to report as lost.
@@ -88,26 +88,26 @@ class LocalTransport final : public transport::Transport {
   const transport::ProcessName self_;
   transport::Inbox* const inbox_;
   const std::unique_ptr<OwnSegment> segment_;
-  const bool registered_;  // peers' fences reach us, so our sends need none of their own
+  const bool registered_;  // peers' fences reach this process, so its sends need none
   const bool exclusive_;   // every process of the job here has a CPU of its own
-  const bool fence_all_;   // before sleeping, so that peers' sends need none
+  const bool fence_all_;   // fences for peers before it sleeps, so that their sends need none
   bool single_copy_ = false;
 
-  std::vector<Incoming> incoming_;  // the first ones delivered lately
+  std::vector<Incoming> incoming_;  // those that delivered lately come first
   std::vector<Endpoint*> endpoints_;
   std::uint32_t hot_ = 0;            // the ring that delivered last
-  std::uint32_t oldest_recent_ = 0;  // of the recent ones, which makes room for the next
-  std::uint32_t cold_ = 0;           // of the others, the one looked at last
+  std::uint32_t oldest_recent_ = 0;  // the recent one that makes room for the next
+  std::uint32_t cold_ = 0;           // the other one that was looked at last
   std::uint32_t changes_seen_ = 0;
   bool in_progress_ = false;
-  bool invited_ = false;       // in some ring
+  bool invited_ = false;       // some ring holds an invitation
   bool review_again_ = false;  // a ring that has ended may still hold frames
 
-  std::vector<Death> deaths_;  // not reported yet
-  std::vector<PeerId> lost_;   // reported
+  std::vector<Death> deaths_;  // deaths to be reported
+  std::vector<PeerId> lost_;   // peers whose death was reported
   std::uint64_t looked_after_ms_ = 0;
   int pipe_[2] = {-1, -1};
-  const std::unique_ptr<std::uint64_t> probe_;  // what a peer reads to try single copy
+  const std::unique_ptr<std::uint64_t> probe_;  // peers read it to try single copy
 };
 
 }  // namespace lamina::shm

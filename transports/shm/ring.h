@@ -24,6 +24,7 @@
 #include "runtime/memory/copy.h"
 #include "runtime/memory/prefetch.h"
 #include "transports/shm/joint.h"
+#include "transports/shm/tuning.h"
 #include "transports/transport.h"
 
 namespace lamina::shm {
@@ -38,25 +39,26 @@ struct alignas(kLineBytes) Cell {
 };
 static_assert(sizeof(Cell) == kLineBytes);
 
-// Where a payload longer than kNearBytesMax lies.
+// Says where a payload longer than kNearBytesMax lies.
 struct Far {
   std::uint64_t end;     // area bytes handed out since the ring began, this payload included
   std::uint32_t offset;  // into the area
   std::uint32_t reserved;
 };
 
-// Written by the reader alone.
+// The reader alone writes this.
 struct alignas(kLineBytes) Credit {
-  std::atomic<std::uint64_t> frames;      // taken out since the ring began
-  std::atomic<std::uint64_t> area_bytes;  // given back since the ring began
+  std::atomic<std::uint64_t> frames;      // how many were taken out since the ring began
+  std::atomic<std::uint64_t> area_bytes;  // how many were given back since the ring began
 };
 static_assert(sizeof(Credit) == kLineBytes);
 
-// Instead of a payload's bytes: the cell holds an Invitation, for the transport itself.
+// This value in place of a payload's length means that the cell holds an Invitation, which is for
+// the transport itself.
 inline constexpr std::uint32_t kInvitationMark = UINT32_MAX;
 static_assert(sizeof(Invitation) <= kNearBytesMax);
 
-// As many frames as a ring's head has room for. A power of two.
+// A ring's head has room for this many frames, a power of two.
 inline constexpr std::uint32_t kFirstCells = 16;
 
 struct Head {
@@ -70,24 +72,12 @@ struct Geometry {
   std::uint32_t cells = 128;               // a power of two
   std::uint32_t area_bytes = 512u * 1024;  // a multiple of kLineBytes
 
-  // In the pages of the ring: the cells, then the area.
+  // The pages of the ring hold the cells, then the area.
   std::size_t AreaOffset() const { return std::size_t{cells} * sizeof(Cell); }
   std::size_t RingBytes() const { return AreaOffset() + area_bytes; }
-  // Half the area, so that a frame always fits into an empty one, wherever it begins.
+  // A frame of half the area always fits into an empty one, wherever it begins.
   std::uint32_t FrameBytesMax() const { return area_bytes / 2; }
 };
-
-// A store to a line that the reader had takes as long as a message. Without a lock the processor
-// goes on meanwhile, but an atomic operation, as at MPI_THREAD_MULTIPLE, waits for all stores; so
-// the lines of the cells to come are fetched in time. Not of those that the reader polls, nor where
-// a payload in the area keeps the processor busy anyway.
-inline constexpr std::uint32_t kCellsAhead = 6;
-// The same for the next payload in the area, taken to be as long as this one, while the writer
-// waits for an answer or does something else; up to so many bytes where nobody knows better.
-inline constexpr std::uint32_t kFetchBytesMax = 2u * 1024;
-// How much of the area is used before its start again, if the reader has caught up: what was used
-// lately is in the caches, and what was never used takes no memory.
-inline constexpr std::uint32_t kAreaStep = 32u * 1024;
 
 class RingWriter {
  public:
@@ -103,7 +93,8 @@ class RingWriter {
         area_(ring + geometry.AreaOffset()),
         credit_(&head->credit) {}
 
-  // As if `frames` had been written before, for tests of what happens late in a ring's life.
+  // Behaves as if `frames` had been written before, for tests of what happens late in a ring's
+  // life.
   static RingWriter StartingAt(Head* head, std::byte* ring, const Geometry& geometry,
                                std::uint64_t frames) {
     RingWriter writer(head, ring, geometry);
@@ -119,8 +110,8 @@ class RingWriter {
       return false;
     Cell& cell = cells_[next_ & mask_];
     if (bytes <= kNearBytesMax) {
-      memory::WillWrite(&cell +
-                        kCellsAhead);  // behind the last cell: in the area or a head, no harm
+      // Behind the last cell this is a line of the area or of another head, which does no harm.
+      memory::WillWrite(&cell + kCellsAhead);
       memory::CopyShort(cell.near, frame.payload.data(), bytes);
     } else if (!WriteFar(cell, frame.payload)) {
       return false;
@@ -169,11 +160,11 @@ class RingWriter {
       area_freed_ = credit_->area_bytes.load(std::memory_order_acquire);
       if (area_freed_ == area_used_) area_at_ = 0;
       if (!Fits(room)) return false;
-      area_step_end_ = area_at_ + std::max(room, kAreaStep);
+      area_step_end_ = area_at_ + std::max(room, kAreaStepBytes);
     }
     const bool wraps = area_at_ + room > area_bytes_;
     const std::uint32_t offset = wraps ? 0 : area_at_;
-    if (wraps) area_step_end_ = std::max(room, kAreaStep);
+    if (wraps) area_step_end_ = std::max(room, kAreaStepBytes);
     area_used_ += room + (wraps ? area_bytes_ - area_at_ : 0);
     area_at_ = offset + room;
     memory::CopyLong(area_ + offset, payload.data(), payload.size());
@@ -188,7 +179,7 @@ class RingWriter {
       memory::WillWrite(line);
   }
 
-  // Would `room` bytes, and what is skipped at the end of the area, be free?
+  // True if `room` bytes are free, and also what would be skipped at the end of the area.
   bool Fits(std::uint32_t room) const {
     const std::uint32_t skipped = area_at_ + room > area_bytes_ ? area_bytes_ - area_at_ : 0;
     return area_used_ - area_freed_ + room + skipped <= area_bytes_;
@@ -197,16 +188,16 @@ class RingWriter {
   Cell* cells_ = nullptr;
   std::uint64_t mask_ = 0;
   std::uint64_t next_ = 0;   // frames written
-  std::uint64_t limit_ = 0;  // and how many may be
+  std::uint64_t limit_ = 0;  // how many may be written with the credit known
   std::uint32_t cells_count_ = 0;
   bool closed_ = false;
   std::uint32_t area_bytes_ = 0;
-  std::uint32_t area_at_ = 0;                // where the next payload would begin
-  std::uint32_t area_step_end_ = kAreaStep;  // behind it is asked what the reader has given back
+  std::uint32_t area_at_ = 0;                     // where the next payload would begin
+  std::uint32_t area_step_end_ = kAreaStepBytes;  // from here on it asks for credit again
   std::uint32_t fetch_bytes_max_ = 0;
   std::byte* area_ = nullptr;
   std::uint64_t area_used_ = 0;   // handed out since the ring began, skipped bytes included
-  std::uint64_t area_freed_ = 0;  // given back, as far as we know
+  std::uint64_t area_freed_ = 0;  // given back, as far as the writer knows
   Credit* credit_ = nullptr;
 };
 
@@ -231,7 +222,7 @@ class RingReader {
     return reader;
   }
 
-  // A frame is there.
+  // True if a frame is there.
   bool Ready() const { return IsNext(cell_->word.load(std::memory_order_acquire)); }
 
   // Hands up to `frames_max` frames to `take(header, payload)` or `invited(invitation)` and returns
@@ -243,7 +234,7 @@ class RingReader {
     while (taken < frames_max) {
       const std::uint64_t word = cell_->word.load(std::memory_order_acquire);
       if (!IsNext(word)) break;
-      memory::WillRead(&cells_[(next_ + 1) & mask_]);  // on its way while this frame is taken
+      memory::WillRead(&cells_[(next_ + 1) & mask_]);  // it arrives while this frame is taken
       const std::uint32_t bytes = static_cast<std::uint32_t>(word);
       if (bytes <= kNearBytesMax) [[likely]] {
         take(cell_->header, std::span<const std::byte>(cell_->near, bytes));
@@ -264,7 +255,8 @@ class RingReader {
       ++taken;
       ++next_;
       cell_ = &cells_[next_ & mask_];
-      // Often enough that the writer need not stop, rarely enough that the line stays ours.
+      // Credit is returned often enough that the writer need not stop, and rarely enough that the
+      // line mostly stays with the reader.
       if ((next_ & quarter_mask_) == 0) {
         credit_->frames.store(next_, std::memory_order_release);
         if (next_ == kFirstCells) LeaveHead();

@@ -117,8 +117,8 @@ TEST(Ring, ThePartOfTheAreaBehindTheFirstStepIsForReadersThatAreBehind) {
   RingWriter writer(memory.head(), memory.start(), geometry);
   RingReader reader(memory.head(), memory.start(), geometry);
   const auto untouched = [&] {
-    const std::byte* const rest = memory.start() + geometry.AreaOffset() + kAreaStep;
-    return std::all_of(rest, rest + geometry.area_bytes - kAreaStep,
+    const std::byte* const rest = memory.start() + geometry.AreaOffset() + kAreaStepBytes;
+    return std::all_of(rest, rest + geometry.area_bytes - kAreaStepBytes,
                        [](std::byte byte) { return byte == std::byte{0}; });
   };
   for (std::size_t i = 0; i < 100; ++i) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory other processes of the node may write to: a header, a directory of rings, their heads,
-// the rings.
+// The memory that other processes of the node may write to: a header, a directory of rings, their
+// heads, the rings.
 //
-// Each process has one segment, a sealed memfd. It has no name; peers open it as /proc/PID/fd/FD,
-// which only processes of the same user can, and only while the owner lives. Pages exist once they
-// are touched, so memory grows with the peers spoken to. README.md has the layout.
+// Each process has one segment of sealed memory (runtime/memory/sealed_memory.h), so memory grows
+// with the peers spoken to. README.md has the layout.
 //
-// Ownership:  OwnSegment unmaps and closes on destruction; peers keep their mappings.
+// Ownership:  OwnSegment unmaps and closes when it is destroyed; peers keep their mappings.
 // Allocation: at creation only.
 #pragma once
 
@@ -14,15 +13,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "runtime/base/status.h"
+#include "runtime/memory/sealed_memory.h"
 #include "transports/shm/address.h"
 #include "transports/shm/ring.h"
 #include "transports/transport.h"
 
 namespace lamina::shm {
 
-// How a sleeper is woken. The writer of a frame reads `sleeping` after it; see Ring() in bell.h.
+// How a sleeper is woken. Whoever writes a frame reads `sleeping` afterwards; see bell.h.
 struct alignas(kLineBytes) Doorbell {
   std::atomic<std::uint32_t> sleeping;  // 0, or how the owner sleeps: kOnWord, kOnPipe
   std::atomic<std::uint32_t> word;      // changes with every ring
@@ -35,12 +36,12 @@ enum class RingState : std::uint32_t { kUnused, kClaimed, kOpen, kClosed, kFree 
 
 struct alignas(kLineBytes) RingEntry {
   std::atomic<RingState> state;
-  std::int32_t pid;  // the writer, so that its death can be noticed
+  std::int32_t pid;  // the writer, whose death is to be noticed
   transport::ProcessName writer;
-  std::int32_t descriptor;  // the writer's own segment: /proc/pid/fd/descriptor
+  std::int32_t descriptor;  // of the writer's own segment: /proc/pid/fd/descriptor
   std::uint32_t reserved;
-  std::uint64_t inode;
-  std::uint64_t opening;  // number of this opening among all of the segment
+  std::uint64_t inode;    // of the writer's own segment
+  std::uint64_t opening;  // the number of this opening among all of this segment
 };
 
 struct SegmentHeader {
@@ -98,12 +99,13 @@ class OwnSegment {
   void Erase(std::uint32_t index);
 
  private:
-  OwnSegment(const Layout& layout, std::byte* base, int descriptor, const Address& address)
-      : layout_(layout), base_(base), descriptor_(descriptor), address_(address) {}
+  OwnSegment(const Layout& layout, std::byte* base, memory::Descriptor descriptor,
+             const Address& address)
+      : layout_(layout), base_(base), descriptor_(std::move(descriptor)), address_(address) {}
 
   const Layout layout_;
   std::byte* const base_;
-  const int descriptor_;
+  const memory::Descriptor descriptor_;
   const Address address_;
 };
 
@@ -128,7 +130,8 @@ class PeerSegment {
   RingEntry& entry(std::uint32_t index) {
     return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
   }
-  Status ClaimRing(int descriptor, transport::ProcessName self, const Address& own);
+  Status ClaimRing(const memory::Descriptor& opened, transport::ProcessName self,
+                   const Address& own);
 
   const Layout layout_;
   std::byte* const base_;
@@ -136,10 +139,13 @@ class PeerSegment {
   std::uint32_t index_ = 0;
 };
 
-// Faults the pages in now, so that memory running out is an error and not a signal later.
-Status Populate(std::byte* address, std::size_t bytes);
-
-// The process still holds the segment that was opened under this name. One system call.
-bool Alive(std::int32_t pid, std::int32_t descriptor, std::uint64_t inode);
+// Where the segment of that address is found.
+inline memory::SealedName NameIn(const Address& address) {
+  return {address.pid, address.descriptor, address.inode};
+}
+// Where the segment of a ring's writer is found, as long as the writer lives.
+inline memory::SealedName NameIn(const RingEntry& entry) {
+  return {entry.pid, entry.descriptor, entry.inode};
+}
 
 }  // namespace lamina::shm

@@ -42,7 +42,7 @@ TEST_F(SegmentTest, MemoryGrowsWithThePeersSpokenTo) {
     ASSERT_TRUE(peer.ok()) << peer.status().message();
     peers.push_back(*std::move(peer));
   }
-  // As many frames as a ring's head holds need no page of the ring.
+  // Frames that fit a ring's head need no page of the ring.
   const std::size_t heads = BytesInUse(*segment) - empty;
   EXPECT_LE(heads / 32, 1536u);
   std::vector<RingWriter> writers;
@@ -105,10 +105,9 @@ TEST_F(SegmentTest, AliveMeansTheSameSegment) {
   {
     auto segment = Make(2);
     address = segment->address();
-    EXPECT_TRUE(Alive(address.pid, address.descriptor, address.inode));
-    EXPECT_FALSE(Alive(address.pid, address.descriptor, address.inode + 1));
+    EXPECT_TRUE(memory::IsHeld(NameIn(address)));
   }
-  EXPECT_FALSE(Alive(address.pid, address.descriptor, address.inode));
+  EXPECT_FALSE(memory::IsHeld(NameIn(address)));
 }
 
 TEST_F(SegmentTest, AFileSizeLimitIsAnErrorAndNoSignal) {
