@@ -32,7 +32,7 @@ SAMPLES = {
         [{"runtime/p2p/a.cc": 'printf("x");\n'}, {"transports/shm/a.cc": "std::cout << 1;\n"},
          {"collectives/a.cc": 'fprintf(stderr, "x");\n'}, {"runtime/a.cc": 'puts("x");\n'}],
         [{"launcher/cli/a.cc": 'printf("x");\n'}, {"runtime/a.cc": 'snprintf(b, 2, "x"); // puts(\n'},
-         {"transports/conformance/bench.cc": 'int main() { printf("x"); }\n'},
+         {"transports/conformance/benchmark.cc": 'int main() { printf("x"); }\n'},
          {"runtime/p2p/a_test.cc": 'printf("x");\n'}]),
     tidy.sleeping: (
         [{"launcher/a.cc": "usleep(3);\n"},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Latency and stream rate of one transport between two processes, without MPI on top.
 //
-// usage: bench [TRANSPORT] [indirection] [--param name=value]...     TRANSPORT: shm (default), ucx
+// usage: benchmark [TRANSPORT] [indirection] [--param name=value]...     TRANSPORT: shm (default),
+// ucx
 //
 // `indirection`: only what the component's interface costs (shm), which else comes last.
 //
@@ -103,8 +104,8 @@ class Counter final : public transport::Inbox {
 // One of the two processes.
 class Side {
  public:
-  Side(const component::Component<transport::Transport, transport::Context>& component,
-       const param::Settings& settings, int socket, bool first)
+  Side(const transport::Component& component, const param::Settings& settings, int socket,
+       bool first)
       : first_(first), environment_(Environment::OfThisProcess()) {
     transport::Context context;
     context.settings = &settings;
@@ -332,7 +333,7 @@ int Main(int count, char** arguments) {
         return 1;
       }
     } else if (word != "shm") {
-      std::fprintf(stderr, "usage: bench [shm|ucx] [indirection] [--param name=value]...\n");
+      std::fprintf(stderr, "usage: benchmark [shm|ucx] [indirection] [--param name=value]...\n");
       return 1;
     }
   }
