@@ -29,12 +29,12 @@
 
 namespace lamina::transport {
 
-// A process everywhere in the world: job namespace (hashed) in the high half, PMIx rank in the low.
-// A frame's sender is told apart by this name until the Inbox has given it a PeerId.
+// The name of a process: its job namespace (hashed) in the high half, its PMIx rank in the low
+// half. A frame's sender is known by this name until the Inbox has given it a PeerId.
 enum class ProcessName : std::uint64_t {};
 
-// What every frame starts with. Opaque to transports; 16 bytes so that it shares a cache line with
-// the transport's own word and a short payload.
+// Every frame starts with this, which transports do not interpret. It is short enough to share a
+// cache line with the transport's own word and a short payload.
 struct Header {
   std::uint64_t words[2];
 };
@@ -44,52 +44,52 @@ struct Frame {
   std::span<const std::byte> payload;
 };
 
-// Told once when a borrowed buffer is free again or a transfer has ended. Embedded in its owner.
+// It is told once, when a borrowed buffer is free again or a transfer has ended. It is part of its
+// owner.
 struct Completion {
   // kOk, kPeerLost or kCancelled. May run inside the call that was given the completion.
   void (*done)(Completion* self, Code code) = nullptr;
 };
 
-// A frame of SendZeroCopy that has announced itself and lies with its sender yet.
+// A frame of SendZeroCopy that was announced and still lies with its sender.
 //
-// Ownership: whoever is offered one calls Accept() or Drop(), once, before the transport ends.
+// Ownership: the Inbox that is offered one calls Accept() or Drop(), once, before the transport
+// ends.
 class Parcel {
  public:
-  // Fetches all of it; `into` has as many bytes as were offered and is the parcel's until `done`,
-  // which may run inside the call: kOk, or kPeerLost.
+  // Fetches all of it. `into` has as many bytes as were offered and belongs to the parcel until
+  // `done`, which may run inside the call and is told kOk or kPeerLost.
   virtual void Accept(std::span<std::byte> into, Completion* done) = 0;
-  // Nobody wants it. The sender is told that it is done.
+  // Says that nobody wants it. The sender is told that it is done.
   virtual void Drop() = 0;
 
  protected:
   ~Parcel() = default;
 };
 
-// Who receives. Calls come from inside Transport::Progress() only and may send in their turn.
+// The receiver of frames. Transport::Progress() alone calls it, and it may send in its turn.
 class Inbox {
  public:
   virtual ~Inbox() = default;
-  // The peer with that name; asked once per new incoming connection, not per frame.
+  // Returns the peer with that name. It is asked once for each new incoming connection.
   virtual PeerId Identify(ProcessName name) = 0;
-  // A frame; `payload` is valid during the call only.
+  // A frame has arrived; `payload` is valid during the call only.
   virtual void Arrived(PeerId from, const Header& header, std::span<const std::byte> payload) = 0;
-  // A frame of `bytes` bytes announces itself, for transports that can deliver into place.
+  // A frame of `bytes` bytes was announced and can be delivered into place.
   virtual void Offered(PeerId from, const Header& header, std::size_t bytes, Parcel* parcel) = 0;
   // Nothing more will come from or go to `peer` through this transport. At most once per peer.
   virtual void Lost(PeerId peer, Status why) = 0;
 };
 
-// What one endpoint can do. Asked once after Connect() and copied; 0 means the verb is absent.
+// What one endpoint can do. It is asked once after Connect() and copied; 0: the verb is absent.
 struct EndpointCaps {
   std::uint32_t short_bytes_max = 0;      // SendShort payload limit, at least 256
   std::uint32_t eager_bytes_max = 0;      // up to here SendShort beats a rendezvous; <= the above
   std::uint64_t zero_copy_bytes_max = 0;  // SendZeroCopy payload limit
   std::uint64_t get_bytes_max = 0;        // Get limit
-  std::uint32_t latency_ns = 0;           // one way, empty payload; a hint for selection
-  std::uint64_t bandwidth_bytes_s = 0;    // one direction; a hint for selection
 };
 
-// Memory of a peer that may be fetched with Get. `key` is what Expose() of the peer returned.
+// Memory of a peer that may be fetched with Get.
 struct Region {
   std::uint64_t address;
   std::uint64_t bytes;
@@ -112,8 +112,8 @@ class Endpoint {
                    Completion* done) = 0;
 };
 
-// How to sleep until something happens: on a word of shared memory that changes (futex), or on a
-// descriptor that becomes readable.
+// How to sleep until something happens: until a word of shared memory changes (futex), or until a
+// descriptor becomes readable.
 struct Bell {
   const std::atomic<std::uint32_t>* word = nullptr;
   std::uint32_t value = 0;  // sleep while *word == value
@@ -123,9 +123,11 @@ struct Bell {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // What peers need to connect, published on this process's card; opaque to all others.
+  // The bytes that peers need to connect. They are published on this process's card, and only this
+  // transport interprets them.
   virtual Result<std::vector<std::byte>> LocalAddress() = 0;
-  // kUnsupported: that peer cannot be reached this way (another node, say); the message says why.
+  // kUnsupported: that peer cannot be reached this way, because it is on another node for example;
+  // the message says why.
   virtual Result<std::unique_ptr<Endpoint>> Connect(PeerId peer,
                                                     std::span<const std::byte> remote) = 0;
   // Handles at most `events_max` events, never blocks, returns how many it handled.
@@ -139,12 +141,12 @@ class Transport {
   virtual void Disarm() = 0;
   // Ends the sleep of the thread that armed. Any thread.
   virtual void Wake() = 0;
-  // True when everything accepted so far has left this process, so that it may end. No peer that
-  // has received all it was sent has to progress for that.
+  // True when everything accepted so far has left this process, so that it may end. This must not
+  // depend on the progress of a peer that has received all it was sent.
   virtual bool Drained() = 0;
 };
 
-// What a transport component may look at, in query and make.
+// What a transport component may look at when it is asked and made.
 struct Context {
   const param::Settings* settings = nullptr;
   const Environment* environment = nullptr;
@@ -156,7 +158,16 @@ struct Context {
   Inbox* inbox = nullptr;  // outlives the transport
 };
 
-using Component = component::Component<Transport, Context>;
-using Registry = component::Registry<Transport, Context>;
+// How far away the peers may be that a transport reaches.
+enum class Reach : std::uint8_t { kProcess, kNode, kNetwork };
+
+// What is known of a transport before it is made. Assembly decides by it whether a job needs it.
+struct Facts {
+  Reach reach = Reach::kNetwork;
+  bool costs_to_start = false;  // starting it takes so much that a job which can do without does
+};
+
+using Component = component::Component<Transport, Context, Facts>;
+using Registry = component::Registry<Transport, Context, Facts>;
 
 }  // namespace lamina::transport

@@ -23,7 +23,7 @@ std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
   transport::Context context;
   context.settings = &settings;
   context.environment = &environment;
-  context.local_ranks = context.job_ranks = 2;  // as on one node: what a small job would see
+  context.local_ranks = context.job_ranks = 2;  // what a small job on one node would see
   all.push_back(component::List("transport", ShippedTransports(), context, settings));
   const collective::Context collective_context{&settings};
   std::vector<component::Refusal> refused;
@@ -33,7 +33,7 @@ std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
   return all;
 }
 
-// "[params] [FRAMEWORK [COMPONENT]]"; nothing if there is no such framework or component.
+// `filter` is "[params] [FRAMEWORK [COMPONENT]]". Returns nothing if there is no such component.
 std::optional<std::string> ForPeople(std::vector<component::ListedFramework> all,
                                      std::string_view filter) {
   component::PrintOptions options;
@@ -50,7 +50,7 @@ std::optional<std::string> ForPeople(std::vector<component::ListedFramework> all
   return component::Print(*chosen, options);
 }
 
-// "RANKS RANKS-PER-NODE": which algorithms would serve such a job.
+// Says which algorithms would serve a job of that shape; `numbers` is "RANKS RANKS-PER-NODE".
 std::optional<std::string> Algorithms(const param::Settings& settings, std::string_view numbers) {
   const std::vector<std::string_view> words = Split(numbers, ' ');
   if (words.size() != 2) return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<std::string> Algorithms(const param::Settings& settings, std::stri
 
 }  // namespace
 
-// The answer stays valid until the next call. Null: the filter names nothing we have.
+// The answer stays valid until the next call. Null: the filter names nothing that exists.
 extern "C" __attribute__((visibility("default"))) const char* lamina_describe(const char* filter) {
   static std::string answer;
   const Environment environment = Environment::OfThisProcess();

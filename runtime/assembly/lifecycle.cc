@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "collectives/select/table.h"
+#include "runtime/assembly/needed.h"
 #include "runtime/assembly/parameters.h"
 #include "runtime/assembly/params.h"
 #include "runtime/assembly/shipped.h"
@@ -36,14 +37,14 @@ Level LevelOf(const std::string& word) {
   return Level::kWarn;
 }
 
-// FNV-1a, 32 bits: names a job in a frame. Source: RFC 9923.
+// FNV-1a with 32 bits, by which a frame names its job. Source: RFC 9923.
 std::uint32_t Hash(std::string_view text) {
   std::uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
   return hash;
 }
 
-// What ranks choose algorithms of collectives by, as far as it is set.
+// The settings by which ranks choose algorithms of collectives.
 std::string CollectiveSettings(const param::Settings& settings) {
   std::string text;
   for (const std::string& assignment : settings.Export())  // in alphabetical order
@@ -59,33 +60,30 @@ bool Included(const std::string& list, const std::string& name) {
   return false;
 }
 
-// Every transport that can run here, best first. One that fails to start is reported and left out:
-// another may serve.
-// `apart`: shared memory probably reaches nobody.
-Status AddTransports(const Params& params, bool apart, transport::Context context,
+// Adds every transport that can run here and is needed, best first. One that fails to start is
+// reported and left out, because another may serve. `apart`: see needed.h.
+Status AddTransports(const Params& params, bool apart, const transport::Context& context,
                      p2p::Engine* engine) {
   const transport::Registry registry = ShippedTransports();
   for (const std::string_view piece : Split(params.transports, ','))
     if (!Trim(piece).empty() && registry.Find(Trim(piece)) == nullptr)
       return Error(Code::kInvalid, "transport.include names \"%s\", which is no transport",
                    std::string(Trim(piece)).c_str());
-  const bool one_node = context.local_ranks == context.job_ranks;
-  bool shared_memory = false;
+  bool node_is_reached = false;
   for (const auto& [component, offer] : registry.Ask(context)) {
     const std::string& name = component->info.name;
     if (offer.priority < 0 || !Included(params.transports, name)) continue;
-    // A network costs milliseconds and megabytes to start; one node with shared memory needs none.
-    const bool network = name == "ucx";
-    if (network && one_node && ((shared_memory && !apart) || context.job_ranks == 1)) continue;
-    if (name == "shm" && context.local_ranks == 1) continue;
+    if (!IsNeeded(component->facts, context, apart, node_is_reached)) continue;
     Result<std::unique_ptr<transport::Transport>> made = component->make(context);
     if (!made.ok()) {
       Log(Level::kWarn, name.c_str(), "cannot be used: %s",
           std::string(made.status().message()).c_str());
       continue;
     }
-    shared_memory = shared_memory || name == "shm";
-    p2p::AddCarrier(engine, {name, *std::move(made), network, name == "self"});
+    const transport::Reach reach = component->facts.reach;
+    node_is_reached = node_is_reached || reach == transport::Reach::kNode;
+    p2p::AddCarrier(engine, {name, *std::move(made), reach == transport::Reach::kNetwork,
+                             reach == transport::Reach::kProcess});
   }
   return {};
 }
@@ -104,11 +102,11 @@ void TakeDown(core::Comm* comm) {
   p2p::DropContext(comm->context);
 }
 
-// Guards everything below.
+// This lock guards the variables below.
 constinit std::mutex order;
 constinit unsigned users = 0;  // the world and the sessions
 constinit bool had_session = false;
-constinit bool has_left = false;  // the bootstrap
+constinit bool has_left = false;  // this process has left the bootstrap
 constinit core::Process* resting = nullptr;
 constinit pid_t owner = 0;  // a forked child takes nothing down
 
@@ -125,7 +123,7 @@ Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
   return param::Load(process->settings, waiting::kWaitFields, wait);
 }
 
-// Never deleted: see core::shared_process.
+// It is never deleted; see core::shared_process.
 core::Process* TheProcess() {
   static core::Process* const process = new core::Process;
   return process;
@@ -140,7 +138,7 @@ void Clear(core::Process* process) {
   process->thread_level = MPI_THREAD_SINGLE;
 }
 
-// Parameters, bootstrap, engine, transports, card.
+// Reads the parameters, then makes bootstrap, engine and transports, and publishes the card.
 Status BringUp(core::Process* process) {
   process->environment = Environment::OfThisProcess();
   if (const auto fd = process->environment.Get("LAMINA_EVENT_FD"))
@@ -185,7 +183,7 @@ Status BringUp(core::Process* process) {
   if (Status status = collective::Install(AllCollectives(&refused), process->settings);
       !status.ok())
     return status;
-  // Every rank has the same ones to say, or whoever has not the same components will.
+  // Rank 0 speaks for all. If ranks have different components, the check of cards says so.
   for (const component::Refusal& refusal : refused)
     if (identity.rank == 0 && !refusal.overridden)
       Log(Level::kWarn, "collective", "%s is not used: %s", refusal.path.c_str(),
@@ -259,7 +257,7 @@ Status FirstTime() {
   return {};
 }
 
-// What the launcher sees of a process that has ended without a word.
+// The launcher reads this when a process has ended without a word.
 void SetPhase(Phase phase) { CurrentEventRing()->phase.store(static_cast<std::uint32_t>(phase)); }
 
 Status AddUser(int thread_level) {
@@ -273,7 +271,7 @@ Status AddUser(int thread_level) {
   return {};
 }
 
-// The last one lets the process rest. A program without sessions is likely to end now, so it says
+// The last user lets the process rest. A program without sessions is likely to end now, so it says
 // goodbye; one with sessions does so when it ends.
 Status RemoveUser() {
   if (--users > 0) return {};
@@ -311,8 +309,7 @@ Status OpenWorld(int thread_level) {
 Status CloseWorld() {
   {
     const core::Guard guard;
-    // First of all the attributes of MPI_COMM_SELF, while MPI still works (MPI-5.0, section
-    // 11.2.4).
+    // The attributes of MPI_COMM_SELF go first, while MPI still works (MPI-5.0, section 11.2.4).
     static_cast<void>(core::DeleteAllAttributes(core::Holder::kComm, MPI_COMM_SELF,
                                                 &core::self_comm->attributes));
     p2p::FlushBuffered();

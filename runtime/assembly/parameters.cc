@@ -15,7 +15,7 @@
 namespace lamina::assembly {
 namespace {
 
-// Everything tools have set. Outlives initialisation and finalisation.
+// The values that tools have set. They outlive initialisation and finalisation.
 struct SetValues {
   std::mutex lock;
   std::map<std::string, std::string, std::less<>> values;  // by name

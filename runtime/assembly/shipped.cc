@@ -19,7 +19,7 @@
 namespace lamina::assembly {
 namespace {
 
-// "/usr/local" of /usr/local/lib/libmpi_abi.so.1; empty if it cannot be told.
+// Returns "/usr/local" if this library is /usr/local/lib/libmpi_abi.so.1, and "" if it cannot tell.
 std::string Prefix() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&ShippedTransports), &info) == 0) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that ships, in one place. Only this folder names concrete components (S1, S9).
+// Lists everything that ships. Only this folder names concrete components.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@ namespace lamina::assembly {
 transport::Registry ShippedTransports();
 collective::Registry ShippedCollectives();
 
-// What ships, and the shared objects of LAMINA_COMPONENT_PATH and PREFIX/lib/lamina, where PREFIX
-// is LAMINA_PREFIX or else where this library is installed. Those that cannot be used are added to
-// `refused` unless it is null.
+// Returns the collectives that ship and those of the shared objects in LAMINA_COMPONENT_PATH and
+// PREFIX/lib/lamina, where PREFIX is LAMINA_PREFIX or else the place where this library is
+// installed. Objects that cannot be used are added to `refused` unless it is null.
 collective::Registry AllCollectives(std::vector<component::Refusal>* refused = nullptr);
 
 }  // namespace lamina::assembly

@@ -38,7 +38,9 @@ struct Offer {
 };
 
 // `Interface` is the framework's abstract class, and `Context` is what its components may look at.
-template <class Interface, class Context>
+// `Facts` is what its framework has to know of a component that it has neither asked nor made.
+struct NoFacts {};
+template <class Interface, class Context, class Facts = NoFacts>
 struct Component {
   Info info;
   // These are std::function because a component from a shared object is a function and a
@@ -49,6 +51,7 @@ struct Component {
   std::function<std::vector<param::Row>(const param::Settings& settings)> params;
   // Checks the values that somebody set; this is null if the component has no parameters.
   Status (*check)(const param::Settings& settings) = nullptr;
+  Facts facts = {};
 };
 
 // Names must be lower-case C identifiers that are not reserved.
@@ -59,10 +62,10 @@ bool VersionsAgree(std::string_view a, std::string_view b);
 // Puts the best offer first, by priority and then by name, so that all processes decide alike.
 bool Better(const Offer& a, const Info& a_info, const Offer& b, const Info& b_info);
 
-template <class Interface, class Context>
+template <class Interface, class Context, class Facts = NoFacts>
 class Registry {
  public:
-  using Entry = Component<Interface, Context>;
+  using Entry = Component<Interface, Context, Facts>;
 
   // The error is kExists if a component of that name is there already and kInvalid if its name is
   // no good.

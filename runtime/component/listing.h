@@ -31,8 +31,8 @@ struct ListedFramework {
 };
 
 // Asks every component of `registry` and makes none.
-template <class Interface, class Context>
-ListedFramework List(std::string_view name, const Registry<Interface, Context>& registry,
+template <class Interface, class Context, class Facts>
+ListedFramework List(std::string_view name, const Registry<Interface, Context, Facts>& registry,
                      const Context& context, const param::Settings& settings) {
   ListedFramework listed{std::string(name), {}, {}, {}};
   for (auto& [component, offer] : registry.Ask(context))

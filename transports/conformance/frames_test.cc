@@ -76,8 +76,6 @@ TEST_P(Conformance, CapsAreHonest) {
     EXPECT_LE(caps.eager_bytes_max, caps.short_bytes_max);
     EXPECT_EQ(caps.get_bytes_max > 0, GetParam().get);
     EXPECT_EQ(caps.zero_copy_bytes_max > 0, GetParam().zero_copy);
-    EXPECT_GT(caps.latency_ns, 0u);
-    EXPECT_GT(caps.bandwidth_bytes_s, 0u);
   });
 }
 

@@ -21,7 +21,7 @@ namespace lamina::self {
 
 namespace {
 
-// "LSLF", version and length, then a random token that tells this transport from any other.
+// The token is random and tells this transport from any other.
 struct AddressBytes {
   std::array<char, 4> magic = {'L', 'S', 'L', 'F'};
   std::uint16_t version = 1;
@@ -110,8 +110,6 @@ class SelfEndpoint final : public transport::Endpoint {
     caps.short_bytes_max = transport_->params().queue_bytes / 4;
     caps.eager_bytes_max = std::min(transport_->params().eager_bytes_max, caps.short_bytes_max);
     caps.get_bytes_max = UINT64_MAX;
-    caps.latency_ns = 20;
-    caps.bandwidth_bytes_s = 10'000'000'000;
     return caps;
   }
   Code SendShort(const transport::Frame& frame) override {
@@ -123,7 +121,7 @@ class SelfEndpoint final : public transport::Endpoint {
   Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
            transport::Completion* done) override {
     if (offset > from.bytes || into.size() > from.bytes - offset) return Code::kInvalid;
-    // The regions may be parts of one buffer.
+    // The two regions may overlap.
     std::memmove(into.data(), reinterpret_cast<const std::byte*>(from.address + offset),
                  into.size());
     done->done(done, Code::kOk);
@@ -175,7 +173,8 @@ std::vector<param::Row> Rows(const param::Settings& settings) {
 }  // namespace
 
 transport::Component Describe() {
-  return {{"self", "1.0.0", "built in"}, Query, Make, Rows, Check};
+  return {{"self", "1.0.0", "built in"},      Query, Make, Rows, Check,
+          {transport::Reach::kProcess, false}};
 }
 
 }  // namespace lamina::self

@@ -47,6 +47,8 @@ std::vector<param::Row> Rows(const param::Settings& settings) {
 
 }  // namespace
 
-transport::Component Describe() { return {{"shm", "1.0.0", "built in"}, Query, Make, Rows, Check}; }
+transport::Component Describe() {
+  return {{"shm", "1.0.0", "built in"}, Query, Make, Rows, Check, {transport::Reach::kNode, false}};
+}
 
 }  // namespace lamina::shm

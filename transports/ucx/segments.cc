@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "transports/ucx/tuning.h"
+
 namespace lamina::ucx {
 
 std::uint64_t ReceiveBytes(const Params& params, std::uint32_t job_ranks, std::uint32_t local_ranks,

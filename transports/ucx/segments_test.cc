@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "transports/ucx/tuning.h"
+
 namespace lamina::ucx {
 namespace {
 

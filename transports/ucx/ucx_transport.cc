@@ -10,6 +10,7 @@
 
 #include "transports/ucx/address.h"
 #include "transports/ucx/params.h"
+#include "transports/ucx/tuning.h"
 #include "transports/ucx/worker.h"
 
 namespace lamina::ucx {
@@ -25,8 +26,6 @@ class UcxEndpoint final : public transport::Endpoint {
     transport::EndpointCaps caps;
     caps.short_bytes_max = caps.eager_bytes_max = worker_->params().short_bytes_max;
     caps.zero_copy_bytes_max = std::uint64_t{1} << 30;
-    caps.latency_ns = 5000;
-    caps.bandwidth_bytes_s = 1'000'000'000;
     return caps;
   }
 
@@ -37,7 +36,7 @@ class UcxEndpoint final : public transport::Endpoint {
     const std::size_t bytes = frame.payload.size();
     if (bytes > worker_->params().short_bytes_max) return Code::kInvalid;
     if (worker_->SendAtOnce(*line_, frame)) return Code::kOk;
-    Slot* const slot = (bytes <= 1024 ? worker_->small() : worker_->large()).Take();
+    Slot* const slot = (bytes <= kSmallBytes ? worker_->small() : worker_->large()).Take();
     if (slot == nullptr) return Code::kAgain;
     if (bytes > 0) std::memcpy(slot->payload, frame.payload.data(), bytes);
     return worker_->Send(*line_, slot, frame.header, {slot->payload, bytes},
@@ -130,7 +129,7 @@ class UcxTransport final : public transport::Transport {
   const transport::Context context_;
   std::unique_ptr<Worker> worker_;
   std::atomic<bool> armed_{false};
-  int event_ = -1;  // stands in until UCX runs
+  int event_ = -1;  // to sleep on until UCX runs
 };
 
 component::Offer Query(const transport::Context&) {
@@ -154,6 +153,9 @@ std::vector<param::Row> Rows(const param::Settings& settings) {
 
 }  // namespace
 
-transport::Component Describe() { return {{"ucx", "1.0.0", "built in"}, Query, Make, Rows, Check}; }
+transport::Component Describe() {
+  return {{"ucx", "1.0.0", "built in"},      Query, Make, Rows, Check,
+          {transport::Reach::kNetwork, true}};
+}
 
 }  // namespace lamina::ucx

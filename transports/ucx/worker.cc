@@ -13,17 +13,15 @@
 #include "runtime/base/text.h"
 #include "transports/ucx/devices.h"
 #include "transports/ucx/segments.h"
+#include "transports/ucx/tuning.h"
 
 namespace lamina::ucx {
 
 namespace {
 
 constexpr unsigned kMessageId = 0x4c;
-constexpr std::uint32_t kSmallBytes = 1024;
-// How long an orderly end may take to hand the last bytes to a peer that does not read.
-constexpr std::chrono::milliseconds kCloseTimeout{500};
 
-// A status of UCX with the line it logged, which names the device.
+// Adds to a status of UCX the line that it logged, because that names the device.
 std::string Explain(const char* status) {
   const std::string line = TakeLastError();
   return line.empty() ? status : Format("%s (%s)", status, line.c_str());
@@ -35,7 +33,8 @@ std::string Listed(const std::vector<std::string>& names) {
   return list;
 }
 
-// For UCX_NET_DEVICES; empty: UCX may use them all. UCX itself leaves out bridges from 1.16 on.
+// A value for UCX_NET_DEVICES; empty: UCX may use all devices. From version 1.16 on UCX leaves such
+// bridges out itself.
 std::string AllButInnerBridges() {
   const Devices devices = FindDevices(AddressedDevices(), "/sys/class");
   if (devices.inner_bridges.empty() || devices.usable.empty()) return "";
@@ -67,7 +66,7 @@ Worker::Worker(const Library& library, const Params& params, const transport::Co
       small_(kSmallBytes, params.sends_max),
       large_(params.short_bytes_max, params.large_sends_max) {}
 
-// Our parameters become UCX settings, except where the user has set UCX's own.
+// Turns parameters into settings of UCX, except those that the user has set for UCX itself.
 Status Worker::Configure(const transport::Context& context, ucp_config_t* config) {
   const auto set = [&](const char* name, const std::string& value) -> Status {
     if (value.empty() || context.environment->Get(std::string("UCX_") + name)) return {};
@@ -80,8 +79,8 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   if (status.ok())
     status = set("NET_DEVICES",
                  params_.net_devices.empty() ? AllButInnerBridges() : params_.net_devices);
-  // A receiver must have room for a whole segment, so nobody sets only one of the two. (To
-  // ucp_config_modify they have no TCP_ in front; no other device of UCX has such names.)
+  // A receiver must have room for a whole segment, so both are set or neither. (ucp_config_modify
+  // knows them without the TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
       !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
     status =
@@ -89,9 +88,10 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
                                                        context.local_ranks, CongestionControl())));
     if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
   }
-  // Frames to one peer must arrive in order, so they take one way.
+  // Frames to one peer must arrive in order, so they take one rail.
   if (status.ok()) status = set("MAX_EAGER_RAILS", "1");
-  // Drained() asks whether all has left, not whether the peers have read it: see README.md.
+  // Drained() asks whether everything has left, and not whether the peers have read it: see
+  // README.md.
   if (status.ok()) status = set("FLUSH_WORKER_EPS", "n");
   return status;
 }
@@ -136,7 +136,7 @@ Status Worker::Open(const transport::Context& context) {
   return {};
 }
 
-// What UCX tells of a rendezvous that one side has begun. Ends itself.
+// A rendezvous that the peer has begun. It deletes itself at its end.
 class Worker::Rendezvous final : public transport::Parcel {
  public:
   Rendezvous(Worker* worker, void* descriptor, bool* ended)
@@ -149,7 +149,7 @@ class Worker::Rendezvous final : public transport::Parcel {
     if (worker_->SendsToo() && has_waited) return worker_->PutOff(this);
     if (const auto ended = Begin()) End(*ended);
   }
-  // Asks for the data. With what it has ended, if UCX was done at once.
+  // Asks for the data. Returns how it ended if UCX was done at once.
   std::optional<Code> Begin() {
     ucp_request_param_t param{};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -172,7 +172,7 @@ class Worker::Rendezvous final : public transport::Parcel {
     delete this;
     if (done != nullptr) done->done(done, code);
   }
-  // UCX's callback is over: from now on it keeps the descriptor for us.
+  // Called when UCX's callback is over; from now on UCX keeps the descriptor for this object.
   void Keep() { ended_ = nullptr; }
 
  private:
@@ -184,7 +184,7 @@ class Worker::Rendezvous final : public transport::Parcel {
 
   Worker* const worker_;
   void* const descriptor_;
-  bool* ended_;  // inside UCX's callback: whether it was over before that
+  bool* ended_;  // set at the end; null once UCX's callback is over
   std::span<std::byte> into_;
   transport::Completion* done_ = nullptr;
 };
@@ -194,8 +194,8 @@ Worker::~Worker() {
   for (Rendezvous* const fetch : fetches_) fetch->Drop();
   for (const auto& [fetch, code] : fetched_) fetch->End(code);
   const auto deadline = std::chrono::steady_clock::now() + kCloseTimeout;
-  // Progresses only for what is still to be sent: what has been closed ends with the worker. UCX
-  // 1.13, turned further while its peers ended, has failed an assertion of its own.
+  // This progresses only while something is still to be sent; lines that were closed end with the
+  // worker. UCX 1.13 fails an assertion of its own if it is progressed further while its peers end.
   const auto sends = [](const auto& line) { return line->handle != nullptr; };
   while (std::any_of(lines_.begin(), lines_.end(), sends)) {
     library_.ucp_worker_progress(worker_);
@@ -224,7 +224,7 @@ Result<std::vector<std::byte>> Worker::LocalAddress() {
 }
 
 std::uint32_t Worker::Progress(std::uint32_t events_max) {
-  if (in_progress_) return 0;  // from inside the Inbox
+  if (in_progress_) return 0;  // the Inbox called this from inside
   in_progress_ = true;
   const std::uint64_t before = handled_;
   if (!fetches_.empty() || !fetched_.empty()) [[unlikely]] {
@@ -232,7 +232,8 @@ std::uint32_t Worker::Progress(std::uint32_t events_max) {
     for (const auto& [fetch, code] : std::exchange(fetched_, {})) fetch->End(code);
   }
   std::uint32_t rounds = 0;
-  // Whoever waits for what has arrived is not kept waiting for one more look, a system call.
+  // It stops at the first frame, because one more look is a system call for which the receiver of
+  // that frame would wait.
   while (rounds < events_max && handled_ == before) {
     if (library_.ucp_worker_progress(worker_) == 0) break;
     ++rounds;
@@ -331,7 +332,7 @@ void Worker::Sent(Slot* slot, ucs_status_t status) {
 ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t header_bytes, void* data,
                                std::size_t bytes, const ucp_am_recv_param_t* param) {
   WireHeader wire;
-  if (header_bytes != sizeof wire) return UCS_OK;  // not one of ours: dropped
+  if (header_bytes != sizeof wire) return UCS_OK;  // a foreign message is dropped
   std::memcpy(&wire, header, sizeof wire);
   return static_cast<Worker*>(self)->Receive(wire, data, bytes,
                                              param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
@@ -345,7 +346,7 @@ bool Worker::SendsToo() {
 
 void Worker::PutOff(Rendezvous* fetch) {
   fetches_.push_back(fetch);
-  Signal();  // whoever sleeps begins it
+  Signal();  // so that a sleeper begins it
 }
 
 void Worker::BeginFetches() {
@@ -356,7 +357,7 @@ void Worker::BeginFetches() {
 ucs_status_t Worker::Receive(const WireHeader& wire, void* data, std::size_t bytes,
                              bool rendezvous) {
   ++handled_;
-  if (ending_) return UCS_OK;  // dropped
+  if (ending_) return UCS_OK;  // it is dropped
   const PeerId peer = PeerOf(wire.sender);
   if (!rendezvous) {
     inbox_->Arrived(peer, wire.header, {static_cast<const std::byte*>(data), bytes});
@@ -410,7 +411,7 @@ Status Worker::Begin(Line& line) {
   params.err_handler = {OnError, &line};
   ucs_status_t status = library_.ucp_ep_create(worker_, &params, &line.handle);
   if (status == UCS_ERR_UNREACHABLE) {
-    // No device that notices a peer's end, as between processes of one node; then without that.
+    // No device notices a peer's end, as between processes of one node; so it is made without that.
     params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
     status = library_.ucp_ep_create(worker_, &params, &line.handle);
   }
@@ -428,7 +429,7 @@ Status Worker::Begin(Line& line) {
   return {};
 }
 
-// What was put off while UCX called us.
+// Begins the connections that were put off while UCX called this worker.
 void Worker::BeginAll() {
   put_off_ = false;
   for (const std::unique_ptr<Line>& line : lines_) {
@@ -446,7 +447,7 @@ bool Worker::HasComeUp(Line& line) {
     line.connecting = nullptr;
     return true;
   }
-  // The peer may be computing. Then UCX keeps what we send until both sides progress.
+  // The peer may be computing. Then UCX keeps what is sent until both sides progress.
   if (std::chrono::steady_clock::now() < line.connecting_until) return false;
   library_.ucp_request_free(std::exchange(line.connecting, nullptr));
   return true;
@@ -475,7 +476,7 @@ void Worker::Abandon(Line* line) {
   if (line->closing == nullptr) ProgressClosing(false);
 }
 
-// Never waits for the peer. A flush under way ends with it.
+// Closes without waiting for the peer. A flush under way ends with it.
 void Worker::Close(Line& line) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
@@ -484,7 +485,7 @@ void Worker::Close(Line& line) {
   if (UCS_PTR_IS_ERR(line.closing)) line.closing = nullptr;
 }
 
-// `at_once`: no longer waits for what is still to be sent.
+// `at_once`: closes lines that still have something to send as well.
 void Worker::ProgressClosing(bool at_once) {
   std::erase_if(lines_, [&](const std::unique_ptr<Line>& line) {
     if (!line->abandoned) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// UCX once it is running: one context, one worker, and what is under way.
+// UCX once it runs: one context, one worker, and everything that is under way.
 //
 // Threads: one at a time; Signal() alone may come from any.
 #pragma once
@@ -21,24 +21,24 @@
 
 namespace lamina::ucx {
 
-// One peer's UCP endpoint. The worker owns it, because UCX may report errors of it until it has
-// been closed, which ends after our Endpoint has.
+// One peer's UCP endpoint. The worker owns it, because UCX may report its errors until it has been
+// closed, and it is closed after the transport's Endpoint has died.
 struct Line {
   Worker* worker;
   PeerId peer;
   std::string node;  // where the peer is, for messages
   ucp_ep_h handle = nullptr;
-  std::vector<std::byte> address = {};  // until there is a handle
+  std::vector<std::byte> address = {};  // empty once there is a handle
   bool lost = false;
-  bool abandoned = false;      // our Endpoint is gone
+  bool abandoned = false;      // its Endpoint is gone
   void* connecting = nullptr;  // ends when UCX has the connection
   std::chrono::steady_clock::time_point connecting_until{};
-  void* closing = nullptr;  // what its end waits for: first a flush, then the close
+  void* closing = nullptr;  // its end waits for this, first a flush, then the close
 };
 
 class Worker {
  public:
-  // Loads and starts UCX: 3 to 6 ms and 4 to 6 MB.
+  // Loads and starts UCX, which takes milliseconds and megabytes.
   static Result<std::unique_ptr<Worker>> Start(const Params& params,
                                                const transport::Context& context);
   ~Worker();
@@ -50,36 +50,35 @@ class Worker {
   int descriptor() const { return descriptor_; }
   Code Arm();
   void Signal() { library_.ucp_worker_signal(worker_); }
-  // Everything handed to UCX has left. Starts a flush if need be; ask again after Progress().
+  // True if everything handed to UCX has left. Starts a flush if need be; ask again after
+  // Progress().
   bool Drained();
 
-  // For endpoints.
+  // Endpoints call what follows.
   const Params& params() const { return params_; }
-  // True: the frame has left, or UCX has copied the rest. False: UCX would have to borrow it, now
-  // or always, or the line is broken; nothing was sent.
+  // True: the frame has left, or UCX has copied the rest. False: nothing was sent, because UCX
+  // would have to borrow the frame or the line is broken.
   bool SendAtOnce(const Line& line, const transport::Frame& frame);
   // Hands `slot` and `payload` to UCX; `slot` comes back by itself unless kAgain or kPeerLost.
   Code Send(Line& line, Slot* slot, const transport::Header& header,
             std::span<const std::byte> payload, std::uint32_t flags);
   SlotPool& small() { return small_; }
   SlotPool& large() { return large_; }
-  // kUnsupported: UCX finds no way to it. The line is the caller's until Abandon(). From inside the
-  // Inbox the connection is begun when Progress() is done with UCX: see README.md, "Connections".
+  // kUnsupported: UCX finds no way to that peer. The line is the caller's until Abandon(). If the
+  // Inbox calls this, the connection is begun when Progress() is done with UCX; see README.md.
   Result<Line*> OpenLine(PeerId peer, const Address& remote);
-  // False while UCX still makes the connection: what it were given now would leave when this
-  // process progresses again, which may be late. True in any case connect_ms after it was begun.
+  // False while UCX still makes the connection, because a frame given to it now would leave only
+  // when this process progresses again, which may be late. True in any case after connect_ms.
   bool IsUp(Line& line) {
     return (line.connecting == nullptr && line.handle != nullptr) || HasComeUp(line);
   }
-  // Sends what it still has to send, if it can, and closes it.
+  // Sends what the line still has to send, if it can, and closes it.
   void Abandon(Line* line);
   // Progress() tells the Inbox, once.
   void Lose(Line& line, const char* why);
 
  private:
   class Rendezvous;
-  // Fetches after which a process that has sent nothing long meanwhile is one that only receives.
-  static constexpr std::uint32_t kSendsToo = 8;
   struct Loss {
     PeerId peer;
     std::string why;
@@ -95,8 +94,8 @@ class Worker {
   ucs_status_t Receive(const WireHeader& wire, void* data, std::size_t bytes, bool rendezvous);
   PeerId PeerOf(transport::ProcessName name);
   void Sent(Slot* slot, ucs_status_t status);
-  // Where this process sends long messages too, fetching what was announced some time ago waits for
-  // the next of these, or for Progress(): see README.md, "Both ways".
+  // True if this process has lately sent long messages too. Then a fetch of a message that was
+  // announced earlier waits for the next send, or for Progress(); see README.md, "Both ways".
   bool SendsToo();
   void PutOff(Rendezvous* fetch);
   void BeginFetches();
@@ -120,22 +119,22 @@ class Worker {
   SlotPool large_;
   std::uint64_t under_way_ = 0;                        // slots that UCX holds
   std::uint64_t handled_ = 0;                          // frames delivered
-  std::vector<Rendezvous*> fetches_;                   // put off
-  std::vector<std::pair<Rendezvous*, Code>> fetched_;  // ended at once, which nobody was told
-  std::uint32_t sends_too_ = 0;  // fetches to come for which it counts as one that sends
+  std::vector<Rendezvous*> fetches_;                   // those put off
+  std::vector<std::pair<Rendezvous*, Code>> fetched_;  // ended at once, to be reported
+  std::uint32_t sends_too_ = 0;  // counts down the fetches for which SendsToo() is true
   bool in_progress_ = false;
-  bool ending_ = false;  // whoever would be told of anything is ending as well
+  bool ending_ = false;  // nobody is told anything, because the receivers are ending as well
   bool dirty_ = false;   // something was sent since the last flush began
   void* flush_ = nullptr;
   std::vector<std::unique_ptr<Line>> lines_;
-  bool put_off_ = false;         // some of them have been opened and not begun
-  std::uint32_t abandoned_ = 0;  // of them, not yet closed
+  bool put_off_ = false;         // some lines have been opened and not begun
+  std::uint32_t abandoned_ = 0;  // how many lines are abandoned and not yet closed
 
   transport::ProcessName last_name_{};
   PeerId last_peer_ = kNoPeer;
   std::unordered_map<std::uint64_t, PeerId> peers_;
-  std::vector<Loss> losses_;  // not reported yet
-  std::vector<PeerId> lost_;  // reported
+  std::vector<Loss> losses_;  // losses to be reported
+  std::vector<PeerId> lost_;  // peers whose loss was reported
 };
 
 }  // namespace lamina::ucx
