@@ -17,11 +17,11 @@
 namespace lamina::waiting {
 namespace {
 
-// Shorter than the slice of any scheduler, longer than two switches and what a rank does before it
-// waits again, if polling meanwhile is to be a loss.
+// A yield that took less than this let in a rank that waits in its turn. It is shorter than the
+// time slice of any scheduler, and longer than two switches with the little that such a rank does.
 constexpr std::uint64_t kSoonNs = 500'000;
 
-// How often this thread was on its CPU no more though it wanted to be.
+// How often the kernel took this thread off its CPU although it wanted to run.
 long SwitchesOut() {
   rusage used{};
   getrusage(RUSAGE_THREAD, &used);
@@ -52,7 +52,7 @@ std::uint32_t AllowedCpus() {
 }
 
 void Waiter::Yield() {
-  if (policy_.spin_polls == 0) return waiting::Yield();
+  if (policy_.sharing == Sharing::kShared) return waiting::Yield();
   const std::uint64_t before_ns = MonotonicNs();
   const long before = SwitchesOut();
   waiting::Yield();

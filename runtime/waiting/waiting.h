@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How to wait: poll, then yield, then sleep. The one policy of the library.
+// How to wait: poll, then yield, then sleep. This is the only policy of the library.
 //
-// A process that has a CPU to itself polls for a while, because a wake across cores costs 20 us. A
-// process that shares its CPU yields at once, because whoever it waits for may need that CPU.
-// Whether it does is declared, and learned from yields: a neighbour may leave two ranks one CPU.
-// Both end asleep, so a blocked rank burns nothing. Counts were chosen from the measurements quoted
-// in this folder's README.
+// A process that has a CPU of its own polls for a while, because waking a process on another core
+// takes long. A process that shares its CPU yields at once, because the one it waits for may need
+// that CPU. Whether ranks share CPUs is declared (Sharing), and is also learned from yields,
+// because a neighbour may leave two ranks one CPU. In the end both sleep, so a blocked rank costs
+// nothing.
 #pragma once
 
 #include <sched.h>
-#include <sys/syscall.h>
 
 #include <atomic>
 #include <climits>
@@ -36,20 +35,17 @@ inline constexpr std::tuple kWaitFields{
     param::Describe("p2p.wait.mode", &WaitParams::mode, "auto|exclusive|oversubscribed",
                     "exclusive: poll before yielding; oversubscribed: yield at once. auto compares "
                     "the CPUs this process may use with the ranks on its node."),
-    param::Describe("p2p.wait.spin_polls", &WaitParams::spin_polls, Unit::kCount, 0u, 1000000000u,
-                    "Empty polls before the first yield in exclusive mode, none while yields tell "
-                    "that another rank has the same CPU. 1000 lasts about 20 us, one cross-core "
-                    "wake; longer delays neighbours without helping."),
-    param::Describe("p2p.wait.yield_polls", &WaitParams::yield_polls, Unit::kCount, 0u, 1000000000u,
-                    "Yields before sleeping. With 8 ranks on 2 CPUs 100 gave the shortest barrier; "
-                    "10 sleeps too often, without sleep the CPU is burnt."),
     param::Describe(
-        "p2p.wait.awake_us", &WaitParams::awake_us, Unit::kMicroseconds, 0u, 1000000u,
-        "How long to yield, at least, before sleeping. A wake costs 20 to 60 us and a sleeper's "
-        "fence interrupts the peer, so who waits for one long message must not sleep: 1000 covers "
-        "8 MiB; 1 MiB took 123 us at 70, 60 at 1000. Where most of 64 ranks sleep, yields are "
-        "quick, so that the others fall asleep as well: a step of a stencil 451 us at 0, 149 at "
-        "1000, with 10 yields."),
+        "p2p.wait.spin_polls", &WaitParams::spin_polls, Unit::kCount, 0u, 1000000000u,
+        "Empty polls before the first yield in exclusive mode. Raise it if answers take "
+        "longer than waking a process; that keeps the CPU from others for longer."),
+    param::Describe("p2p.wait.yield_polls", &WaitParams::yield_polls, Unit::kCount, 0u, 1000000000u,
+                    "Yields before sleeping. Raise it if ranks that share CPUs fall asleep too "
+                    "often; a rank that yields keeps its CPU busy."),
+    param::Describe("p2p.wait.awake_us", &WaitParams::awake_us, Unit::kMicroseconds, 0u, 1000000u,
+                    "How long to yield, at least, before sleeping. It should cover one long "
+                    "message, because waking a sleeper is slow; a rank that yields keeps its CPU "
+                    "busy."),
     param::Describe("p2p.wait.sleep_ms", &WaitParams::sleep_ms, Unit::kMilliseconds, 1u, 60000u,
                     "Longest sleep before looking again whether the peers are still there."),
 };
@@ -85,11 +81,12 @@ class Waiter {
     empty_polls_ = 0;
     tired_at_ns_ = 0;
   }
-  // Gives the CPU up once. Where the policy is to poll first, learns from it for all later waits.
+  // Gives the CPU up once. Where ranks have CPUs of their own, all later waits learn from it.
   void Yield();
 
-  // The last yield let somebody in who gave the CPU back soon, as a rank does that waits in its
-  // turn. Not somebody who kept it: polling loses less time than another slice.
+  // True if the last yield let a process in that soon gave the CPU back, as another waiting rank
+  // does. It is false after a process that kept the CPU, because polling then loses less time than
+  // giving up another slice.
   static bool SharesCpu() { return shares_cpu_.load(std::memory_order_relaxed); }
 
  private:
@@ -107,19 +104,10 @@ inline void Pause() {
   __builtin_ia32_pause();
 #endif
 }
-// By the system call itself: the C library's wrapper is more code that a process which has been
-// away has to find again ("Being away" in test/bench/README.md).
-inline void Yield() {
-#if defined(__x86_64__)
-  long result = SYS_sched_yield;
-  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
-#else
-  sched_yield();
-#endif
-}
+inline void Yield() { sched_yield(); }
 
-// One sleep, until one of several transports rings. Made and destroyed under the lock that guards
-// the transports, slept in without it: only one nap at a time may exist, but a ring that comes
+// One sleep, which ends when one of several transports rings. It is made and destroyed under the
+// lock that guards the transports and slept in without it. Only one nap may exist at a time. A ring
 // between arming and sleeping is not lost.
 class Nap {
  public:
@@ -128,9 +116,9 @@ class Nap {
   Nap(const Nap&) = delete;
   Nap& operator=(const Nap&) = delete;
 
-  // False: one of them has news, so there is nothing to sleep for.
+  // False: one of them has news, so there is no reason to sleep.
   bool armed() const { return armed_; }
-  // At most that long.
+  // Sleeps at most that long.
   void Sleep(std::uint32_t sleep_ms) const;
 
  private:
@@ -141,7 +129,7 @@ class Nap {
   bool armed_ = true;
 };
 
-// A thread sleeps until `word` is not `value`, or is woken, or that long.
+// The thread sleeps while `word` is `value`, until somebody wakes it, but at most that long.
 void SleepOn(const std::atomic<std::uint32_t>& word, std::uint32_t value, std::uint32_t sleep_ms);
 void WakeFrom(std::atomic<std::uint32_t>& word, int sleepers_max = INT_MAX);
 
