@@ -11,8 +11,8 @@ namespace lamina::conformance {
 
 namespace {
 
-// The one network that stays: others come and go with virtual hosts and containers, and UCX prefers
-// a fast bridge.
+// This is the only network that stays. Others come and go with virtual hosts and containers, and
+// UCX prefers a fast bridge.
 constexpr const char* kLoopback = "transport.ucx.net_devices=lo";
 
 Configuration Self(std::string name, std::vector<std::string> params) {

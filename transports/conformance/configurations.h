@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the suite runs over: every transport as it ships, and weakened so that its fallbacks run
-// too.
+// The suite runs over every transport as it ships, and over weakened ones so that their fallbacks
+// run too.
 #pragma once
 
 #include <ostream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames in the order they were put in, in one block of memory used in a circle.
+// A queue of frames in one block of memory that is used in a circle.
 //
 // Allocation: none after construction.
 // Threads:    one.
@@ -24,14 +24,14 @@ class FrameQueue {
 
   bool empty() const { return frames_ == 0; }
 
-  // Copies `frame`; false: no room.
+  // Copies `frame`. False: there is no room.
   bool Push(const transport::Frame& frame) {
     const std::size_t room = RoomOf(frame.payload.size());
     std::size_t at = tail_;
     if (frames_ == 0) {
       at = head_ = wrap_ = 0;
     } else if (tail_ > head_ ? bytes_ - tail_ < room : head_ - tail_ < room) {
-      // Not behind the last frame; before the first one?
+      // There is no room behind the last frame, so the room before the first one is tried.
       if (tail_ <= head_ || head_ < room) return false;
       wrap_ = tail_;
       at = 0;
@@ -46,8 +46,8 @@ class FrameQueue {
     return true;
   }
 
-  // Hands the oldest frame to `take(header, payload)`, then drops it. Not when empty. `take` may
-  // push.
+  // Hands the oldest frame to `take(header, payload)`, which may push, then drops it. The queue
+  // must not be empty.
   template <class Take>
   void Pop(Take&& take) {
     if (head_ == wrap_ && wrap_ != 0) head_ = wrap_ = 0;
@@ -68,7 +68,8 @@ class FrameQueue {
     return sizeof(Entry) + (payload_bytes + kAlign - 1) / kAlign * kAlign;
   }
 
-  // [head_, tail_), or [head_, wrap_) and [0, tail_) once it has turned (wrap_ != 0).
+  // Frames lie in [head_, tail_), or in [head_, wrap_) and [0, tail_) once it has turned (wrap_ !=
+  // 0).
   const std::size_t bytes_;
   const std::unique_ptr<std::byte[]> block_;
   std::size_t head_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From this process to itself. Also the smallest complete transport: copy it to start another one.
+// The transport from this process to itself. It is also the smallest complete one: copy it to start
+// another one.
 #pragma once
 
 #include "transports/transport.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process's UCX address with what we add: which node it is on, for messages, and a checksum,
+// A process's UCX address, together with the name of its node, for messages, and a checksum,
 // because UCX does not survive a damaged address. README.md has the byte table.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace lamina::ucx {
 
 struct Address {
   std::string node;
-  std::vector<std::byte> worker;  // of ucp_worker_get_address
+  std::vector<std::byte> worker;  // the result of ucp_worker_get_address
 };
 
 std::vector<std::byte> Encode(const Address& address);

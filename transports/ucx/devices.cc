@@ -14,8 +14,8 @@
 namespace lamina::ucx {
 namespace {
 
-// Names of what is in `folder`, sorted. (std::filesystem would bring the library 1.3 MB of streams
-// and locales, which every rank's start makes ready.)
+// The names in `folder`, sorted. (std::filesystem would link streams and locales into the library,
+// which every rank would initialise at its start.)
 std::vector<std::string> Listed(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
   std::vector<std::string> names;
@@ -27,8 +27,8 @@ std::vector<std::string> Listed(const std::string& folder) {
 
 bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-// Does it lead out of the node: is it hardware, or does it stand on another device (a bond, a
-// VLAN)?
+// True if the device leads out of the node: it is hardware, or stands on another device, like a
+// bond or a VLAN.
 bool LeadsOut(const std::string& device) {
   if (Exists(device + "/device")) return true;
   const std::vector<std::string> entries = Listed(device);
@@ -43,7 +43,7 @@ bool IsInnerBridge(const std::string& net, const std::string& device) {
                       [&](const std::string& member) { return LeadsOut(net + member); });
 }
 
-// By an address that means something on another node.
+// True if the address means something on another node.
 bool IsReachable(const sockaddr* address) {
   if (address == nullptr) return false;
   if (address->sa_family != AF_INET6) return address->sa_family == AF_INET;

@@ -8,14 +8,14 @@
 namespace lamina::ucx {
 
 struct Devices {
-  // As UCX_NET_DEVICES names them: network devices, and the ports of RDMA adapters.
+  // Network devices and the ports of RDMA adapters, by the names that UCX_NET_DEVICES takes.
   std::vector<std::string> usable;
-  // Bridges on which there are only containers and virtual machines of this node (docker0, virbr0).
-  // Every node may have one of the same address, so what it leads to is not the peer.
+  // Bridges that have only containers and virtual machines of this node on them (docker0, virbr0).
+  // Every node may have one of the same address, so such a bridge does not lead to the peer.
   std::vector<std::string> inner_bridges;
 };
-// `names`: network devices. `sys`: where the kernel tells what they are, /sys/class; what is not
-// listed there counts as usable.
+// `names` are network devices. `sys` is where the kernel describes them, /sys/class; a device that
+// is not listed there counts as usable.
 Devices FindDevices(const std::vector<std::string>& names, const std::string& sys);
 
 // Network devices of this process that are up and have an address others can know, sorted.

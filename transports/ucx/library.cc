@@ -18,8 +18,8 @@ namespace {
 std::mutex last_error_mutex;  // UCX logs from its own thread too
 char last_error[512];
 
-// UCX would print to standard output. What it calls an error need not be one: a peer that has ended
-// in good order is reported so. Whoever handles the status that comes with it decides.
+// UCX would print to standard output. It calls things errors that are none, such as a peer that
+// ended in good order, so this logs them as information; the caller that gets the status decides.
 ucs_log_func_rc_t ForwardLog(const char*, unsigned, const char*, ucs_log_level_t level,
                              const ucs_log_component_config_t*, const char* message, va_list list) {
   char line[sizeof last_error];

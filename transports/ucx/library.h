@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The UCX functions we call, found at run time: nothing links UCX, so a job on one node loads none
-// of it, and a machine without it can still run one.
+// The functions of UCX that this folder calls, found at run time. Nothing links UCX, so a job on
+// one node does not load it, and a machine without UCX can run such a job.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -30,11 +30,13 @@ struct Library {
   decltype(&::ucs_status_string) ucs_status_string = nullptr;
 };
 
-// What UCX last called an error: its line has the device and address, a status has not. Then empty.
+// The line that UCX last logged as an error, which names device and address as a status does not.
+// Taking it empties it.
 std::string TakeLastError();
 
-// Loads libucp.so.0 and libucs.so.0; they stay for good, because UCX hooks memory functions. Its
-// log goes to ours and its signal handlers are taken out again. kUnsupported says what is missing.
+// Loads libucp.so.0 and libucs.so.0. They stay loaded, because UCX hooks memory functions. UCX's
+// log goes to the library's own, and its signal handlers are removed. kUnsupported says what is
+// missing.
 Result<const Library*> Load();
 
 }  // namespace lamina::ucx

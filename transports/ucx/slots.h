@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What UCX borrows while it sends: our header and, for short frames, a copy of the payload.
+// UCX borrows a slot while it sends: the header and, for short frames, a copy of the payload.
 //
 // Allocation: a pool grows until it has held its bound once; then none.
 // Threads:    one.
@@ -14,7 +14,7 @@
 
 namespace lamina::ucx {
 
-// The active message header of every frame; little-endian as UCX itself assumes.
+// The header of the active message of every frame. It is little-endian, as UCX itself assumes.
 struct WireHeader {
   transport::ProcessName sender;
   transport::Header header;
@@ -28,7 +28,7 @@ struct Slot {
   WireHeader wire;
   Worker* worker;
   SlotPool* pool;
-  transport::Completion* done;  // of a zero-copy send, else null
+  transport::Completion* done;  // null unless this is a zero-copy send
   Slot* next;                   // in the free list
   std::byte* payload;
 };
