@@ -93,7 +93,6 @@ struct EndpointCaps {
 struct Region {
   std::uint64_t address;
   std::uint64_t bytes;
-  std::uint64_t key;
 };
 
 class Endpoint {

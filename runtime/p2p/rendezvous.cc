@@ -92,7 +92,7 @@ Way Rendezvous::ChooseWay(Lane& lane, const Offer& offer, std::uint64_t bytes) {
 bool Rendezvous::Fetch(Request* request, Lane& lane, const Offer& offer) {
   if (lane.lost || lane.caps.get_bytes_max == 0) return false;
   const std::uint64_t began_ns = lane.ways != nullptr ? MonotonicNs() : 0;
-  const transport::Region region{offer.address, offer.bytes, 0};
+  const transport::Region region{offer.address, offer.bytes};
   transport::Completion ignored{[](transport::Completion*, Code) {}};
   const std::uint64_t wanted = static_cast<std::uint64_t>(request->bytes);
   constexpr std::uint64_t kPage = 4096;

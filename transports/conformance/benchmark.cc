@@ -184,7 +184,7 @@ class Side {
   void Fetch(std::size_t bytes) {
     Await(1);
     transport::Completion done{[](transport::Completion*, Code) {}};
-    const transport::Region region{counter_.header().words[0], bytes, 0};
+    const transport::Region region{counter_.header().words[0], bytes};
     if (endpoint_->Get(region, 0, {counter_.into.data(), bytes}, &done) != Code::kOk) _exit(3);
     Send(0);
   }

@@ -186,7 +186,7 @@ TEST_P(Conformance, GetFetchesEveryPartOfARegion) {
     constexpr std::size_t kBytes = 8u << 20;
     const std::vector<std::byte> source = PatternOf(1, kBytes);
     std::vector<std::byte> into(kBytes);
-    const transport::Region region{reinterpret_cast<std::uintptr_t>(source.data()), kBytes, 0};
+    const transport::Region region{reinterpret_cast<std::uintptr_t>(source.data()), kBytes};
     struct Told : transport::Completion {
       int times = 0;
       Code code = Code::kAgain;

@@ -160,7 +160,6 @@ bool Endpoint::AwaitHelper(const Joint& joint, std::uint32_t chunks) {
 Code Endpoint::Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
                    transport::Completion* done) {
   if (!can_get_) return Code::kDenied;
-  if (from.key != 0 && from.key != static_cast<std::uint64_t>(remote_.pid)) return Code::kInvalid;
   if (offset > from.bytes || into.size() > from.bytes - offset) return Code::kInvalid;
   switch (Read(from.address + offset, into)) {
     case Access::kDone:
