@@ -3,15 +3,17 @@
 //
 // An algorithm is a value: a name, fits, cost and plan. A plan is a pure function of (call, shape)
 // that gives a schedule: what this rank sends, receives, copies and reduces, in which order. One
-// executor (exec/) runs schedules, blocking or not, so nothing is written twice, and every plan is
-// checked without a network for all sizes, roots and odd counts (conformance/).
+// executor (exec/) runs all schedules, blocking or not, so no algorithm is written twice. Every
+// plan is checked without a network for all sizes, roots and odd counts (conformance/).
 //
-// Threads:    everything here is a value or a pure function.
+// Threads:    everything here is a value or a pure function, but for meetings (call/meeting.h).
 // Allocation: a plan fills a schedule; a schedule that is filled again reuses its memory.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -49,6 +51,26 @@ enum class Operation : std::uint8_t {
 inline constexpr std::size_t kOperations = 22;
 // Lower case, as in parameters: "barrier", "reduce_scatter_block".
 const char* Name(Operation operation);
+
+// A set of operations.
+class OperationSet {
+ public:
+  constexpr OperationSet() = default;
+  constexpr OperationSet(std::initializer_list<Operation> operations) {
+    for (const Operation operation : operations) Add(operation);
+  }
+  constexpr void Add(Operation operation) { bits_ |= BitOf(operation); }
+  constexpr bool Has(Operation operation) const { return (bits_ & BitOf(operation)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+
+ private:
+  static constexpr std::uint32_t BitOf(Operation operation) {
+    return std::uint32_t{1} << static_cast<std::uint32_t>(operation);
+  }
+  std::uint32_t bits_ = 0;
+  static_assert(kOperations <= 32);
+};
+
 // Does the operation combine data?
 constexpr bool Reduces(Operation operation) { return operation >= Operation::kReduce; }
 // Does it take place between neighbours of a topology?
@@ -65,9 +87,9 @@ constexpr bool Rooted(Operation operation) {
          (operation >= Operation::kBcast && operation <= Operation::kScatterv);
 }
 
-// The three places data can be. A position in the input or output counts *elements* of that
-// buffer's datatype, so a plan knows no datatypes. A position in scratch counts elements too: of
-// the output's datatype, or in gather(v) of the input's. Where data is reduced, scratch is laid out
+// The three places where data can be. A position in the input or output counts *elements* of that
+// buffer's datatype, so a plan knows no datatypes. A position in scratch counts elements of the
+// output's datatype, or in gather(v) of the input's. Where data is reduced, scratch is laid out
 // like the datatype; elsewhere it holds the packed data of each element.
 //
 //   operation            input                       output
@@ -93,9 +115,9 @@ enum class Where : std::uint8_t { kInput, kOutput, kScratch };
 
 struct Slice {
   Where where = Where::kInput;
-  std::int64_t first = 0;  // element; in the w-forms, byte
+  std::int64_t first = 0;  // counted in elements; in the w-forms, in bytes
   std::int64_t count = 0;  // elements
-  Rank type_of = -1;       // w-forms: the datatype is the one given for this block
+  Rank type_of = -1;       // w-forms: the block whose datatype this slice has
 };
 inline Slice Input(std::int64_t first, std::int64_t count) {
   return {Where::kInput, first, count, -1};
@@ -112,10 +134,11 @@ enum class Verb : std::uint8_t {
   kReceive,  // `to` from `peer`
   kCopy,     // `from` to `to`; the layouts may differ (send type to receive type)
   kReduce,   // to[i] = from[i] op to[i]: `from` stands left of `to` in rank order
-  // At the board that the ranks of a node share (Call::board); all of them take the same such steps
-  // in the same order. Slices are equally long on all, and may be empty: then they only wait.
-  kTell,  // `peer` tells the others: what is in its `to` goes to theirs
-  kFold,  // the vectors `from` of all in rank order, folded, to `to` of `peer`, which may be `from`
+  // These two take place at the board that the ranks of a node share (Call::board). All of these
+  // ranks take the same such steps in the same order. Slices are equally long on all of them, and
+  // may be empty: then the step only waits.
+  kTell,  // copies `to` of `peer` to `to` of the others
+  kFold,  // folds `from` of all ranks in rank order into `to` of `peer`, which may be its `from`
 };
 constexpr bool AtBoard(Verb verb) { return verb >= Verb::kTell; }
 
@@ -136,15 +159,15 @@ struct Step {
 // its place. They are still waited for in their own round. From the round on in which a receive may
 // be posted, nothing else touches what it writes.
 //
-// Rounds may be dealt out to several strands, which run side by side: what one waits for does not
-// keep another from going on. No strand may touch what another writes. Messages match within their
-// strand, so all ranks have the same number of strands, of which some may be empty.
+// Rounds may be dealt out to several strands, which run side by side, so that one strand goes on
+// while another waits. No strand may touch what another writes. Messages match within their strand,
+// so all ranks have the same number of strands, of which some may be empty.
 struct Schedule {
   std::vector<Step> steps;
   std::vector<std::uint32_t> round_ends;   // index behind the last step of each round
   std::vector<std::uint32_t> strand_ends;  // index behind the last round; empty if one strand
   std::int64_t scratch_elements = 0;
-  std::uint32_t receives_ahead = 0;  // rounds by which a receive may be posted early
+  std::uint32_t receives_ahead = 0;  // by how many rounds a receive may be posted early
 
   void Send(Rank peer, const Slice& from) { steps.push_back({Verb::kSend, peer, from, {}}); }
   void Receive(Rank peer, const Slice& to) { steps.push_back({Verb::kReceive, peer, {}, to}); }
@@ -156,12 +179,12 @@ struct Schedule {
   void Fold(Rank folder, const Slice& from, const Slice& to) {
     steps.push_back({Verb::kFold, folder, from, to});
   }
-  // Closes the round; an empty one leaves no trace.
+  // Closes the round. An empty round leaves no trace.
   void EndRound() {
     const auto end = static_cast<std::uint32_t>(steps.size());
     if (end != (round_ends.empty() ? 0u : round_ends.back())) round_ends.push_back(end);
   }
-  // Index of the first step of a round.
+  // The index of the first step of a round.
   std::uint32_t RoundBegin(std::size_t round) const {
     return round == 0 ? 0 : round_ends[round - 1];
   }
@@ -178,7 +201,7 @@ struct Schedule {
 // What was called, reduced to what a plan may depend on. Counts are 0 where there are no bytes, and
 // an operation without any bytes is not planned at all, barrier excepted.
 struct Call {
-  // The same on all ranks: the only fields that fits and cost may look at.
+  // These are the same on all ranks, and fits and cost may look at no others.
   Operation operation{};
   bool commutative = true;    // says whether the reduction operation is
   bool all_in_place = false;  // set only where all ranks must say so alike, so never with a root
@@ -188,12 +211,13 @@ struct Call {
   // The buffer of this bcast is not bytes but elements that ranks may count in different sizes.
   // Only the whole means the same to all ranks, so it must not be cut.
   bool uncut = false;
-  // On an intercommunicator each rank sees its own: itself at the root; in the other group the root
-  // as a peer; kNobody where the call does nothing.
+  // On an intercommunicator each rank sees another root: the root sees itself, the other group sees
+  // the root as a peer, and the rest of the root's group sees kNobody, because the call does
+  // nothing there.
   Rank root = 0;
-  // Data bytes: of the buffer (bcast), of the vector (reductions; of one block in
-  // reduce_scatter_block), of one block (gather, scatter, allgather, alltoall), of all blocks
-  // (allgatherv, reduce_scatter); 0 where ranks do not all know (gatherv, scatterv, alltoallv, w).
+  // The bytes of the buffer (bcast), of the vector (reductions; in reduce_scatter_block of one
+  // block), of one block (gather, scatter, allgather, alltoall), or of all blocks (allgatherv,
+  // reduce_scatter). 0 if not all ranks know them (gatherv, scatterv, alltoallv, alltoallw).
   std::int64_t bytes = 0;
 
   // The rest is what this rank alone says.
@@ -213,7 +237,7 @@ inline constexpr Rank kNobody = -1;
 // Where the call takes place, seen from one rank. fits and cost look at `ranks`, `nodes` and
 // `topology` alone, which are the same on all ranks.
 struct Shape {
-  Rank ranks = 1;  // of this rank's group
+  Rank ranks = 1;  // the size of this rank's group
   Rank rank = 0;
   // On an intercommunicator, the ranks of the other group. Steps name them as peers `ranks` and up.
   Rank remote_ranks = 0;
@@ -221,8 +245,8 @@ struct Shape {
   // an edge.
   std::span<const Rank> sources = {};
   std::span<const Rank> destinations = {};
-  // On a grid what goes to destination k arrives as coming from source k ^ 1, which matters where
-  // both are one rank.
+  // On a grid, what goes to destination k arrives as coming from source k ^ 1. That matters where
+  // both are the same rank.
   bool grid = false;
   // How many nodes the ranks are on; 0: unknown, as between groups.
   Rank nodes = 0;
@@ -273,13 +297,42 @@ struct Algorithm {
   bool meets = false;
 };
 
-// A collective component offers algorithms, for any subset of the operations.
+class Meeting;  // call/meeting.h: carries out blocking calls of one communicator without messages
+struct Place;   // likewise: a communicator, and what its meeting is asked for
+
+// Convenes meetings on communicators.
+class Convener {
+ public:
+  virtual ~Convener() = default;
+
+  // What its meetings can do, whatever the communicator is.
+  struct Offer {
+    // The operations for which collective.<operation>.algorithm may name the component.
+    OperationSet named;
+    // The operations whose blocking calls it carries out where all ranks are on one node.
+    OperationSet calls;
+    // Across nodes it carries out the steps kTell and kFold of plans.
+    bool steps = false;
+    // Headings of lamina info over the operations that `calls` and `steps` concern.
+    const char* calls_heading = "";
+    const char* steps_heading = "";
+  };
+  virtual Offer offer() const = 0;
+
+  // Looks at a communicator, without communication. All of its ranks ask alike and must be answered
+  // alike. Null: this communicator has no meeting.
+  virtual std::unique_ptr<Meeting> Convene(const Place& place) const = 0;
+};
+
+// A collective component offers algorithms for any subset of the operations, meetings, or both.
 //
-// Ownership: the algorithms live as long as the component.
+// Ownership: the algorithms and the convener live as long as the component.
 class Collective {
  public:
   virtual ~Collective() = default;
   virtual std::span<const Algorithm* const> Algorithms() const = 0;
+  // Null: it offers no meetings.
+  virtual const Convener* convener() const { return nullptr; }
 };
 
 struct Context {

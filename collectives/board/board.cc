@@ -98,7 +98,7 @@ void Board::Break(Broken why) {
 }
 
 void Board::Break(const Contradiction& found) {
-  if (broken()) return;  // maybe by what this member found before
+  if (broken()) return;  // The first reason counts, which this member may have found itself.
   member(found.rank).contradiction = found;
   Break(static_cast<Broken>(static_cast<Rank>(Broken::kContradiction) + found.rank));
 }
@@ -108,7 +108,7 @@ const Contradiction* Board::contradiction() {
   return finder < 0 ? nullptr : &member(finder).contradiction;
 }
 
-void Board::LookAfter(Number number) {
+void Board::BreakIfDead(Number number) {
   for (Rank rank = 0; rank < ranks_; ++rank) {
     Member& one = member(rank);
     if (one.finished.load(std::memory_order_acquire) < number &&

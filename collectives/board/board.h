@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that the members of one communicator share: where each posts what the others read.
 //
-// Operations on a communicator are numbered from 1, alike on all members. Operation n uses set
-// n % kDepth of the lines below, and a stretch of the ring (ring.h) or slot n % kSlots of the area,
-// whole or half of it. Nothing is ever cleared but the count of arrivals: a number that is at least
-// n says "done for operation n". README.md has the byte table.
+// Operations on a communicator are numbered from 1, alike on all members. Operation n uses the
+// lines of index n % kDepth, and for longer data a stretch of the ring (ring.h), slot n % kSlots of
+// the area, or a cell of that slot. Nothing but the count of arrivals is ever cleared: a number
+// that is at least n says that this was done for operation n. README.md has the byte table.
 //
-// The memory is a sealed memfd without a name. The others open it as /proc/PID/fd/FD, as long as
-// the maker holds the descriptor.
+// The memory is a sealed memfd without a name. The other members open it as /proc/PID/fd/FD for as
+// long as its maker holds the descriptor.
 //
-// Ownership:  unmapped on destruction; the others keep their mappings.
+// Ownership:  a board is unmapped when it is destroyed; the other members keep their mappings.
 // Allocation: at creation only. Pages of the area exist once they are touched.
 #pragma once
 
@@ -20,46 +20,42 @@
 #include <memory>
 
 #include "collectives/board/terms.h"
+#include "collectives/board/tuning.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
 
 namespace lamina::collective::board {
 
-using Number = std::uint64_t;  // of an operation
+using Number = std::uint64_t;  // the number of an operation
 
 inline constexpr std::size_t kLineBytes = 64;
-// Processors fetch a line's other half of a pair as well: what several write must not share one.
+// Processors fetch lines in pairs, so what different members write must not share a pair.
 inline constexpr std::size_t kPairBytes = 2 * kLineBytes;
-// How far a root, or a member that only contributes, runs ahead with a few bytes. 16 ranks on two
-// CPUs, bcast of 8, us: 8 2.4, 64 0.46, 128 0.35, 256 0.28 for twice the memory.
-inline constexpr Number kDepth = 128;
-inline constexpr Number kSlots = 4;
-// More pieces of a broadcast than there are slots take turns in halves of slots: lines that come
-// around again too soon are still in others' caches and have to be taken back. 1 MiB to a processor
-// that shares a cache, through 4 times 64 KiB 64 us, through 8 times 45.
-inline constexpr Number kCells = 2;
+// The data that fits a post.
 inline constexpr std::size_t kInlineBytes = 48;
 
-// A row of more members is longer, but what goes around should stay in their caches.
 constexpr std::size_t RingBytes(Rank ranks) {
-  return std::min<std::size_t>(static_cast<std::size_t>(ranks) * (4 << 10), 64 << 10);
+  return std::min(static_cast<std::size_t>(ranks) * kRingBytesPerMember, kRingBytesMax);
 }
 
-// What one member has to say in one operation. Written by that member alone.
+// What one member has to say in one operation. That member alone writes it.
 struct alignas(kLineBytes) Post {
   std::atomic<Number> number;
-  // Terms of the call. In their spare bits: how many operations ago the last one was that no member
-  // has more to read of; kLongAgo if more than fit.
+  // The terms of the call. Their spare bits say how many operations ago the last one was that all
+  // members have finished, or kLongAgo if that is too many to fit.
   Terms said;
   static constexpr Number kLongAgo = (Number{1} << kSpareBits) - 1;
   std::byte data[kInlineBytes];
 };
 static_assert(sizeof(Post) == kLineBytes);
 
-// Who has arrived; apart from the line that the waiting look at.
+// Where members count themselves in. It is apart from the verdict, which those who wait look at.
 struct alignas(kLineBytes) Gate {
   static constexpr int kRanksBits = 16;
-  std::atomic<std::uint64_t> arrived;  // how many; above kRanksBits the sum of their terms, mixed
+  // The lower kRanksBits count the members that have arrived; the bits above them are the sum of
+  // their mixed terms.
+  std::atomic<std::uint64_t> arrived;
 };
 
 // Two members that are in different calls.
@@ -69,20 +65,21 @@ struct Contradiction {
 };
 
 struct alignas(kPairBytes) Member {
-  std::atomic<Number> finished;  // reads nothing of this operation or earlier ones any more
+  std::atomic<Number> finished;  // it reads nothing of this operation or earlier ones any more
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::int32_t> pid;
-  std::atomic<std::uint64_t> probe;  // where its memory holds the board's token, to try reaching it
-  // Of the reduction that goes straight between the buffers: how much of its slice is where it
-  // belongs, and how much more is folded into its own result only. Elements.
+  std::atomic<std::uint64_t> probe;  // where a copy of the board's token lies in its own memory
+  // In a reduction straight between the buffers: how many elements of its slice are where they
+  // belong, and how many more are only in its own result.
   std::int64_t settled;
   std::int64_t folded;
-  std::atomic<Terms> terms;        // of the call that it is in, or was in last
+  std::atomic<Terms> terms;        // the terms of the call that it is in, or was in last
   std::atomic<Number> waits_long;  // the last operation in which it went to sleep
-  Contradiction contradiction;     // that it found, if that broke the board
+  Contradiction contradiction;     // what it found, if that broke the board
 };
 
-// By what. From kContradiction on: by one that member (why - kContradiction) found.
+// What has broken a board. Values from kContradiction on mean that member (value - kContradiction)
+// found a contradiction.
 enum class Broken : std::uint32_t { kNo, kDeath, kContradiction };
 
 struct alignas(kPairBytes) BoardHeader {
@@ -90,14 +87,14 @@ struct alignas(kPairBytes) BoardHeader {
   std::uint64_t token;
   std::uint64_t slot_bytes;
   std::uint32_t ranks;
-  std::atomic<Broken> broken;           // nothing here can be waited for any more
-  std::atomic<std::uint32_t> sleepers;  // members that are asleep
-  // The operation in which some member could not reach another's memory any more; it is the last
-  // that tries to. 0: none.
+  std::atomic<Broken> broken;           // once it is broken, nobody waits here any more
+  std::atomic<std::uint32_t> sleepers;  // how many members are asleep
+  // The operation in which some member could no longer reach another's memory, after which nobody
+  // tries to. 0: every member can.
   std::atomic<Number> denied;
 };
 
-// What the others need to open a board. Plain bytes.
+// What the others need to open a board. It is sent as plain bytes.
 struct Invitation {
   std::uint64_t token = 0;  // 0: there is no board
   std::uint64_t inode = 0;
@@ -105,7 +102,7 @@ struct Invitation {
   std::int32_t pid = 0;
   std::int32_t descriptor = -1;
   std::uint32_t ranks = 0;
-  std::uint32_t crowded = 0;  // the maker's view of the node, which becomes everybody's
+  Sharing sharing = Sharing::kExclusive;  // the maker's opinion, which becomes everybody's
 };
 
 class Board {
@@ -119,7 +116,7 @@ class Board {
   Board& operator=(const Board&) = delete;
 
   const Invitation& invitation() const { return invitation_; }
-  // Nobody opens it from now on.
+  // From now on nobody can open it.
   void CloseInvitation();
 
   BoardHeader& header() { return *reinterpret_cast<BoardHeader*>(base_); }
@@ -128,7 +125,7 @@ class Board {
     return posts_[(number % kDepth) * static_cast<Number>(ranks_) + static_cast<Number>(rank)];
   }
   Gate& gate(Number number) { return gates_[number % kDepth]; }
-  // What the last to arrive says to all.
+  // What the member that arrives last says to all.
   Post& verdict(Number number) { return verdicts_[number % kDepth]; }
   std::byte* ring() { return ring_; }
   std::byte* slot(Number number) { return area_ + (number % kSlots) * invitation_.slot_bytes; }
@@ -136,14 +133,16 @@ class Board {
   Rank ranks() const { return ranks_; }
   bool broken() { return why_broken() != Broken::kNo; }
   Broken why_broken() { return header().broken.load(std::memory_order_acquire); }
-  // Ends the waiting of all: a member died, or `rank` found a contradiction. Only the first counts.
+  // Breaks the board, because a member died or because member found.rank found a contradiction:
+  // nobody waits any longer. Only the first reason is kept.
   void Break() { Break(Broken::kDeath); }
   void Break(const Contradiction& found);
-  // What broke it; null: nothing did, or a death.
+  // The contradiction that broke it, or null.
   const Contradiction* contradiction();
 
-  // Breaks the board if a member that has not finished `number` is dead. A system call a member.
-  void LookAfter(Number number);
+  // Breaks the board if a member that has not finished `number` is dead. Takes a system call for
+  // each such member.
+  void BreakIfDead(Number number);
 
  private:
   Board(std::byte* base, std::size_t bytes, int descriptor, const Invitation& invitation);

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Long data, straight between the members' buffers.
 //
-// Members publish where their data lies and meet. Each reads or writes what it has to of the
-// others'. Then they meet again, because until then others may be at their buffers.
+// Members publish where their data lies and meet. Each reads from and writes to the buffers of the
+// others. Then all meet again, because until then others may be at work in their buffers.
 //
-// allgather, alltoall: each writes its blocks to the others, because whoever made them has them in
-// its cache, and copies its own while it waits. Every second call begins where the last one ended,
-// because that is what the caches still hold: alltoall between two CPUs with 2 MiB each, 64 KiB
-// 5.7 us when always in the same order, 5.4 so, 1 MiB 172 and 132. Of more than they hold that is
-// slower, 16 MiB 3.25 and 3.8 ms, and a block that stays where it is is copied past them: 32 MiB
-// 10.4 and 8.8 ms; made before and read afterwards by the program as well, 16 MiB 12.0 and 11.0.
+// allgather, alltoall: each member writes its blocks to the others, because the member that made
+// them has them in its cache. It copies its own block while it waits.
 //
-// bcast: the root writes its slice to all, as much as it can while they read the others.
+// bcast: the others read from the root, which meanwhile writes its own slice to all of them.
 //
-// reduce, allreduce: each member folds its slice of all vectors, a piece at a time so that the
-// piece stays in the cache, and writes the result to the root or to all. Slice s of any buffer is
-// read and written by member s alone, so the result may lie where the input does.
+// reduce, allreduce: each member folds its slice of all vectors and writes the result to the root
+// or to all. It does so in pieces, which stay in its cache. Slice s of any buffer is read and
+// written by member s alone, so a result may lie where the input does.
 //
-// Where a member cannot reach another's memory any more, it says so when they meet before they
-// leave. What only moves is then moved another way by all. Of a reduction the slices remain that
-// are not where they belong: they are reduced at the board, where their input lies untouched in all
-// members' buffers.
+// A member that can no longer reach another's memory says so at the second meeting. Data that only
+// moves then goes another way. In a reduction the slices that are not where they belong are reduced
+// at the board, because their input is still untouched in the buffers of all members.
 //
-// Cost:  two meetings; a system call, 1 to 2 us, for each block or piece of each of the others.
-//        Every byte that goes to another is copied once; folded, once more for each who gets it.
+// Cost:  two meetings, and a system call for each block or piece of each other member. Every byte
+//        that goes to another member is copied once; what is folded is copied once more for each
+//        member that gets it.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -32,30 +28,19 @@
 #include "collectives/board/fold.h"
 #include "collectives/board/memory.h"
 #include "collectives/board/operations.h"
+#include "collectives/board/output.h"
 #include "runtime/memory/copy.h"
-#include "runtime/memory/streaming.h"
 
 namespace lamina::collective::board {
 namespace {
 
-// Two of them fit a second-level cache of 512 KiB.
-constexpr std::int64_t kPieceBytes = 128 << 10;
-
 constexpr std::int64_t kPageBytes = 4 << 10;
 
-// Shorter blocks gain nothing by turning round. What is written to others from its end goes in
-// pieces of this much.
-constexpr std::int64_t kTurnBytesMin = 64 << 10, kTurnPieceBytes = 256 << 10;
-
-// Of more output than this, of all members together, caches hold too little from call to call.
-constexpr std::int64_t kCachedOutputBytesMax = 32 << 20;
-
-// What a member publishes: 0 for an input that is not in one piece or not as long as the output, or
-// an output that is not there.
+// What a member publishes.
 struct Addresses {
-  std::uint64_t input = 0;
-  std::uint64_t output = 0;
-  std::int64_t bytes = 0;  // of the vector or a block
+  std::uint64_t input = 0;   // 0: it is not contiguous, or not as long as the output
+  std::uint64_t output = 0;  // 0: there is none
+  std::int64_t bytes = 0;    // the length of the vector or a block
 };
 static_assert(sizeof(Addresses) <= kInlineBytes);
 
@@ -82,8 +67,8 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return addresses;
 }
 
-// Is the data of every member in one piece? If not, that was all. Nor where one expects less than
-// another has, which is an error: nothing must be written behind a buffer.
+// True if every member's data is contiguous and equally long. Otherwise finishes the operation, and
+// the caller falls back: writing directly could run past a shorter buffer.
 [[nodiscard]] bool AllInOnePiece(Participant& self) {
   const std::int64_t bytes = AddressesOf(self, 0).bytes;
   for (Rank rank = 0; rank < self.ranks(); ++rank) {
@@ -95,17 +80,17 @@ Addresses AddressesOf(Participant& self, Rank rank) {
   return true;
 }
 
-// Everybody has had what it wants of the others. `access`: how this member fared. `meanwhile` is
-// done while it waits for the others.
+// The second meeting. `access` says how this member fared with the memory of the others. It does
+// `meanwhile` while it waits for them.
 template <class Meanwhile>
 [[nodiscard]] Outcome Leave(Participant& self, Access access, const Meanwhile& meanwhile) {
   if (access == Access::kGone) self.Break();
-  if (access == Access::kGone || !self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost))
-    return Outcome::kDied;
+  if (access == Access::kGone || !self.Begin(self.shares_cpus() ? Writes::kNothing : Writes::kPost))
+    return Outcome::kBroken;
   if (access == Access::kDenied) self.Deny();
   self.Arrive();
   meanwhile();
-  if (!self.AwaitAll()) return Outcome::kDied;
+  if (!self.AwaitAll()) return Outcome::kBroken;
   self.LearnOfDenial();
   self.Finish();
   return self.denied() ? Outcome::kElsewhere : Outcome::kDone;
@@ -114,7 +99,8 @@ template <class Meanwhile>
   return Leave(self, access, [] {});
 }
 
-// Another member for each step from 1 on; not all turn to the same one at a time.
+// The member that this one turns to in a step, from 1 on. In no step do two members turn to the
+// same one.
 Rank Other(Participant& self, Rank step) { return (self.rank() + step) % self.ranks(); }
 
 constexpr std::uint64_t Offset(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes); }
@@ -122,7 +108,8 @@ constexpr std::uint64_t Offset(std::int64_t bytes) { return static_cast<std::uin
 // One member's slice of the reduction.
 class Slice {
  public:
-  // `root`: the only one who gets the result, or -1. `work`: two pieces; null: there was no memory.
+  // `root` is the only member that gets the result, or -1. `work` has room for two pieces, or is
+  // null if there is no memory.
   Slice(Participant& self, Rank root, const Reduction& it, std::byte* work)
       : self_(self), root_(root), it_(it), work_(work) {}
 
@@ -131,7 +118,7 @@ class Slice {
     own.settled = own.folded = 0;
     if (work_ == nullptr) return Access::kDenied;
     const std::int64_t end = Begin(self_.rank() + 1);
-    const std::int64_t step = std::max<std::int64_t>(1, kPieceBytes / it_.type->size);
+    const std::int64_t step = std::max<std::int64_t>(1, kDirectPieceBytes / it_.type->size);
     for (std::int64_t first = Begin(self_.rank()); first < end; first += step) {
       const std::int64_t count = std::min(step, end - first);
       if (const Access access = Piece(first, count); access != Access::kDone) return access;
@@ -140,7 +127,7 @@ class Slice {
     return Access::kDone;
   }
 
-  // At the board: what is not where it belongs of all slices.
+  // Does the rest of all slices through the board.
   [[nodiscard]] bool SettleAll() {
     for (Rank rank = 0; rank < self_.ranks(); ++rank) {
       const Member& its = self_.member(rank);
@@ -160,16 +147,16 @@ class Slice {
   const std::byte* Input(std::int64_t first) const {
     return static_cast<const std::byte*>(it_.input) + first * it_.type->size;
   }
-  // Null where there is no result.
+  // Null on a member that gets no result.
   std::byte* Output(std::int64_t first) const {
     return it_.output != nullptr ? static_cast<std::byte*>(it_.output) + first * it_.type->size
                                  : nullptr;
   }
 
-  // Where the slice of `rank` begins. To write a byte takes about as long as to read and fold it.
-  // The root need not write to others: P - 1 such units to their P, so its slice is larger. Those
-  // of the others are of whole pages, each of which costs the kernel the same however little of it
-  // is copied: 16 KiB to one of two 2.7 us without that and 2.4 with it, 64 KiB 4.9 and 4.6.
+  // The first element of a member's slice. Writing a byte takes about as long as reading and
+  // folding it. The root of a reduce writes nothing to others, so it does P - 1 such units of work
+  // per byte where the others do P, and its slice is larger. The slices of the others have whole
+  // pages, because the kernel's cost is by the page.
   std::int64_t Begin(Rank rank) const {
     const std::int64_t ranks = self_.ranks();
     if (root_ < 0) return it_.count * rank / ranks;
@@ -187,7 +174,7 @@ class Slice {
     Access access = Access::kDone;
     const auto row = [&](Rank rank) -> const std::byte* {
       if (rank == self_.rank()) return Input(first);
-      std::byte* const into = rank == self_.ranks() - 1 ? work_ : work_ + kPieceBytes;
+      std::byte* const into = rank == self_.ranks() - 1 ? work_ : work_ + kDirectPieceBytes;
       const std::uint64_t from = AddressesOf(self_, rank).input + Offset(offset);
       access = ReadFrom(self_.PidOf(rank), from, into, bytes);
       return access == Access::kDone ? into : nullptr;
@@ -199,7 +186,8 @@ class Slice {
       access = Store(Other(self_, step), offset, folded, bytes);
     if (output != nullptr && folded != output)
       memory::CopyLong(output, folded, static_cast<std::size_t>(bytes));
-    // Some others may have it, in place of their input; of a reduce the root alone would.
+    // In an allreduce some members may already have this piece in place of their input, so it is
+    // recorded as folded. In a reduce only the root receives anything.
     if (access == Access::kDenied && root_ < 0) self_.member(self_.rank()).folded = count;
     return access;
   }
@@ -216,66 +204,48 @@ class Slice {
   std::byte* const work_;
 };
 
-// Writes `bytes` to `address` of `rank`: at once, or piece by piece from the end.
-Access WriteBlock(Participant& self, Rank rank, std::uint64_t address, const std::byte* from,
-                  std::int64_t bytes, bool from_end) {
-  const std::int64_t step = from_end ? kTurnPieceBytes : bytes;
-  Access access = Access::kDone;
-  for (std::int64_t end = bytes; access == Access::kDone && end > 0; end -= step) {
-    const std::int64_t begin = std::max<std::int64_t>(0, end - step);
-    access = WriteTo(self.PidOf(rank), address + Offset(begin), from + begin, end - begin);
-  }
-  return access;
-}
-
-// Writes block `rank` of `out` to every other `rank`, where it expects what this member has. The
-// own block is copied while others are waited for: half of it before all have come, the rest before
-// all leave. Every second call may do all that in the opposite order.
+// Writes block `rank` of `out` to every other `rank`, to the place where it expects this member's
+// block. The own block is copied while others are waited for: the first half of it before all have
+// come, the second before all leave.
 template <class Out>
 Outcome WriteBlocks(Participant& self, const Addresses& data, const Out& out, const Blocks& in) {
-  if (!Tell(self, data)) return Outcome::kDied;
-  const bool fits_caches = data.bytes * self.ranks() * self.ranks() <= kCachedOutputBytesMax;
-  const bool from_end = fits_caches && data.bytes >= kTurnBytesMin && self.TurnRound();
+  if (!Tell(self, data)) return Outcome::kBroken;
   const std::byte* const own = out(self.rank());
   std::byte* const place = in.At(self.rank()).data();
-  const auto copy_half = [&](bool second) {
-    const std::int64_t begin = second ? data.bytes / 2 : 0;
-    const std::int64_t end = second ? data.bytes : data.bytes / 2;
-    const auto size = static_cast<std::size_t>(end - begin);
-    if (own == place) return;  // in place
-    if (from_end) return memory::CopyFromEnd(place + begin, own + begin, size);
-    memory::Copy(place + begin, own + begin, size,
-                 fits_caches ? memory::Stores::kOrdinary : memory::Stores::kStreaming);
+  const auto copy_own = [&](std::int64_t begin, std::int64_t end) {
+    if (own == place) return;
+    memory::Copy(place + begin, own + begin, static_cast<std::size_t>(end - begin),
+                 StoresOfOutput(self, data.bytes));
   };
-  copy_half(from_end);
-  if (!self.AwaitAll()) return Outcome::kDied;
+  copy_own(0, data.bytes / 2);
+  if (!self.AwaitAll()) return Outcome::kBroken;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   Access access = Access::kDone;
   for (Rank step = 1; access == Access::kDone && step < self.ranks(); ++step) {
-    const Rank rank = Other(self, from_end ? self.ranks() - step : step);
+    const Rank rank = Other(self, step);
     const std::uint64_t into = AddressesOf(self, rank).output + Offset(self.rank() * data.bytes);
-    access = WriteBlock(self, rank, into, out(rank), data.bytes, from_end);
+    access = WriteTo(self.PidOf(rank), into, out(rank), data.bytes);
   }
-  return Leave(self, access, [&] { copy_half(!from_end); });
+  return Leave(self, access, [&] { copy_own(data.bytes / 2, data.bytes); });
 }
 
 }  // namespace
 
-bool FitsDirect(const datatype::Datatype& type) { return type.size <= kPieceBytes; }
+bool FitsDirect(const datatype::Datatype& type) { return type.size <= kDirectPieceBytes; }
 
 Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it) {
-  const std::unique_ptr<std::byte[]> work(new (std::nothrow) std::byte[2 * kPieceBytes]);
+  const std::unique_ptr<std::byte[]> work(new (std::nothrow) std::byte[2 * kDirectPieceBytes]);
   if (!Exchange(self, {AddressOf(it.input), AddressOf(it.output), it.bytes()}))
-    return Outcome::kDied;
+    return Outcome::kBroken;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   Slice slice(self, root, it, work.get());
   const Outcome outcome = Leave(self, slice.FoldAndWrite());
   if (outcome != Outcome::kElsewhere) return outcome;
-  return slice.SettleAll() ? Outcome::kDone : Outcome::kDied;
+  return slice.SettleAll() ? Outcome::kDone : Outcome::kBroken;
 }
 
 Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
-  if (!Exchange(self, DataOf(data, data))) return Outcome::kDied;
+  if (!Exchange(self, DataOf(data, data))) return Outcome::kBroken;
   if (!AllInOnePiece(self)) return Outcome::kElsewhere;
   const std::int64_t bytes = data.bytes();
   const std::int64_t begin = bytes * root / self.ranks();

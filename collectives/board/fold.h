@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One block of every member's vector, folded from the last member to the first.
+// Folds one block of every member's vector, from the last member to the first.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,12 @@
 
 namespace lamina::collective::board {
 
-// Where rows lie: in the processors' caches of those who have just written them, or in that of the
+// Where rows lie: in the caches of the processors that have just written them, or in that of the
 // processor that folds them, where ranks share it or the kernel has copied them.
 enum class Rows { kAway, kNear };
 
-// What is combined while the lines behind it are on their way, and the longest vector of which that
-// is done: the processor itself sees where a longer one is read, and is faster alone.
-inline constexpr std::int64_t kAheadBytes = 2 << 10;
-inline constexpr std::int64_t kAheadVectorBytesMax = 256 << 10;
-
-// A loop that combines asks for too few lines at a time where they are away.
+// Combines two vectors and asks for their lines ahead. The loop that combines has too few lines on
+// their way at a time where these are in the caches of other processors.
 inline void CombineAhead(const Reduction& it, const std::byte* first, const std::byte* second,
                          std::byte* out, std::int64_t count) {
   const std::int64_t step = kAheadBytes / it.type->size;
@@ -40,9 +36,9 @@ inline void CombineAhead(const Reduction& it, const std::byte* first, const std:
   datatype::Combine(*it.op, first, second, out, count, *it.type);
 }
 
-// `row(rank)` is where the block of `rank` lies; it may be null, which ends it. The result is in
-// `out`, if there is an out that is apart from the first member's block, else in `work` or, of one
-// member, where its block is: returns where. `work` is apart from all rows, `out` may be a row.
+// Folds the blocks row(ranks - 1) ... row(0) of `count` elements and returns the address of the
+// result: `out` if it is given and is not row(0), otherwise `work`; with one member, its own block.
+// Returns null if a row is null. `work` is apart from all rows; `out` may be a row.
 template <class Row>
 const std::byte* FoldBlock(const Reduction& it, Rank ranks, std::int64_t count, Rows rows,
                            const Row& row, std::byte* work, std::byte* out) {

@@ -1,50 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations that move data.
 //
-// Shape: bcast: the root's piece. gather, scatter, allgather: a row of pieces, one for each member.
-//        alltoall: a row for each sender, of pieces for all others or for some. A few bytes of one
-//        member in its post; a short row of bcast, gather or scatter in the ring; else in the slot
-//        of the operation, pieces of a long bcast in halves of slots.
-// Cost:  two copies of every byte, but one of a long block that stays with its member in an
-//        alltoall; one meeting per piece for barrier, allgather and alltoall, none for the others:
-//        whoever only writes goes on at once, until there is no room.
+// Where it lies: a few bytes of one member are in its post. A short row of bcast, gather or scatter
+//        is in the ring. Everything else is in the slot of the operation: the root's piece of
+//        a bcast, or a cell of the slot if the bcast is long; a row of pieces, one for each member,
+//        of gather, scatter and allgather; a row for each sender of an alltoall, with pieces for
+//        all or some of the others.
+// Cost:  every byte is copied twice, except a long block that stays with its member in an alltoall,
+//        which is copied once. Barrier, allgather and alltoall take one meeting for each piece. The
+//        others take none: a member that only writes goes on at once for as long as there is room.
 #include <algorithm>
 #include <cstring>
 
 #include "collectives/board/operations.h"
+#include "collectives/board/output.h"
 #include "runtime/memory/copy.h"
-#include "runtime/memory/streaming.h"
 
 namespace lamina::collective::board {
 namespace {
 
-// Of a broadcast. Where members share CPUs, each has its turn once for as many pieces as there are
-// cells: of a longer one all of those lie in a second-level cache. With a CPU for each, the others
-// read one piece while the root writes the next.
+// The length of a bcast's pieces.
 std::int64_t BcastPiece(const Participant& self, std::int64_t bytes) {
-  constexpr std::int64_t kWholeBytesMax = 256 << 10, kPieceBytes = 64 << 10;
-  if (self.crowded()) return bytes <= kWholeBytesMax ? bytes : kPieceBytes;
-  return std::clamp<std::int64_t>(bytes / 4, 16 << 10, 64 << 10);
+  if (self.shares_cpus())
+    return bytes <= kSharedBcastWholeBytesMax ? bytes : kSharedBcastPieceBytes;
+  return std::clamp(bytes / 4, kPipelinePieceBytesMin, kPipelinePieceBytesMax);
 }
 
-// Up to here a row of blocks is copied as one, a member's own among them; of longer ones it keeps
-// its own while it waits for the others.
-constexpr std::int64_t kShortBlock = 4 << 10;
-
-// Of an allgather, all members together: what is more has left their caches before it is read.
-constexpr std::int64_t kAllgatherBytesMax = 512 << 10;
-
-// Bytes [position, position + bytes) of `from`, packed, to `to`.
-void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to,
-          memory::Stores stores) {
+// Copies bytes [position, position + bytes) of the packed `from` to `to`.
+void Take(const Buffer& from, std::int64_t position, std::int64_t bytes, std::byte* to) {
   const auto size = static_cast<std::size_t>(bytes);
   if (from.contiguous()) {
-    memory::Copy(to, from.data() + position, size, stores);
+    memory::CopyLong(to, from.data() + position, size);
   } else {
     datatype::Pack(from, position, {to, size});
   }
 }
 
+// The inverse of Take.
 void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int64_t position,
           memory::Stores stores = memory::Stores::kOrdinary) {
   const auto size = static_cast<std::size_t>(bytes);
@@ -55,26 +47,27 @@ void Give(const std::byte* from, std::int64_t bytes, const Buffer& to, std::int6
   }
 }
 
-// One and the same, as of a call in place? An address alone does not tell: one structure may hold
-// both, and MPI_BOTTOM everything.
-bool Same(const Buffer& from, const Buffer& to) {
+// Are both the same data, as in a call in place? Equal addresses alone do not say so: one structure
+// may hold both, and MPI_BOTTOM is the address of everything.
+bool IsSame(const Buffer& from, const Buffer& to) {
   return from.address == to.address && from.type == to.type && from.count == to.count;
 }
 
-// Bytes [position, position + bytes) of what a member keeps, by way of `place` if it must be.
-void Keep(const Buffer& from, const Buffer& to, std::int64_t position, std::int64_t bytes,
-          std::byte* place, memory::Stores stores) {
-  if (Same(from, to)) return;
+// Copies bytes [position, position + bytes) of a block that stays with its member. `place` is
+// memory to pack them into if that is necessary.
+void CopyOwn(const Buffer& from, const Buffer& to, std::int64_t position, std::int64_t bytes,
+             std::byte* place, memory::Stores stores) {
+  if (IsSame(from, to)) return;
   if (from.contiguous() && to.contiguous()) {
     const auto size = static_cast<std::size_t>(bytes);
     memory::Copy(to.data() + position, from.data() + position, size, stores);
   } else {
-    Take(from, position, bytes, place, memory::Stores::kOrdinary);
+    Take(from, position, bytes, place);
     Give(place, bytes, to, position);
   }
 }
 
-// The largest piece of a block of `bytes` of which `count` fit into a slot, or into `room_max`.
+// The largest piece of a block of `bytes` such that `count` pieces fit a slot, or `room_max`.
 std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
                    std::int64_t room_max = INT64_MAX) {
   std::int64_t room =
@@ -83,8 +76,8 @@ std::int64_t Piece(Participant& self, std::int64_t bytes, std::int64_t count,
   return std::min(bytes, std::max<std::int64_t>(room, 1));
 }
 
-// One operation in which the root writes and the others read what it wrote. `begin(writes)` begins
-// it and says where, or null if a member died.
+// One operation in which the root writes and the others read what it has written. `begin(writes)`
+// starts it and returns the place, or null if the board is broken.
 template <class Begin, class Write, class Read>
 bool Tell(Participant& self, Rank root, const Begin& begin, const Write& write, const Read& read) {
   const bool is_root = self.rank() == root;
@@ -101,13 +94,15 @@ bool Tell(Participant& self, Rank root, const Begin& begin, const Write& write, 
   return true;
 }
 
-// Where the root alone writes `bytes`: few into its post, for which one line is enough.
+// Starts an operation in which the root alone writes `bytes`. A few bytes are in its post, so that
+// a reader needs one line only.
 std::byte* BeginOfRoot(Participant& self, Rank root, bool writes, std::int64_t bytes) {
   if (bytes > static_cast<std::int64_t>(kInlineBytes)) return self.BeginRow(writes, bytes);
   return self.BeginPosts(writes) != nullptr ? self.post(root).data : nullptr;
 }
 
-// To each block of `in` what lies `stride` bytes behind the one before; from `from` on.
+// Copies a column to the blocks of `in`: what they get begins at `from` and at each `stride`
+// behind.
 void GiveColumn(const std::byte* from, std::int64_t stride, Rank ranks, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
   if (in.first.contiguous()) {
@@ -119,12 +114,12 @@ void GiveColumn(const std::byte* from, std::int64_t stride, Rank ranks, const Bl
   }
 }
 
-// Of an alltoall: blocks so short that a member's row of them is copied as one.
+// An alltoall of blocks so short that a member copies its row of blocks as one.
 bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
   const std::int64_t row = bytes * self.ranks();
   if (!self.Begin(Writes::kSlot)) return false;
-  Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row, self.stores());
+  Take(out.All(self.ranks()), 0, row, self.slot() + self.rank() * row);
   self.Arrive();
   self.FetchNext(self.next_slot() + self.rank() * row, row);
   if (!self.AwaitAll()) return false;
@@ -133,22 +128,18 @@ bool AlltoallOfRows(Participant& self, const Blocks& out, const Blocks& in) {
   return true;
 }
 
-// What a slot holds of an alltoall of longer blocks: of each member, `piece` bytes for as many
-// others as there is room for. In step s, member r and member s - r (modulo their number) exchange
-// theirs, so that one buffer can be both output and input.
+// What a slot holds in an alltoall of longer blocks: `piece` bytes from each member for as many
+// others as there is room for. In step s, member r and member s - r (modulo the number of members)
+// exchange their pieces, so one buffer can be both output and input.
 struct Tile {
-  // Among many, whole squares would be of pieces so short that every copy begins anew: 64 KiB x16
-  // 1452 us instead of 1139, 1 MiB 22.7 ms instead of 18.9.
-  static constexpr std::int64_t kPieceBytesMin = 64 << 10;
-
   Tile(Participant& self, std::int64_t bytes)
       : piece(std::max(Piece(self, bytes, self.ranks() * self.ranks()),
-                       Piece(self, std::min(bytes, kPieceBytesMin), self.ranks()))),
+                       Piece(self, std::min(bytes, kAlltoallPieceBytesMin), self.ranks()))),
         steps(static_cast<Rank>(
             std::min<std::int64_t>(self.ranks(), Piece(self, INT64_MAX, self.ranks()) / piece))) {}
 
-  // visit(the other member, where this one writes for it, where it has written for this one) for
-  // each of the steps from `first` on.
+  // Calls visit(the other member, where this one writes for it, where it has written for this one)
+  // for each of the steps from `first` on.
   template <class Visit>
   void ForEach(Participant& self, Rank first, const Visit& visit) const {
     for (Rank step = first; step < std::min<Rank>(first + steps, self.ranks()); ++step) {
@@ -167,7 +158,8 @@ struct Tile {
 }  // namespace
 
 bool Barrier(Participant& self) {
-  if (!self.Begin(self.crowded() ? Writes::kNothing : Writes::kPost) || !self.Meet()) return false;
+  if (!self.Begin(self.shares_cpus() ? Writes::kNothing : Writes::kPost) || !self.Meet())
+    return false;
   self.Finish();
   return true;
 }
@@ -182,13 +174,13 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
     const std::int64_t now = std::min(piece, bytes - done);
     const auto begin = [&](bool writes) -> std::byte* {
       if (!in_cells) return BeginOfRoot(self, root, writes, now);
-      // Whatever was in a slot before the call has gone once the call has used it.
+      // Once the call has used a slot itself, only its own readers matter there.
       const bool used = done >= std::int64_t{kSlots} * piece;
       if (!self.Begin(!writes ? Writes::kNothing : used ? Writes::kCell : Writes::kSlot))
         return nullptr;
       return self.cell(piece);
     };
-    const auto write = [&](std::byte* place) { Take(data, done, now, place, self.stores()); };
+    const auto write = [&](std::byte* place) { Take(data, done, now, place); };
     const auto read = [&](const std::byte* place) { Give(place, now, data, done); };
     if (!Tell(self, root, begin, write, read)) return false;
     done += now;
@@ -198,19 +190,19 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
 
 bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const std::int64_t bytes = own.bytes();
-  const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherBytesMax);
-  const bool is_short = bytes <= kShortBlock && piece == bytes;
+  const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherPiecesBytesMax);
+  const bool is_short = bytes <= kShortBlockBytesMax && piece == bytes;
   const Buffer whole = all.All(self.ranks());
   const Buffer mine = all.At(self.rank());
-  const memory::Stores stores = self.output_stores();
+  const memory::Stores stores = StoresOfOutput(self, bytes);
   for (std::int64_t done = 0; done < bytes; done += piece) {
     const std::int64_t now = std::min(piece, bytes - done);
     if (!self.Begin(Writes::kSlot)) return false;
     std::byte* const row = self.slot();
-    Take(own, done, now, row + self.rank() * now, self.stores());
+    Take(own, done, now, row + self.rank() * now);
     self.Arrive();
     self.FetchNext(self.next_slot() + self.rank() * now, now);
-    if (!is_short && !Same(own, mine))
+    if (!is_short && !IsSame(own, mine))
       Give(own.contiguous() ? own.data() + done : row + self.rank() * now, now, mine, done, stores);
     if (!self.AwaitAll()) return false;
     if (is_short) {
@@ -236,7 +228,7 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
     if (row == nullptr) return false;
     const std::int64_t stride = is_inline ? std::int64_t{sizeof(Post)} : now;
     if (!is_root) {
-      Take(own, done, now, row + self.rank() * stride, self.stores());
+      Take(own, done, now, row + self.rank() * stride);
       self.Publish();
     }
     for (Rank rank = 0; is_root && rank < self.ranks(); ++rank) {
@@ -246,7 +238,7 @@ bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all) 
     }
     self.Finish();
   }
-  if (is_root && !Same(own, all.At(root))) datatype::Copy(own, all.At(root));
+  if (is_root && !IsSame(own, all.At(root))) datatype::Copy(own, all.At(root));
   return true;
 }
 
@@ -260,31 +252,31 @@ bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own)
     };
     const auto write = [&](std::byte* row) {
       for (Rank rank = 0; rank < self.ranks(); ++rank)
-        if (rank != root) Take(all.At(rank), done, now, row + rank * now, self.stores());
+        if (rank != root) Take(all.At(rank), done, now, row + rank * now);
     };
     const auto read = [&](const std::byte* row) { Give(row + self.rank() * now, now, own, done); };
     if (!Tell(self, root, begin, write, read)) return false;
   }
-  if (self.rank() == root && !Same(own, all.At(root))) datatype::Copy(all.At(root), own);
+  if (self.rank() == root && !IsSame(own, all.At(root))) datatype::Copy(all.At(root), own);
   return true;
 }
 
 bool Alltoall(Participant& self, const Blocks& out, const Blocks& in) {
   const std::int64_t bytes = in.first.bytes();
-  if (bytes <= kShortBlock && Piece(self, bytes, self.ranks() * self.ranks()) == bytes)
+  if (bytes <= kShortBlockBytesMax && Piece(self, bytes, self.ranks() * self.ranks()) == bytes)
     return AlltoallOfRows(self, out, in);
   const Tile tile(self, bytes);
-  const memory::Stores stores = self.output_stores();
+  const memory::Stores stores = StoresOfOutput(self, bytes);
   for (Rank first = 0; first < self.ranks(); first += tile.steps) {
     for (std::int64_t done = 0; done < bytes; done += tile.piece) {
       const std::int64_t now = std::min(tile.piece, bytes - done);
       if (!self.Begin(Writes::kSlot)) return false;
       tile.ForEach(self, first, [&](Rank other, std::byte* to, std::byte*) {
-        if (other != self.rank()) Take(out.At(other), done, now, to, self.stores());
+        if (other != self.rank()) Take(out.At(other), done, now, to);
       });
       self.Arrive();
       tile.ForEach(self, first, [&](Rank other, std::byte* place, std::byte*) {
-        if (other == self.rank()) Keep(out.At(other), in.At(other), done, now, place, stores);
+        if (other == self.rank()) CopyOwn(out.At(other), in.At(other), done, now, place, stores);
       });
       if (!self.AwaitAll()) return false;
       tile.ForEach(self, first, [&](Rank other, std::byte*, const std::byte* from) {

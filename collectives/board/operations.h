@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocking collectives at a board. Each is written for any length: what does not fit goes in
-// pieces, each an operation of its own at the board.
+// pieces, and each piece is an operation of its own at the board.
 //
-// All members call with the same operation, root and number of bytes; datatypes may differ where
-// the standard lets them. Every function returns false if a member died, and leaves the output
+// All members call a function with the same root and number of bytes. Datatypes may differ where
+// the standard allows that. A function returns false if the board is broken, and the output is
 // undefined then.
 //
-// Reductions fold from the last rank to the first, each time the same, so all members get the same
-// bits and the operation need not be commutative.
+// Reductions fold from the last rank to the first each time, so all members get the same bits and
+// the operation need not be commutative.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace lamina::collective::board {
 
 using datatype::Buffer;
 
-// One block of data for each member, one behind the other.
+// One block of data for each member, one after the other.
 struct Blocks {
   Buffer first;
 
@@ -28,52 +28,55 @@ struct Blocks {
     return {datatype::At(first.address, rank * first.count * first.type->extent), first.count,
             first.type};
   }
-  // All of them as one.
+  // All blocks as one buffer.
   Buffer All(Rank ranks) const { return {first.address, first.count * ranks, first.type}; }
 };
 
 bool Barrier(Participant& self);
-// Of no bytes: the others wait for the root.
+// With zero bytes this still synchronises: every other member waits until the root has called.
 bool Bcast(Participant& self, Rank root, const Buffer& data);
 
-// Reductions are for elements without holes, one of which for each member fits into a slot. The
-// answer is the same on all members.
+// Can elements of this type be reduced at a board? They must have no holes, and a slot must hold
+// one of each member. The answer is the same on all members.
 bool Fits(const datatype::Datatype& type, Rank ranks, std::uint64_t slot_bytes);
 struct Reduction {
   const void* input;  // may be `output`
-  void* output;       // null where there is no result
+  void* output;       // null on a member that gets no result
   std::int64_t count;
-  const datatype::Datatype* type;  // Fits
+  const datatype::Datatype* type;  // one that Fits
   const datatype::Op* op;
 
   std::int64_t bytes() const { return count * type->size; }
 };
 bool Allreduce(Participant& self, const Reduction& it);
-// Of no elements: the root waits for the others.
+// With zero elements this still synchronises: the root waits until all others have called.
 bool Reduce(Participant& self, Rank root, const Reduction& it);
 
-// `own`: this member's block, which may be its place in `all`.
+// `own` is this member's block, and may be its place in `all`.
 bool Allgather(Participant& self, const Buffer& own, const Blocks& all);
-// `all` at the root.
+// `all` is used at the root only.
 bool Gather(Participant& self, Rank root, const Buffer& own, const Blocks& all);
 bool Scatter(Participant& self, Rank root, const Blocks& all, const Buffer& own);
-// `out` may be `in`.
+// `out` may be the same blocks as `in`.
 bool Alltoall(Participant& self, const Blocks& out, const Blocks& in);
 
-// Long data, straight between the members' buffers; only where all members can reach each other's
-// memory (memory.h), and an element of a reduction is not too large.
+// The functions below move long data straight between the members' buffers. All members must be
+// able to reach each other's memory (memory.h).
 enum class Outcome {
   kDone,
-  kDied,       // a member did; the output is undefined
-  kElsewhere,  // the data of some member is not in one piece, or not as much, or cannot be reached
-               // any more (Participant::denied): all go another way, with the inputs as they were
+  kBroken,     // The board is broken and the output undefined.
+  kElsewhere,  // The data of some member is not contiguous, or is shorter, or can no longer be
+               // reached (Participant::denied). The inputs are as they were, and all members must
+               // take another way.
 };
 Outcome BcastDirect(Participant& self, Rank root, const Buffer& data);
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all);
-// `out` is not `in`.
+// `out` and `in` are different blocks.
 Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in);
-// Allreduce if `root` is -1. What cannot be reached any more is done at the board: kDone.
+// An allreduce if `root` is -1. If memory can no longer be reached, the rest of the reduction goes
+// through the board.
 Outcome ReduceDirect(Participant& self, Rank root, const Reduction& it);
+// Can elements of this type be reduced straight between the buffers?
 bool FitsDirect(const datatype::Datatype& type);
 
 }  // namespace lamina::collective::board

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   every operation at a board does what the standard says, for any number of members, root,
 //         length and layout, however far members run ahead of each other.
-// Method: threads are the members. All draw the same random operations from one seed; the data says
-//         where it comes from, so that each member knows what it must find without asking. A board
-//         with slots of a page makes pieces of almost everything; one member dawdles.
+// Method: threads are the members. All of them draw the same random operations from one seed. The
+//         data says where it comes from, so each member knows what it must find without asking.
+//         A board with slots of a page makes pieces of almost everything, and one member dawdles.
 #include "collectives/board/operations.h"
 
 #include <gtest/gtest.h>
@@ -38,24 +38,24 @@ using datatype::FindDatatype;
 using Words = std::vector<std::uint32_t>;
 
 // Threads have no process to put to sleep.
-class Yielding final : public Patience {
+class Yielding final : public BoardWaiter {
  public:
   void Wait(const Expectation& expectation) override {
-    while (!expectation.Over()) std::this_thread::yield();
+    while (!expectation.IsOver()) std::this_thread::yield();
   }
   void Wake(Rank) override { FAIL() << "nobody sleeps"; }
 };
 
 // Runs `member` on a thread for each of `ranks` members of one board.
-void Play(Rank ranks, bool crowded, std::uint64_t area_bytes,
+void Play(Rank ranks, Sharing sharing, std::uint64_t area_bytes,
           const std::function<void(Participant&)>& member) {
   auto board = Board::Create(ranks, area_bytes);
   ASSERT_TRUE(board.ok()) << board.status().message();
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
-      Yielding patience;
-      Participant self(board->get(), rank, crowded, &patience);
+      Yielding waiter;
+      Participant self(board->get(), rank, sharing, &waiter);
       (*board)->member(rank).pid.store(getpid());
       member(self);
     });
@@ -69,7 +69,7 @@ std::uint32_t Word(std::uint32_t serial, Rank from, Rank to, std::size_t index) 
   return word ^ word >> 15;
 }
 
-// Two integers of every three: data with holes.
+// Data with holes: two integers of every three.
 Datatype* Spread() {
   static Datatype* const type = [] {
     Datatype* made =
@@ -80,7 +80,7 @@ Datatype* Spread() {
   return type;
 }
 
-// `count` words in memory, plain or spread.
+// Some words in memory, plain or spread.
 class Field {
  public:
   Field(std::size_t count, bool spread)
@@ -104,7 +104,7 @@ class Field {
   Words memory_;
 };
 
-// x -> a x + b, two half words; one after the other is not commutative.
+// A word is a map x -> a x + b of half words. Doing one map after another does not commute.
 std::uint64_t After(std::uint64_t first, std::uint64_t second) {
   const auto factor = [](std::uint64_t map) { return static_cast<std::uint32_t>(map >> 32); };
   const auto term = [](std::uint64_t map) { return static_cast<std::uint32_t>(map); };
@@ -122,7 +122,7 @@ void Compose(void* in, void* inout, int* count, MPI_Datatype*) {
   }
 }
 
-// One random operation of all members.
+// Random operations that all members do together.
 class Script {
  public:
   Script(std::uint32_t seed, Rank ranks) : random_(seed), ranks_(ranks) {
@@ -138,11 +138,6 @@ class Script {
     spread_ = Draw(2) != 0;
     in_place_ = Draw(2) != 0;
     direct_ = Draw(2) != 0 && !self.denied();  // all threads are one process
-    const auto stores = [this] {
-      return Draw(2) != 0 ? memory::Stores::kStreaming : memory::Stores::kOrdinary;
-    };
-    const memory::Stores slots = stores();
-    self.set_stores(slots, stores());
     if (Draw(static_cast<std::uint32_t>(ranks_)) == static_cast<std::uint32_t>(self.rank()))
       for (int i = 0; i < 20; ++i) std::this_thread::yield();  // dawdles
     switch (kind) {
@@ -189,7 +184,7 @@ class Script {
     ASSERT_TRUE(data.HolesUntouched());
   }
 
-  // Block `block` of `field` is what `from` has for `to`.
+  // Block `block` of `field` becomes what `from` has for `to`.
   void Fill(Field& field, Rank block, Rank from, Rank to) {
     for (std::size_t i = 0; i < count_; ++i)
       field[static_cast<std::size_t>(block) * count_ + i] = Word(serial_, from, to, i);
@@ -206,8 +201,8 @@ class Script {
   }
   // A field of blocks can be spread only if each block has whole elements.
   bool Spreads() const { return spread_ && count_ % 2 == 0; }
-  // One member whose data has holes sends all another way; so does one that is not allowed to reach
-  // the others any more.
+  // All go another way if the data of one member has holes, or if one member may no longer reach
+  // the memory of the others.
   bool WentDirect(const Participant& self, Outcome outcome) const {
     EXPECT_EQ(outcome, Spreads() || self.denied() ? Outcome::kElsewhere : Outcome::kDone);
     return outcome == Outcome::kDone;
@@ -255,7 +250,7 @@ class Script {
     return static_cast<std::uint64_t>(Word(serial, rank, 1, i)) << 32 | Word(serial, rank, 2, i);
   }
 
-  // By an operation of the user, or by one that the library knows and works ahead with.
+  // The operation is the user's, or one that the library knows and works ahead with.
   void TryReduction(Participant& self, bool to_all) {
     const bool sums = Draw(2) != 0;
     const datatype::Op* const op = sums ? datatype::FindOp(MPI_SUM) : &compose_;
@@ -294,7 +289,7 @@ class Script {
 
 struct Scene {
   Rank ranks;
-  bool crowded;
+  Sharing sharing;
   std::uint64_t area_bytes;
 };
 
@@ -304,14 +299,15 @@ TEST_P(Operations, RandomOnesDoWhatTheyShould) {
   const Scene scene = GetParam();
   constexpr std::uint32_t kSteps = 400;
   Spread();
-  Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+  Play(scene.ranks, scene.sharing, scene.area_bytes, [&](Participant& self) {
     Script script(4711, scene.ranks);
     for (std::uint32_t step = 0; step < kSteps && !testing::Test::HasFatalFailure(); ++step)
       script.Step(self, step);
   });
 }
 
-// The thread may not read and write other processes' memory any more, or not write it.
+// From now on the kernel denies this thread to write the memory of other processes, and if
+// `reading` says so to read it.
 void GiveUp(unsigned reading) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -325,12 +321,12 @@ void GiveUp(unsigned reading) {
   ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
 }
 
-// Whichever operation is the first to notice, and whoever is not allowed any more.
+// It does not matter which operation notices first, and which members have lost the right.
 TEST_P(Operations, GoOnWhereRightsWereGivenUp) {
   const Scene scene = GetParam();
   for (const std::uint32_t after : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u, 20u})
     for (const unsigned reading : {SYS_process_vm_readv, SYS_process_vm_writev})
-      Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+      Play(scene.ranks, scene.sharing, scene.area_bytes, [&](Participant& self) {
         Script script(1234 + after, scene.ranks);
         const bool all = after % 2 != 0;
         for (std::uint32_t step = 0; step < after + 30 && !testing::Test::HasFatalFailure();
@@ -345,7 +341,7 @@ TEST_P(Operations, GoOnWhereRightsWereGivenUp) {
 TEST_P(Operations, NobodyLeavesABarrierBeforeAllHaveEntered) {
   const Scene scene = GetParam();
   std::atomic<int> entered{0};
-  Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+  Play(scene.ranks, scene.sharing, scene.area_bytes, [&](Participant& self) {
     for (int round = 1; round <= 500; ++round) {
       entered.fetch_add(1);
       ASSERT_TRUE(Barrier(self));
@@ -355,13 +351,13 @@ TEST_P(Operations, NobodyLeavesABarrierBeforeAllHaveEntered) {
   EXPECT_EQ(entered.load(), 500 * scene.ranks);
 }
 
-// A reduce and a bcast of nothing: what leaders of nodes make barriers of.
+// Leaders of nodes make barriers of a reduce and a bcast of nothing.
 TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
   const Scene scene = GetParam();
   const datatype::Datatype* const bytes = FindDatatype(MPI_BYTE);
   std::byte unused{};
   std::atomic<int> entered{0}, released{0};
-  Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+  Play(scene.ranks, scene.sharing, scene.area_bytes, [&](Participant& self) {
     for (int round = 1; round <= 50; ++round) {
       const Rank leader = round % scene.ranks;
       entered.fetch_add(1);
@@ -376,11 +372,11 @@ TEST_P(Operations, OfNothingOneWaitsForAllAndAllForOne) {
   });
 }
 
-// It goes on before the others have read, as long as there is room for what it tells; what they
-// have yet to read stays.
+// A root goes on before the others have read, for as long as there is room, and overwrites nothing
+// that they have yet to read.
 TEST_P(Operations, ARootThatBroadcastsRunsAheadAsFarAsThereIsRoom) {
   const Scene scene = GetParam();
-  const std::size_t operations = Participant::RingOperationsMin(scene.crowded);
+  const std::size_t operations = Participant::RingRowsMin(scene.sharing);
   const std::size_t short_max = RingBytes(scene.ranks) / operations;
   const auto room = [&](std::size_t bytes) -> Number {
     if (bytes <= kInlineBytes) return kDepth;
@@ -389,7 +385,7 @@ TEST_P(Operations, ARootThatBroadcastsRunsAheadAsFarAsThereIsRoom) {
   for (const std::size_t bytes : {kInlineBytes, short_max, short_max + 4}) {
     constexpr std::uint32_t kCalls = 3 * kDepth;
     std::atomic<std::uint32_t> told{0};
-    Play(scene.ranks, scene.crowded, scene.area_bytes, [&](Participant& self) {
+    Play(scene.ranks, scene.sharing, scene.area_bytes, [&](Participant& self) {
       const auto await = [&told](std::uint32_t calls) {
         while (told.load() < calls) sched_yield();
       };
@@ -412,19 +408,20 @@ TEST_P(Operations, ARootThatBroadcastsRunsAheadAsFarAsThereIsRoom) {
   }
 }
 
+constexpr Sharing kExclusive = Sharing::kExclusive, kShared = Sharing::kShared;
 INSTANTIATE_TEST_SUITE_P(Scenes, Operations,
-                         testing::Values(Scene{2, false, 1 << 20}, Scene{2, false, 16384},
-                                         Scene{2, true, 16384}, Scene{3, false, 16384},
-                                         Scene{4, true, 1 << 20}, Scene{7, true, 16384},
-                                         Scene{8, false, 1 << 20}, Scene{13, true, 16384}));
+                         testing::Values(Scene{2, kExclusive, 1 << 20}, Scene{2, kExclusive, 16384},
+                                         Scene{2, kShared, 16384}, Scene{3, kExclusive, 16384},
+                                         Scene{4, kShared, 1 << 20}, Scene{7, kShared, 16384},
+                                         Scene{8, kExclusive, 1 << 20}, Scene{13, kShared, 16384}));
 
-// Slots of a page, one call for each, then a call in halves of them.
+// Some calls fill all slots, and then a call goes in cells of them.
 TEST(Bcast, OverwritesNoSlotThatSomebodyHasYetToRead) {
   constexpr std::uint64_t kSlotBytes = 4096;
   constexpr std::size_t kHalf = kSlotBytes / 2 / sizeof(std::uint32_t);  // in words
   for (const Rank ranks : {2, 3}) {
-    Play(ranks, false, kSlots * kSlotBytes, [&](Participant& self) {
-      // The root is at `number`, and has had time to go too far.
+    Play(ranks, kExclusive, kSlots * kSlotBytes, [&](Participant& self) {
+      // Waits until the root is at `number` and has had time to go too far.
       const auto await = [&self](Number number) {
         while (self.board().post(0, number).number.load() < number) sched_yield();
         for (int turn = 0; turn < 1000; ++turn) sched_yield();
@@ -444,19 +441,17 @@ TEST(Bcast, OverwritesNoSlotThatSomebodyHasYetToRead) {
   }
 }
 
-// Of an output that is written past the caches, blocks that begin and end in the middle of what is
-// written at once.
+// Blocks of an output that is written with streaming stores begin and end in the middle of a line.
 TEST(Alltoall, OfMoreThanTheCachesHold) {
   constexpr Rank kRanks = 4;
   constexpr std::int64_t kCount = (2 << 20) / 4 + 1;
-  Play(kRanks, true, 1 << 20, [&](Participant& self) {
+  Play(kRanks, kShared, 1 << 20, [&](Participant& self) {
     const auto all = static_cast<std::size_t>(kCount * kRanks);
     Words out(all + 1), in(all + 1);
     const auto first = [&](Words& words) {
       return Blocks{{words.data() + 1, kCount, FindDatatype(MPI_UINT32_T)}};
     };
     for (std::size_t i = 0; i < all; ++i) out[i + 1] = Word(0, self.rank(), 0, i);
-    self.set_stores(memory::Stores::kOrdinary, memory::Stores::kStreaming);
     ASSERT_TRUE(Alltoall(self, first(out), first(in)));
     const auto block = static_cast<std::size_t>(kCount);
     for (std::size_t i = 0; i < all; ++i) {
@@ -467,32 +462,29 @@ TEST(Alltoall, OfMoreThanTheCachesHold) {
   });
 }
 
-// Blocks of several pieces, and a rest. If caches hold them, every second operation moves them from
-// the end.
+// Moves blocks of odd lengths straight between the buffers, several times.
 void MoveDirect(std::size_t count) {
   constexpr Rank kRanks = 3;
-  Play(kRanks, false, 16384, [&](Participant& self) {
+  Play(kRanks, kExclusive, 16384, [&](Participant& self) {
     const auto block = [&](Words& words) {
       return Buffer{words.data(), static_cast<std::int64_t>(count), FindDatatype(MPI_UINT32_T)};
     };
     for (std::uint32_t serial = 0; serial < 3; ++serial) {
       Words out(count * kRanks), gathered(out.size()), in(out.size());
       for (std::size_t i = 0; i < out.size(); ++i) out[i] = Word(serial, self.rank(), 0, i);
-      // Twice once: then it is the other operation that goes from the end.
-      for (int turns = serial == 1 ? 2 : 1; turns > 0; --turns)
-        ASSERT_EQ(AllgatherDirect(self, block(out), {block(gathered)}), Outcome::kDone);
+      ASSERT_EQ(AllgatherDirect(self, block(out), {block(gathered)}), Outcome::kDone);
       ASSERT_EQ(AlltoallDirect(self, {block(out)}, {block(in)}), Outcome::kDone);
       for (std::size_t i = 0; i < out.size(); ++i) {
         const auto from = static_cast<Rank>(i / count);
         const std::size_t place = static_cast<std::size_t>(self.rank()) * count + i % count;
-        // ASSERT_EQ of so many takes seconds.
+        // So many ASSERT_EQ would take seconds.
         if (gathered[i] != Word(serial, from, 0, i % count)) FAIL() << "gathered " << i;
         if (in[i] != Word(serial, from, 0, place)) FAIL() << "in " << i;
       }
     }
   });
 }
-TEST(Direct, MovesLongBlocksInEitherDirection) { MoveDirect((600 << 10) / 4 + 1); }
+TEST(Direct, MovesLongBlocks) { MoveDirect((600 << 10) / 4 + 1); }
 TEST(Direct, MovesMoreThanTheCachesHold) { MoveDirect((4 << 20) / 4 + 1); }
 
 // A member that died ends the waiting of the others.
@@ -506,21 +498,22 @@ TEST(Board, IsBrokenByADeath) {
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);  // a zombie
   (*board)->member(1).pid.store(child);
   (*board)->member(1).finished.store(7);
-  (*board)->LookAfter(7);
+  (*board)->BreakIfDead(7);
   EXPECT_FALSE((*board)->broken()) << "it had done its part";
-  (*board)->LookAfter(8);
+  (*board)->BreakIfDead(8);
   EXPECT_TRUE((*board)->broken());
-  Yielding patience;
-  Participant self(board->get(), 0, true, &patience);
+  Yielding waiter;
+  Participant self(board->get(), 0, kShared, &waiter);
   EXPECT_FALSE(Barrier(self));
   waitpid(child, nullptr, 0);
 }
 
-// Whoever finds a contradiction is told of one, even if another member is just finding it, too.
+// A member that finds a contradiction is told of one, even if another member finds it at the same
+// time.
 TEST(Board, IsBrokenForAllWhoFindAContradiction) {
   for (int i = 0; i < 2000 && !HasFailure(); ++i) {
     std::atomic<int> ready{0};
-    Play(2, false, 4096, [&](Participant& self) {
+    Play(2, kExclusive, 4096, [&](Participant& self) {
       ready.fetch_add(1);
       while (ready.load() < self.ranks()) continue;
       const auto terms = static_cast<Terms>(self.rank());

@@ -3,8 +3,8 @@
 
 namespace lamina::collective::board {
 
-// Has somebody been through this operation without the word that is waited for here, or does it
-// wait there as well, but in another call?
+// True if a member has finished this operation without writing the word that is awaited here, or
+// waits in the same operation but for another call.
 bool Expectation::IsInVain(Contradiction* found) const {
   const Terms terms = board.member(rank).terms.load(std::memory_order_relaxed);
   for (Rank other = 0; other < board.ranks(); ++other) {
@@ -19,10 +19,10 @@ bool Expectation::IsInVain(Contradiction* found) const {
 }
 
 void Expectation::LookAround() const {
-  board.LookAfter(number);
-  // What was seen may have come after the word; then that is there now.
+  board.BreakIfDead(number);
+  // What IsInVain saw may have happened after the word was written; then the wait is over now.
   Contradiction found;
-  if (whom != kLaggard && IsInVain(&found) && !Over()) board.Break(found);
+  if (whom != kLaggard && IsInVain(&found) && !IsOver()) board.Break(found);
 }
 
 bool Participant::AwaitLaggards(Number needed) {
@@ -42,7 +42,7 @@ bool Participant::Contradict(Rank other, Terms others) {
   return false;
 }
 
-void Participant::ContradictAny() {
+void Participant::BreakByDissent() {
   for (Rank other = 0; other < ranks(); ++other) {
     const Terms others = board_.member(other).terms.load(std::memory_order_acquire);
     if (others != terms_) return board_.Break({rank_, other, terms_, others});
@@ -52,7 +52,7 @@ void Participant::ContradictAny() {
 void Participant::WakeSleepers() {
   for (Rank other = 0; other < ranks(); ++other)
     if (other != rank_ && board_.member(other).asleep.load(std::memory_order_relaxed) != 0)
-      patience_.Wake(other);
+      waiter_.Wake(other);
 }
 
 }  // namespace lamina::collective::board

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operations that combine data.
 //
-// A few bytes lie in the posts, more in rows of the slot.
+// A few bytes lie in the posts, more in rows of the ring or the slot.
 //
-// reduce: the root folds all rows, piece by piece; the others run ahead of it.
-// allreduce: up to kWholeBytes one member folds all rows: the last to arrive, or, where everybody
-// has a CPU, each for itself; of two members each does it at any length, because what it would read
-// of the other's result it reads of its input instead. Longer vectors of more members go through in
-// pieces: each member folds its slice of every piece, and one meeting serves three of them, so that
-// n pieces take n + 1 meetings:
+// reduce: the root folds all rows, piece by piece. The others run ahead of it.
+//
+// allreduce: a short vector is folded as a whole by the member that arrives last, or, where each
+// rank has a CPU, by each member for itself. Two members fold it for themselves at any length,
+// because the input that each would read is as long as the result. Longer vectors of more members
+// go in pieces: each member folds its slice of every piece, and one meeting serves three pieces, so
+// that n pieces take n + 1 meetings:
 //
 //   step i     write piece i     fold own slice of piece i - 1     read result of piece i - 2
 //
-// Cost:  two copies and one pass over every byte, one copy of a member's slice; meetings as above,
-//        none for reduce. Where each folds all: one copy, and a pass over every byte of all.
+// Cost:  every byte is copied twice and folded once, a member's own slice is copied once. Meetings
+//        are as above; a reduce has none. Where each member folds everything, every byte is copied
+//        once and folded by each.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -22,15 +24,9 @@
 #include "collectives/board/fold.h"
 #include "collectives/board/operations.h"
 #include "runtime/memory/copy.h"
-#include "runtime/memory/streaming.h"
 
 namespace lamina::collective::board {
 namespace {
-
-constexpr std::int64_t kWholeBytes = 4 << 10;
-// A member's row of a piece: a few of them make up a long vector, so that one member writes while
-// another folds.
-constexpr std::int64_t kRowBytesMax = 128 << 10;
 
 constexpr std::int64_t kLine = kLineBytes;
 
@@ -42,15 +38,9 @@ void CopyBytes(const void* from, void* to, std::int64_t bytes) {
                    static_cast<std::size_t>(bytes));
 }
 
-// Into a row that others fold.
-void WriteRow(const Participant& self, const void* from, std::byte* row, std::int64_t bytes) {
-  memory::Copy(row, static_cast<const std::byte*>(from), static_cast<std::size_t>(bytes),
-               self.stores());
-}
+Rows RowsOf(const Participant& self) { return self.shares_cpus() ? Rows::kNear : Rows::kAway; }
 
-Rows RowsOf(const Participant& self) { return self.crowded() ? Rows::kNear : Rows::kAway; }
-
-// `count` elements of every row; `rows` is where the first of them lies in the first row.
+// Folds `count` elements of every row, of which the first lie at `rows` in the first row.
 void Fold(const Reduction& it, const std::byte* rows, std::int64_t stride, Rank ranks,
           std::int64_t count, void* result) {
   std::byte* const out = static_cast<std::byte*>(result);
@@ -68,7 +58,7 @@ bool IsInline(const Reduction& it) { return it.bytes() <= static_cast<std::int64
 bool AllreduceInline(Participant& self, const Reduction& it) {
   if (!self.Begin(Writes::kPost)) return false;
   CopyBytes(it.input, self.post(self.rank()).data, it.bytes());
-  if (self.crowded()) {
+  if (self.shares_cpus()) {
     Post& verdict = self.board().verdict(self.number());
     if (!self.MeetAtGate([&](Post& result) { FoldPosts(self, it, result.data); })) return false;
     CopyBytes(verdict.data, it.output, it.bytes());
@@ -82,17 +72,19 @@ bool AllreduceInline(Participant& self, const Reduction& it) {
   return true;
 }
 
-// Elements of a piece, of which `rows` fit into a slot.
+// The number of elements of a piece, such that `rows` of them fit a slot.
 std::int64_t ElementsOfPiece(Participant& self, const Reduction& it, std::int64_t rows) {
   const std::int64_t slot = static_cast<std::int64_t>(self.board().slot_bytes());
-  const std::int64_t row = std::min(slot / rows, std::max(kRowBytesMax, Lines(it.type->size)));
+  const std::int64_t row =
+      std::min(slot / rows, std::max(kReductionRowBytesMax, Lines(it.type->size)));
   return std::min(it.count, row / kLine * kLine / it.type->size);
 }
 
-// The last to arrive can do it all: the rows and the result fit into the slot.
+// True if the member that arrives last should do it all. The rows and the result must fit the slot.
 bool LastCanFold(Participant& self, const Reduction& it) {
-  return it.bytes() <= kWholeBytes && Lines(it.bytes()) * (self.ranks() + 1) <=
-                                          static_cast<std::int64_t>(self.board().slot_bytes());
+  return it.bytes() <= kFoldedWholeBytesMax &&
+         Lines(it.bytes()) * (self.ranks() + 1) <=
+             static_cast<std::int64_t>(self.board().slot_bytes());
 }
 
 bool LastFolds(Participant& self, const Reduction& it) {
@@ -108,38 +100,36 @@ bool LastFolds(Participant& self, const Reduction& it) {
   return true;
 }
 
-// Elements of a piece of a reduce. With a CPU for each, the root folds one while the others write
-// the next.
+// The number of elements of a reduce's pieces. Where each rank has a CPU, the root folds one piece
+// while the others write the next.
 std::int64_t ElementsOfReducePiece(Participant& self, const Reduction& it) {
   const std::int64_t room = ElementsOfPiece(self, it, self.ranks());
-  if (self.crowded()) return room;
-  const std::int64_t piece = std::clamp<std::int64_t>(it.bytes() / 4, 16 << 10, 64 << 10);
+  if (self.shares_cpus()) return room;
+  const std::int64_t piece =
+      std::clamp(it.bytes() / 4, kPipelinePieceBytesMin, kPipelinePieceBytesMax);
   return std::min(room, std::max<std::int64_t>(1, piece / it.type->size));
 }
 
-// Folds all rows at one member, of which its own need not be at the board: its input is not as far
-// away. A block at a time where it goes into `work` on its way, because the result may belong where
-// the own input is.
+// Folds all rows at one member. Its own row need not be at the board, because its input is nearer.
+// The result may belong where this input is, and then it is folded block by block into a work area.
 class OwnFold {
  public:
   OwnFold(const Participant& self, const Reduction& it) : self_(self), it_(it) {
-    if (it.type->size > kBlockBytes)
+    if (it.type->size > kFoldBlockBytes)
       large_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(it.type->size)]);
   }
-  bool has_memory() const { return it_.type->size <= kBlockBytes || large_ != nullptr; }
+  bool has_memory() const { return it_.type->size <= kFoldBlockBytes || large_ != nullptr; }
 
-  // `count` elements from `first` on; the other members' begin at `rows`.
+  // Folds `count` elements from `first` on. Those of the other members begin at `rows`.
   void Fold(const std::byte* rows, std::int64_t stride, std::int64_t first, std::int64_t count) {
     const std::int64_t size = it_.type->size;
     const bool straight = self_.ranks() == 2 && it_.input != it_.output;
-    const std::int64_t step = straight ? count : std::max<std::int64_t>(1, kBlockBytes / size);
+    const std::int64_t step = straight ? count : std::max<std::int64_t>(1, kFoldBlockBytes / size);
     for (std::int64_t done = 0; done < count; done += step)
       Block(rows + done * size, stride, (first + done) * size, std::min(step, count - done));
   }
 
  private:
-  static constexpr std::int64_t kBlockBytes = 8 << 10;
-
   void Block(const std::byte* rows, std::int64_t stride, std::int64_t offset, std::int64_t count) {
     std::byte* const work = large_ != nullptr ? large_.get() : small_;
     std::byte* const out = static_cast<std::byte*>(it_.output) + offset;
@@ -152,8 +142,8 @@ class OwnFold {
 
   const Participant& self_;
   const Reduction& it_;
-  std::unique_ptr<std::byte[]> large_;  // for an element that does not fit a block
-  alignas(kLineBytes) std::byte small_[kBlockBytes];
+  std::unique_ptr<std::byte[]> large_;  // the work area for an element that does not fit a block
+  alignas(kLineBytes) std::byte small_[kFoldBlockBytes];
 };
 
 bool EachFolds(Participant& self, const Reduction& it) {
@@ -169,8 +159,8 @@ bool EachFolds(Participant& self, const Reduction& it) {
     if (!self.Begin(Writes::kSlot)) return false;
     const std::int64_t count = std::min(piece, it.count - first);
     const std::int64_t own_row = self.rank() * stride;
-    WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
-             count * size);
+    CopyBytes(static_cast<const std::byte*>(it.input) + first * size, self.slot() + own_row,
+              count * size);
     self.Arrive();
     self.FetchNext(self.next_slot() + own_row, count * size);
     if (!self.AwaitAll()) return false;
@@ -180,7 +170,7 @@ bool EachFolds(Participant& self, const Reduction& it) {
   return true;
 }
 
-// The pieces of a long vector, and where they are.
+// The pieces of a long vector and their places.
 class Pieces {
  public:
   Pieces(Participant& self, const Reduction& it) : self_(self), it_(it) {
@@ -192,12 +182,12 @@ class Pieces {
   std::int64_t count() const { return count_; }
   Number NumberOf(std::int64_t piece) const { return first_ + static_cast<Number>(piece); }
 
-  // All but the own slice, which nobody else folds.
+  // Writes all but the own slice, which nobody else folds.
   void Write(std::int64_t piece) const {
     const Slice own = SliceOf(piece);
     std::byte* const row = Row(piece, self_.rank());
-    WriteRow(self_, At(it_.input, piece), row, own.begin);
-    WriteRow(self_, At(it_.input, piece) + own.end, row + own.end, BytesOf(piece) - own.end);
+    CopyBytes(At(it_.input, piece), row, own.begin);
+    CopyBytes(At(it_.input, piece) + own.end, row + own.end, BytesOf(piece) - own.end);
   }
   void FoldSlice(std::int64_t piece) const {
     const Slice own = SliceOf(piece);
@@ -218,7 +208,7 @@ class Pieces {
   std::int64_t ElementsOf(std::int64_t piece) const {
     return std::min(elements_, it_.count - piece * elements_);
   }
-  // Bytes of a piece that this member folds.
+  // The bytes of a piece that this member folds.
   struct Slice {
     std::int64_t begin, end;
   };
@@ -231,7 +221,7 @@ class Pieces {
   const std::byte* At(const void* vector, std::int64_t piece) const {
     return static_cast<const std::byte*>(vector) + piece * elements_ * it_.type->size;
   }
-  // The row behind the last member's is the result.
+  // The result has a row behind the last member's.
   std::byte* Row(std::int64_t piece, Rank rank) const {
     return self_.board().slot(NumberOf(piece)) + rank * stride_;
   }
@@ -270,8 +260,8 @@ bool Fits(const datatype::Datatype& type, Rank ranks, std::uint64_t slot_bytes) 
 
 bool Allreduce(Participant& self, const Reduction& it) {
   if (IsInline(it)) return AllreduceInline(self, it);
-  if (self.crowded()) return LastCanFold(self, it) ? LastFolds(self, it) : InPieces(self, it);
-  const bool each = self.ranks() == 2 || it.bytes() <= kWholeBytes;
+  if (self.shares_cpus()) return LastCanFold(self, it) ? LastFolds(self, it) : InPieces(self, it);
+  const bool each = self.ranks() == 2 || it.bytes() <= kFoldedWholeBytesMax;
   return each ? EachFolds(self, it) : InPieces(self, it);
 }
 
@@ -300,8 +290,8 @@ bool Reduce(Participant& self, Rank root, const Reduction& it) {
         if (rank != root && !self.Await(rank)) return false;
       fold.Fold(rows, stride, first, count);
     } else {
-      WriteRow(self, static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
-               count * size);
+      CopyBytes(static_cast<const std::byte*>(it.input) + first * size, rows + own_row,
+                count * size);
       self.Publish();
       if (!is_inline) self.FetchNext(self.next_row(row_bytes) + own_row, count * size);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the short data of an operation lies: in a stretch of the board's ring, behind that of the
-// operation before. So the shorter it is, the more operations have room before somebody has to wait
-// for readers: 256 bytes from one root to 16 ranks on two CPUs, call after call, 2.4 us each with
-// room for 8, 0.33 with room for 128.
+// Where the short data of an operation lies: in a stretch of the board's ring, behind the stretch
+// of the operation before. The shorter the data, the more operations have room before a writer has
+// to wait for readers.
 //
-// All members take the same stretches, so all find them without a word. Written down is who used a
-// segment of the ring last; who comes to a segment again waits for all of that.
+// All members take the same stretches, so all find them without asking. Each segment of the ring
+// remembers which operation used it last; a writer that comes to the segment again waits until all
+// members have finished that operation.
 #pragma once
 
 #include <algorithm>
@@ -18,36 +18,36 @@ namespace lamina::collective::board {
 
 class Ring {
  public:
-  // Of `bytes`; what is short has room for at least so many `operations`.
-  Ring(std::size_t bytes, std::size_t operations)
-      : bytes_(bytes), short_bytes_max_(bytes / operations), last_(bytes / kSegmentBytes) {}
+  // Data is short if at least `rows_min` rows of its length fit into the `bytes` of the ring.
+  Ring(std::size_t bytes, std::size_t rows_min)
+      : bytes_(bytes), short_bytes_max_(bytes / rows_min), last_(bytes / kRingSegmentBytes) {}
 
   bool IsShort(std::size_t bytes) const { return bytes <= short_bytes_max_; }
 
   struct Stretch {
     std::size_t offset;
-    Number before;  // before it is written to, all must have finished this operation
+    Number before;  // all members must have finished this operation before somebody writes
   };
 
-  // For operation `number`, `bytes` that are short.
+  // Takes a stretch for operation `number`, whose data is short.
   Stretch Take(std::size_t bytes, Number number) {
     const std::size_t offset = Next(bytes);
-    next_ = offset + Lines(bytes);
-    const std::size_t first = offset / kSegmentBytes;
-    for (std::size_t segment = first; segment * kSegmentBytes < next_; ++segment) {
-      const bool entered = segment > first || offset % kSegmentBytes == 0;
+    next_ = offset + WholeLines(bytes);
+    const std::size_t first = offset / kRingSegmentBytes;
+    for (std::size_t segment = first; segment * kRingSegmentBytes < next_; ++segment) {
+      const bool entered = segment > first || offset % kRingSegmentBytes == 0;
       if (entered) before_ = std::max(before_, last_[segment]);
       last_[segment] = number;
     }
     return {offset, before_};
   }
-  // Where the next one will be that is as long.
-  std::size_t Next(std::size_t bytes) const { return next_ + Lines(bytes) > bytes_ ? 0 : next_; }
+  // Where the next stretch of this length will be.
+  std::size_t Next(std::size_t bytes) const {
+    return next_ + WholeLines(bytes) > bytes_ ? 0 : next_;
+  }
 
  private:
-  static constexpr std::size_t kSegmentBytes = 1 << 10;
-
-  static constexpr std::size_t Lines(std::size_t bytes) {
+  static constexpr std::size_t WholeLines(std::size_t bytes) {
     return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
   }
 

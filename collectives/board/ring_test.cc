@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   no stretch lies where an operation that somebody may still read has its own, and the
-//         shorter they are, the more have room.
-// Method: stretches of random lengths, each held against all before it.
+// Goal:   no stretch overlaps one that a member may still read, and short stretches leave room for
+// many. Method: take stretches of random lengths, and compare each with all before it.
 #include "collectives/board/ring.h"
 
 #include <gtest/gtest.h>

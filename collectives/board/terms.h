@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The terms of a call, which must be the same on all members: operation, root, number of bytes.
 //
-// They are posted with whatever is said, in a word that is read anyway, so whoever hears it
-// compares: a program whose ranks are in different calls, or bring different lengths, is told so
-// instead of going on with wrong data or waiting for ever.
+// Members post them in a word that the others read anyway, and whoever reads it compares. So
+// a program whose ranks are in different calls, or bring different lengths, is told so instead of
+// computing with wrong data or waiting for ever.
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "collectives/collective.h"
 
@@ -15,18 +14,18 @@ namespace lamina::collective::board {
 
 using Terms = std::uint64_t;
 
-// From the highest bit on. The spare ones are 0, for whoever has more to say in the same word.
+// The fields from the highest bit on. The spare bits are 0 here, for whoever writes the word.
 inline constexpr int kOperationBits = 5, kRootBits = 16, kLengthBits = 35, kSpareBits = 8;
 static_assert(kOperationBits + kRootBits + kLengthBits + kSpareBits == 64);
 
-// A member that says nothing of it, as in tests.
+// The terms of an operation at a board that belongs to no call.
 inline constexpr Terms kNoTerms = 0;
-// Of a meeting where not all had the same.
+// The terms of a meeting whose members came with different terms.
 inline constexpr Terms kContradiction = ~Terms{0} << kSpareBits;
 
 static_assert(collective::kOperations + 1 < (1 << kOperationBits));
 
-// Of more bytes or ranks than fit, the lower bits.
+// A root or length that does not fit is represented by its lower bits.
 constexpr Terms TermsOf(Operation operation, Rank root, std::int64_t bytes) {
   const Terms number = static_cast<Terms>(operation) + 1;
   const Terms rank = static_cast<Terms>(root) & ((Terms{1} << kRootBits) - 1);
@@ -43,7 +42,8 @@ constexpr std::int64_t LengthOf(Terms terms) {
   return static_cast<std::int64_t>(terms >> kSpareBits & ((Terms{1} << kLengthBits) - 1));
 }
 
-// So that sums of it tell apart what sums of terms would not.
+// Hashes the terms, so that two different sets of calls are unlikely to have equal sums at the
+// gate.
 constexpr std::uint64_t Mixed(Terms terms) {
   const std::uint64_t product = (terms ^ terms >> (kLengthBits + kSpareBits)) * 0x9e3779b97f4a7c15;
   return product ^ product >> 32;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   the fastest way is taken, even after that has changed, and tries stay few.
-// Method: ways that take given times.
+// Goal:   the fastest way is taken, even after another one has become the fastest, and tries are
+// few. Method: the ways take given times.
 #include "collectives/board/trial.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kBefore = 8;
 constexpr std::uint32_t kInVain = 5;
-constexpr std::uint32_t kTries = 1 + kInVain;  // of a way that always takes the same
+constexpr std::uint32_t kTries = 1 + kInVain;  // for a way that always takes the same time
 constexpr std::uint32_t kCalls = 100;
 constexpr Trial::Pace kPace{kBefore, kInVain, kCalls};
 
@@ -71,7 +71,7 @@ TEST(Trial, OneDisturbedTryDoesNotDecide) {
   EXPECT_EQ(trial.way(), 0u);
 }
 
-// Times of calls, in order, of which way 1 takes fewer in the end.
+// The times of calls in their order. In the end way 1 takes less time.
 TEST(Trial, AWayIsTriedAsLongAsThatBringsSomething) {
   Trial trial(2, {0, 2, kCalls});
   for (const std::int64_t ns : {5562, 4824, 4715, 4766}) {
@@ -91,7 +91,7 @@ TEST(Trial, TriesEndHoweverMuchTheyBring) {
   Trial trial(2, kPace);
   Play(trial, {1, 1}, kBefore);
   std::int64_t ns = 1 << 30;
-  for (std::uint32_t tries = 0; tries < 2 * Trial::kTriesMax; ++tries) {
+  for (std::uint32_t tries = 0; tries < 2 * kTriesMax; ++tries) {
     EXPECT_TRUE(trial.trying());
     trial.Took(ns);
     ns -= ns / 16;

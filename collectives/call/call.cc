@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From real arguments to what plans may know.
+// Derives what plans may know from the real arguments.
 #include <algorithm>
 #include <numeric>
 
@@ -17,7 +17,7 @@ std::int64_t Sum(Counts counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-// `counts`, or zeros where their elements have no bytes.
+// The counts, but 0 for elements that have no bytes.
 Counts Significant(Counts counts, const Datatype* type, std::span<const Datatype* const> types,
                    std::vector<std::int64_t>* store) {
   const auto empty = [](const Datatype* one) { return one->size == 0; };
@@ -89,7 +89,7 @@ Call MakeCall(const Invocation& it, CountStore* store) {
 
 bool Empty(const Call& call, const core::Comm& comm) {
   // Between two groups one direction may have data and the other none, and some ranks do nothing
-  // whatever the count; elsewhere bytes of operations that not every rank knows are 0.
+  // whatever the count is. Otherwise `bytes` may be 0 because not every rank knows them.
   if (call.bytes > 0 || comm.is_inter() || Neighbourly(call.operation)) return false;
   switch (call.operation) {
     case Operation::kBarrier:

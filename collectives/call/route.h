@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where the messages of one collective go: who a step's peer is, and under which tag.
+// Where the messages of one collective go: who the peer of a step is, and which tag they have.
 //
-// On an intercommunicator peers below the size of the own group are reached through its private
-// intracommunicator, the others across.
+// On an intercommunicator, peers below the size of the own group are reached through its private
+// intracommunicator and the others across.
 #pragma once
 
 #include <climits>
@@ -14,18 +14,17 @@ namespace lamina::collective {
 
 class Route {
  public:
-  // Of the next collective on `comm`, with a tag for each of its strands; all ranks make it in the
-  // same order.
+  // The route of the next collective on `comm`, with a tag for each of its strands. All ranks make
+  // their routes in the same order.
   static Route Next(core::Comm* comm, std::uint32_t strands = 1) {
     Route route(comm, comm->NextTag());
     comm->collective_serial += strands - 1;
     if (route.local_ != nullptr) route.local_tag_ = route.local_->NextTag();
     return route;
   }
-  // Of persistent collective number `serial` on `comm`, for as long as it lives; each strand more
-  // takes the next serial number too. Its messages of
-  // several starts match in the order in which they were sent. The tag is one that nothing else
-  // has: far below MPI_ANY_TAG.
+  // The route of persistent collective number `serial` on `comm`, for as long as it lives. Each
+  // further strand takes the next serial number too. Messages of several starts match in the order
+  // in which they were sent. The tag is far below MPI_ANY_TAG, where nothing else has one.
   static Route Persistent(core::Comm* comm, std::uint32_t serial) {
     return {comm, INT_MIN + static_cast<int>(serial & 0x3fffffffu)};
   }
@@ -35,7 +34,7 @@ class Route {
       return {comm_, context_, peer, tag_};
     return Between(peer);
   }
-  // Of a strand, on an intracommunicator.
+  // The envelope for a strand; on an intracommunicator only.
   p2p::Envelope To(Rank peer, std::uint32_t strand) const {
     if (strand == 0) return To(peer);
     const std::uint32_t tag = static_cast<std::uint32_t>(tag_) + strand;

@@ -14,7 +14,7 @@ using datatype::Buffer;
 using datatype::Datatype;
 
 constexpr std::size_t kScratch = static_cast<std::size_t>(Where::kScratch);
-// Of what a reduction combines: as much as vector instructions want.
+// Vector instructions that combine elements of a reduction want this alignment.
 constexpr std::size_t kElementAlignment = 64;
 
 }  // namespace
@@ -73,7 +73,8 @@ void Binding::SetScratch(const Plan& plan, std::byte* memory) {
     places_[kScratch].base = memory;
     return;
   }
-  // Elements, not their bytes, lie as a user's function may expect of its structures.
+  // The elements are aligned, and not their first bytes, because a user's function may expect that
+  // of its structures.
   std::byte* const element = memory - Below(plan.scratch_elements);
   const auto past = reinterpret_cast<std::uintptr_t>(element) % kElementAlignment;
   places_[kScratch].base = past == 0 ? element : element + (kElementAlignment - past);

@@ -12,12 +12,12 @@ namespace lamina::collective {
 
 class Binding {
  public:
-  // Everything but scratch. `input_types` and `output_types` (w-forms) must stay.
+  // Binds everything but scratch. The invocation's input_types and output_types must stay.
   explicit Binding(const Invocation& invocation);
 
-  // How much scratch `plan` needs here; 0 for none.
+  // How much scratch `plan` needs in this call.
   std::size_t ScratchBytes(const Plan& plan) const;
-  // `memory`: that much.
+  // `memory` has ScratchBytes(plan).
   void SetScratch(const Plan& plan, std::byte* memory);
 
   datatype::Buffer At(const Slice& slice) const {
@@ -30,18 +30,18 @@ class Binding {
 
   const datatype::Op* op() const { return op_; }
 
-  // One step that concerns this rank alone.
+  // Carries out a step kCopy or kReduce.
   void Perform(const Step& step) const;
 
  private:
   struct Place {
     std::byte* base = nullptr;
-    std::int64_t stride = 0;  // from element to element
+    std::int64_t stride = 0;  // bytes from element to element
     const datatype::Datatype* type = nullptr;
-    std::int64_t per_element = 1;  // of `type` in one element
+    std::int64_t per_element = 1;  // how many of `type` are one element
   };
   datatype::Buffer TypedAt(const Slice& slice) const;
-  // How far below its address the data of `count` elements of the reduction begins.
+  // How far below (or, if positive, above) their address the data of `count` elements begins.
   std::int64_t Below(std::int64_t count) const;
 
   Place places_[3];

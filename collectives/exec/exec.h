@@ -12,11 +12,11 @@ namespace lamina::collective {
 // Blocking. Returns an MPI error class.
 int Run(const Invocation& invocation);
 
-// Non-blocking: makes a request that completes in p2p::Progress. MPI_SUCCESS, or an error class and
-// no request.
+// Non-blocking: makes a request that completes in p2p::Progress. Returns MPI_SUCCESS, or an error
+// class and no request.
 int Start(const Invocation& invocation, core::Request** request);
 
-// Persistent: makes a request that is not active, planned and with all the memory it needs.
+// Persistent: makes a request that is not active. It is planned and has all the memory it needs.
 int Init(const Invocation& invocation, core::Request** request);
 
 }  // namespace lamina::collective

@@ -30,7 +30,7 @@ Invocation WithTypes(const Invocation& invocation, std::span<const Datatype* con
   return held;
 }
 
-// A plan that does nothing, for calls that nobody needs to do anything for.
+// The plan for a call in which no rank needs to do anything.
 Plan* NothingToDo() { return MakePlan(nullptr, Schedule{}); }
 
 }  // namespace
@@ -145,7 +145,8 @@ void Execution::Advance() {
 
 namespace {
 
-// The request for `invocation`, not started. MPI_SUCCESS, or an error class and no request.
+// Makes the request for `invocation` without starting it. Returns MPI_SUCCESS, or an error class
+// and no request.
 int Make(const Invocation& invocation, bool persistent, Request** request) {
   core::Comm* comm = invocation.comm;
   if (comm->collectives == nullptr) Attach(comm);

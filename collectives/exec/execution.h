@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One schedule being run without blocking: the activity of its request.
+// A schedule that runs without blocking, as the activity of its request.
 //
 //   Start ──> round 0 ──> round 1 ──> ... ──> Finish(owner)
 //              post all; when all have ended: copies and reductions, and on to the next
 //
-// Each strand goes through its rounds so; the last to end finishes. Advance moves them as far as
-// they will go and never waits. The request of a persistent collective is
-// started any number of times; a start allocates nothing.
+// Each strand goes through its rounds like that, and the last strand to end finishes the request.
+// Advance moves the strands as far as they will go and never waits. The request of a persistent
+// collective is started any number of times, and a start allocates nothing.
 //
-// Ownership: it belongs to its request, which holds the communicator; it holds references to what
-//            else the user may free meanwhile (datatypes, operation).
+// Ownership: an execution belongs to its request, which holds the communicator. It holds references
+//            to the datatypes and the operation, which the user may free meanwhile.
 #pragma once
 
 #include <memory>
@@ -31,9 +31,9 @@ class Execution final : public core::Activity {
   Execution(const Invocation& invocation, PackedBcast packed, Plan* plan, const Route& route);
   ~Execution() override;
 
-  // Memory for the plan's scratch; false: there is none.
+  // Allocates the plan's scratch. False: there is not enough memory.
   bool Prepare();
-  // Instead of Prepare: works in the scratch of `binding`, which is of the same call and plan.
+  // Is called instead of Prepare to work in the scratch of `binding`, which is the same call's.
   void Use(const Binding& binding) { binding_ = binding; }
 
   int Start(core::Request* owner) override;
@@ -42,23 +42,23 @@ class Execution final : public core::Activity {
  private:
   struct Strand {
     std::uint32_t round = 0;
-    std::uint32_t end = 0;           // behind its last round
-    std::uint32_t under_way = 0;     // transfers of this round
-    std::uint32_t next_pending = 0;  // those before it are complete
+    std::uint32_t end = 0;           // the index behind its last round
+    std::uint32_t under_way = 0;     // the number of transfers of this round
+    std::uint32_t next_pending = 0;  // the transfers before this one are complete
     core::Request* transfers = nullptr;
   };
-  // Posts the sends and receives of the current round, if there is one.
+  // Posts the sends and receives of the strand's current round, if there is one.
   void Post(Strand* strand);
-  // Are those under way done? Notes errors.
+  // Have all transfers under way ended? Notes their errors.
   bool Arrived(Strand* strand);
-  // Moves it as far as it will go. True if it has ended.
+  // Moves the strand as far as it will go. True if it has ended.
   bool Move(Strand* strand);
   template <class Visit>
   void EachType(Visit visit) const;
 
   Plan* const plan_;
   const Route route_;
-  std::vector<const datatype::Datatype*> input_types_;  // of the w-forms
+  std::vector<const datatype::Datatype*> input_types_;  // w-forms
   std::vector<const datatype::Datatype*> output_types_;
   const Invocation held_;  // the arguments, without what only planning reads
   PackedBcast packed_;
@@ -67,7 +67,7 @@ class Execution final : public core::Activity {
   std::vector<core::Request> transfers_;
 
   core::Request* owner_ = nullptr;  // null while nothing is under way
-  int error_ = MPI_SUCCESS;  // the first one; the schedule runs on, so that no peer is left waiting
+  int error_ = MPI_SUCCESS;         // the first error; the schedule runs on, so that no peer waits
   std::vector<Strand> strands_;
 };
 

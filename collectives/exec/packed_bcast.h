@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A broadcast as bytes. Ranks may describe the same data by different datatypes, so bytes are the
-// only positions they agree on; data that is not contiguous is packed once at the root and unpacked
-// once at the others instead of at every hop.
+// only positions that they agree on. Data that is not contiguous is packed once at the root and
+// unpacked once at each other rank, and not at every hop.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,15 @@ namespace lamina::collective {
 
 class PackedBcast {
  public:
-  // Turns `invocation` into one over bytes; other operations are left alone. False: no memory.
+  // Turns a bcast into one over bytes and leaves other operations alone. False: there is not enough
+  // memory.
   bool Prepare(Invocation* invocation);
-  // The data is to go.
+  // Is called before the data goes.
   void Begin() {
     if (bytes_ != nullptr && !receives_) [[unlikely]]
       Pack();
   }
-  // It has arrived.
+  // Is called when the data has arrived.
   void End() {
     if (bytes_ != nullptr && receives_) [[unlikely]]
       Unpack();
@@ -36,7 +37,7 @@ class PackedBcast {
   datatype::Buffer user_;
   std::unique_ptr<datatype::Datatype, Drop> type_;  // a reference to the type of `user_`
   bool receives_ = false;
-  std::unique_ptr<std::byte[]> bytes_;  // packed; null where that is not needed
+  std::unique_ptr<std::byte[]> bytes_;  // the packed data; null if it is contiguous anyway
 };
 
 }  // namespace lamina::collective

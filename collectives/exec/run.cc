@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The blocking executor. It is what barrier, allreduce and bcast of a few bytes spend their time
-// in, so a round of one receive and one send, by far the commonest, takes the shortest way: post
-// the receive, send, wait. Nothing is allocated for a plan that was run before. Plans of several
-// strands are for long data, and run as non-blocking ones do.
+// The blocking executor. Short calls by messages spend their time here, so a round of one receive
+// and one send, which is by far the most frequent, takes the shortest way: post the receive, send,
+// wait. Nothing is allocated for a plan that was run before. Plans of several strands are for long
+// data, and run like non-blocking ones.
 #include <algorithm>
 #include <memory>
 
-#include "collectives/board/node_collectives.h"
 #include "collectives/call/route.h"
 #include "collectives/exec/binding.h"
 #include "collectives/exec/exec.h"
@@ -26,7 +25,7 @@ constexpr auto kStandard = Request::Mode::kStandard;
 class Runner {
  public:
   Runner(core::Comm* comm, const Plan& plan, const Binding& binding, Request* transfers)
-      : comm_(*comm),
+      : meeting_(comm->collectives->meeting.get()),
         plan_(plan),
         binding_(binding),
         transfers_(transfers),
@@ -44,7 +43,7 @@ class Runner {
   }
 
  private:
-  // The receives of a round, and of those behind it, are posted before it begins.
+  // Posts the receives of a round, and of the rounds ahead of it, before the round begins.
   [[gnu::noinline]] int RunAhead() {
     const std::size_t rounds = plan_.rounds.size(), window = plan_.receives_ahead + std::size_t{1};
     const auto receives_of = [&](std::size_t round) {
@@ -66,8 +65,7 @@ class Runner {
 
   void Perform(const Step& step) {
     if (AtBoard(step.verb))
-      Note(board::Meet(*comm_.collectives, step, binding_.At(step.from), binding_.At(step.to),
-                       binding_.op()));
+      Note(meeting_->Step(step, binding_.At(step.from), binding_.At(step.to), binding_.op()));
     else
       binding_.Perform(step);
   }
@@ -95,7 +93,7 @@ class Runner {
     for (std::uint32_t i = round.receives; i < round.sends; ++i) Post(receives++, plan_.steps[i]);
   }
 
-  // `receives` are posted. `sends`: room for requests.
+  // `receives` are posted already. `sends` is room for requests.
   void Communicate(const Plan::Round& round, Request* receives, Request* sends) {
     const std::uint32_t sent = round.locals - round.sends;
     if (sent == 1) {
@@ -111,7 +109,7 @@ class Runner {
     for (std::uint32_t i = 0; i < sent; ++i) Wait(&sends[i]);
   }
 
-  core::Comm& comm_;
+  Meeting* const meeting_;  // not null where the plan has steps at a board
   const Plan& plan_;
   const Binding& binding_;
   Request* const transfers_;
@@ -186,15 +184,32 @@ int RunByMessages(const Invocation& invocation) {
   return RunCall(invocation, MakeCall(invocation, nullptr));
 }
 
+// Runs a plan in which the ranks of each node meet.
+int RunBySteps(const Invocation& invocation) {
+  Invocation with_board = invocation;
+  with_board.board = true;
+  return RunByMessages(with_board);
+}
+
 }  // namespace
 
 int Run(const Invocation& invocation) {
   core::Comm* comm = invocation.comm;
   if (comm->collectives == nullptr) Attach(comm);
   Table& table = *comm->collectives;
-  if (table.beside == nullptr) [[unlikely]]
-    board::Consider(&table, comm, RunByMessages);
-  if (table.beside->Has(invocation.operation)) return board::Run(table, invocation);
+  if (!table.has_convened) [[unlikely]]
+    table.Convene(RunByMessages);
+  if (table.meeting == nullptr) return RunByMessages(invocation);
+  switch (table.meeting->Run(invocation)) {
+    case Served::kDone:
+      return MPI_SUCCESS;
+    case Served::kFailed:
+      return table.failure.error_class;
+    case Served::kBySteps:
+      return RunBySteps(invocation);
+    case Served::kByMessages:
+      break;
+  }
   return RunByMessages(invocation);
 }
 

@@ -9,7 +9,8 @@ using Counts = std::span<const std::int64_t>;
 bool Fits(const Call&, const Shape& shape) { return shape.ranks == 1 && !shape.inter(); }
 double CostUs(const Call&, const Shape&, const LinkModel&) { return 0; }
 
-// Block 0 of a side: at its displacement in the v-forms, at the beginning elsewhere.
+// Block 0 of the input or output. In the v-forms it is at its displacement, elsewhere at the
+// beginning.
 Slice Only(Where where, std::int64_t count, Counts counts, Counts displacements, Rank type_of) {
   return {where, displacements.empty() ? 0 : displacements[0], counts.empty() ? count : counts[0],
           type_of};

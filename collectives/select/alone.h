@@ -6,7 +6,8 @@
 
 namespace lamina::collective {
 
-// Serves every operation but those among neighbours; never offered, since nobody can do better.
+// Serves every operation but those among neighbours. No component offers it, because nobody can do
+// better.
 extern const Algorithm kAlone;
 
 }  // namespace lamina::collective

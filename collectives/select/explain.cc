@@ -24,20 +24,20 @@ std::string LinkText(const LinkModel& link) {
   return Format("%.3g us + %.3g GB/s", link.alpha_us, 1e-3 / link.beta_us_per_byte);
 }
 
-// Do all ranks know how many bytes a call of it moves?
+// Do all ranks know how many bytes a call of this operation moves?
 bool Sized(Operation operation) {
   return operation != Operation::kBarrier && operation != Operation::kGatherv &&
          operation != Operation::kScatterv && operation != Operation::kAlltoallv &&
          operation != Operation::kAlltoallw;
 }
 
-// What is chosen for blocking calls, among ranks that lie as `placement` says.
+// What is chosen for blocking calls of ranks that are where `placement` says.
 class Table {
  public:
   Table(const Library& library, const Placement& placement, Rank ranks)
       : library_(library), placement_(placement), ranks_(ranks) {}
 
-  // One row for each range of sizes that one algorithm serves.
+  // Adds one row for each range of sizes that one algorithm serves.
   void Add(Operation operation, std::string* text) const {
     const std::int64_t last = Sized(operation) ? kBytesMax : kBytesMin;
     for (std::int64_t first = kBytesMin; first <= last;) {
@@ -63,7 +63,7 @@ class Table {
     Call call;
     call.operation = operation;
     call.bytes = Sized(operation) ? bytes : 0;
-    call.board = placement_.Nodes() != nullptr && library_.MayUseBoards(operation);
+    call.board = placement_.Nodes() != nullptr && library_.HasSteps(operation);
     return call;
   }
 
@@ -106,14 +106,13 @@ class Table {
   const Rank ranks_;
 };
 
-// The operations of which `may` is true, under a heading; nothing without any.
-std::string ListText(const Library& library, bool (Library::*may)(Operation) const,
-                     const char* heading) {
+// The operations under a heading; the empty text if there are none.
+std::string ListText(const OperationSet& operations, const char* heading) {
   std::string names;
   for (std::size_t i = 0; i < kOperations; ++i)
-    if (const auto operation = static_cast<Operation>(i); (library.*may)(operation))
+    if (const auto operation = static_cast<Operation>(i); operations.Has(operation))
       names += std::string(names.empty() ? "" : ", ") + Name(operation);
-  return names.empty() ? "" : Format("\n%s (collective.board.*):\n%s\n", heading, names.c_str());
+  return names.empty() ? "" : Format("\n%s:\n%s\n", heading, names.c_str());
 }
 
 }  // namespace
@@ -138,13 +137,10 @@ Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
   const Table table(library, placement, ranks);
   for (std::size_t i = 0; i < kOperations; ++i)
     if (!Neighbourly(static_cast<Operation>(i))) table.Add(static_cast<Operation>(i), &text);
-  if (placement.nodes == 1)
-    text += ListText(library, &Library::MayShare,
-                     "Blocking calls of these go through shared memory where it is faster");
-  if (placement.Nodes() != nullptr)
-    text += ListText(library, &Library::MayUseBoards,
-                     "Blocking calls of these, as predicted here, have the ranks of each node meet "
-                     "in shared memory");
+  for (const Meeter& meeter : library.meeters()) {
+    if (placement.nodes == 1) text += ListText(meeter.calls, meeter.offer.calls_heading);
+    if (placement.Nodes() != nullptr) text += ListText(meeter.steps, meeter.offer.steps_heading);
+  }
   return text;
 }
 

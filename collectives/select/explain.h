@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which algorithm would be chosen for what, as a table for people. Starts nothing.
+// Tells people, in a table, which algorithm would be chosen for which call. Starts nothing.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace lamina::collective {
 
-// For a communicator of `ranks` ranks, `per_node` on each node in blocks: by operation and range of
-// sizes, the algorithm, its predicted time and why it is taken. kInvalid: there is no such shape.
+// The table for a communicator of `ranks` ranks, `per_node` consecutive ones on each node. For each
+// operation and range of sizes it has the algorithm, its predicted time and why it is taken.
+// kInvalid: there is no such shape.
 Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node);
 
 }  // namespace lamina::collective

@@ -36,7 +36,7 @@ constexpr std::string Params::*kForced[kOperations] = {
     &Params::exscan,
 };
 
-// Is `name` among the words of `list`, or the list empty?
+// Is `name` among the words of `list`, or is the list empty?
 bool Listed(std::string_view list, std::string_view name) {
   if (Trim(list).empty()) return true;
   for (const std::string_view word : Split(list, ','))
@@ -57,8 +57,6 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
   auto library = std::make_unique<Library>();
   if (Status status = param::Load(settings, kFields, &library->params_); !status.ok())
     return status;
-  if (Status status = param::Load(settings, board::kFields, &library->shared_params_); !status.ok())
-    return status;
   if (const param::Found* mode = settings.Find("p2p.wait.mode"); mode != nullptr)
     library->crowded_ = mode->value == "oversubscribed";
 
@@ -68,6 +66,9 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
     if (const std::string name(Trim(word)); !name.empty() && registry.Find(name) == nullptr)
       return Error(Code::kInvalid, "collective.include names \"%s\", which is no collective",
                    name.c_str());
+  for (const Component& component : registry.entries())
+    if (component.check != nullptr)
+      if (Status status = component.check(settings); !status.ok()) return status;
   const Context context{&settings};
   for (const auto& [component, offer] : registry.Ask(context)) {
     if (offer.priority < 0 || !Listed(library->params_.include, component->info.name)) continue;
@@ -81,12 +82,8 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
       library->outside_ +=
           Format("%s%s %s at priority %d", library->outside_.empty() ? "" : ", ",
                  component->info.name.c_str(), component->info.version.c_str(), offer.priority);
-    if (component->info.name == board::kName) {
-      library->has_shared_ = true;
-      for (std::size_t i = 0; i < kOperations; ++i)
-        if (!library->groups_[i].empty())
-          library->above_shared_ |= board::Bit(static_cast<Operation>(i));
-    }
+    if (const Convener* convener = (*made)->convener(); convener != nullptr)
+      library->AddMeeter(component->info.name, *convener);
     std::array<std::vector<const Algorithm*>, kOperations> offered;
     for (const Algorithm* algorithm : (*made)->Algorithms())
       offered[Index(algorithm->operation)].push_back(algorithm);
@@ -105,6 +102,7 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
     if (Status status = library->Force(static_cast<Operation>(i), name); !status.ok())
       return status;
   }
+  library->SettleMeeters();
   return library;
 }
 
@@ -136,30 +134,50 @@ Status Library::Force(Operation operation, const std::string& name) {
     known += known.empty() ? "" : ", ";
     known += algorithm->name;
   }
-  if ((board::kOperations & board::Bit(operation)) != 0) {
-    if (name == board::kName) {
-      forced_shared_ |= board::Bit(operation);
+  for (Meeter& meeter : meeters_) {
+    if (!meeter.offer.named.Has(operation)) continue;
+    if (name == meeter.component) {
+      meeter.named.Add(operation);
       return {};
     }
-    known += std::string(", ") + board::kName;
+    known += ", " + meeter.component;
   }
   return Error(Code::kInvalid, "collective.%s.algorithm is \"%s\"; there are: %s", Name(operation),
                name.c_str(), known.c_str());
 }
 
-bool Library::MayShare(Operation operation) const {
-  if (!has_shared_ || shared_params_.enable == "never" ||
-      (board::kOperations & board::Bit(operation)) == 0)
-    return false;
-  const Forced named = forced(operation);
-  return named == Forced::kShared || (named == Forced::kNothing && !above_shared(operation));
+void Library::AddMeeter(const std::string& component, const Convener& convener) {
+  Meeter& meeter =
+      meeters_.emplace_back(Meeter{component, &convener, convener.offer(), {}, {}, {}, {}});
+  for (std::size_t i = 0; i < kOperations; ++i)
+    if (!groups_[i].empty()) meeter.outranked.Add(static_cast<Operation>(i));
 }
 
-bool Library::MayUseBoards(Operation operation) const {
-  if (!has_shared_ || shared_params_.enable == "never") return false;
+void Library::SettleMeeters() {
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const auto operation = static_cast<Operation>(i);
+    const bool named = forced_[i] != nullptr ||
+                       std::any_of(meeters_.begin(), meeters_.end(), [&](const Meeter& meeter) {
+                         return meeter.named.Has(operation);
+                       });
+    for (Meeter& meeter : meeters_) {
+      const bool free = !named && !meeter.outranked.Has(operation);
+      if (meeter.offer.calls.Has(operation) && (meeter.named.Has(operation) || free))
+        meeter.calls.Add(operation);
+      if (meeter.offer.steps && PlansMeet(operation)) meeter.steps.Add(operation);
+    }
+  }
+}
+
+bool Library::PlansMeet(Operation operation) const {
   if (const Algorithm* named = Named(operation); named != nullptr) return named->meets;
   const std::vector<const Algorithm*> all = Offered(operation);
   return std::any_of(all.begin(), all.end(), [](const Algorithm* one) { return one->meets; });
+}
+
+bool Library::HasSteps(Operation operation) const {
+  return std::any_of(meeters_.begin(), meeters_.end(),
+                     [&](const Meeter& meeter) { return meeter.steps.Has(operation); });
 }
 
 std::vector<const Algorithm*> Library::Offered(Operation operation) const {

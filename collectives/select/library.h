@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All algorithms of this process, and how one is chosen for a call.
 //
-// Candidates for an operation come from the component with the highest priority that offers any
-// algorithm fitting the call, or from all those of that priority; among them the lowest predicted
-// cost wins, and the first of equals. A parameter collective.<operation>.algorithm names one
-// outright; where that one does not fit the call the choice is made as if nothing had been named.
+// The candidates for a call come from the components of the highest priority at which any algorithm
+// fits the call. Among them the lowest predicted cost wins, and the first of equals. The parameter
+// collective.<operation>.algorithm names an algorithm outright; where that one does not fit the
+// call, the choice is made as if nothing had been named.
 //
 // Every rank must choose alike, so a choice depends only on values that are the same on all ranks:
-// those of Call marked so, the number of ranks and where they are, and parameters, which the
-// launcher makes equal. On an intercommunicator only algorithms for those are looked at, and
+// the fields of Call that are marked so, the number of ranks and where they are, and parameters,
+// which the launcher makes equal. Algorithms for intercommunicators are candidates there and
 // nowhere else.
 #pragma once
 
@@ -20,7 +20,6 @@
 #include <tuple>
 #include <vector>
 
-#include "collectives/board/params.h"
 #include "collectives/collective.h"
 
 namespace lamina::collective {
@@ -55,8 +54,8 @@ inline constexpr const char* kAlgorithmHelp =
     "Name of the algorithm to use wherever it fits the call; empty: by predicted cost.";
 inline constexpr std::tuple kFields{
     param::Describe("collective.select.alpha_us", &Params::alpha_us, Unit::kMicroseconds, 0.0, 1e6,
-                    "Predicted time of an empty message on one node. Half of a round trip of 8 "
-                    "bytes, measured 0.3 to 0.5."),
+                    "Predicted time of an empty message on one node: half of a round trip of 8 "
+                    "bytes."),
     param::Describe("collective.select.overhead_us", &Params::overhead_us, Unit::kMicroseconds, 0.0,
                     1e6, "Predicted time a rank is busy with one message of several."),
     param::Describe("collective.select.beta_ns_per_kbyte", &Params::beta_ns_per_kbyte, Unit::kNone,
@@ -84,20 +83,16 @@ inline constexpr std::tuple kFields{
                     Unit::kNone, 0.0, 1e9, "Time to move 1024 bytes between such ranks."),
     param::Describe("collective.select.network.alpha_us", &Params::network_alpha_us,
                     Unit::kMicroseconds, 0.0, 1e6,
-                    "Predicted time of an empty message between nodes; 12 was measured over TCP "
-                    "between virtual hosts."),
+                    "Predicted time of an empty message between nodes."),
     param::Describe("collective.select.network.overhead_us", &Params::network_overhead_us,
                     Unit::kMicroseconds, 0.0, 1e6,
-                    "Time a rank is busy with one of several such messages; 3 to 6 were measured "
-                    "there."),
+                    "Time a rank is busy with one of several such messages."),
     param::Describe("collective.select.network.beta_ns_per_kbyte",
                     &Params::network_beta_ns_per_kbyte, Unit::kNone, 0.0, 1e9,
                     "Time to move 1024 bytes between nodes; 800 is 10 Gbit/s."),
-    param::Describe(
-        "collective.select.network.turn_us", &Params::network_turn_us, Unit::kMicroseconds, 0.0,
-        1e6,
-        "Time to give the CPU to another rank, where some wait for the network: a barrier "
-        "of 16 ranks on 2 CPUs, 4 messages deep, took 125 us."),
+    param::Describe("collective.select.network.turn_us", &Params::network_turn_us,
+                    Unit::kMicroseconds, 0.0, 1e6,
+                    "Time to give the CPU to another rank, where some ranks wait for the network."),
     param::Describe("collective.select.network.eager_bytes", &Params::network_eager_bytes,
                     Unit::kBytes, std::uint64_t{1}, std::uint64_t{1} << 30,
                     "Longest message between nodes that leaves without asking its receiver first. "
@@ -148,26 +143,37 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.scan.algorithm", &Params::scan, "", kAlgorithmHelp),
     param::Describe("collective.exscan.algorithm", &Params::exscan, "", kAlgorithmHelp),
 };
-// The table above with current values, for lamina info.
+// The table above with its current values, for lamina info.
 std::vector<param::Row> Rows(const param::Settings& settings);
 
-// Where a communicator's ranks are, and the link between the outermost groups.
+// Where the ranks of a communicator are, and the link between the outermost groups.
 struct Placement {
   Rank nodes = 1;
   std::unique_ptr<const Topology> topology;  // null if there is one level only
-  std::unique_ptr<const Topology> by_node;   // without what is within the nodes; null: the same
+  std::unique_ptr<const Topology> by_node;   // the levels from nodes outward; null: the same
   LinkModel link;
 
-  // As a plan for `call` is to see it.
+  // The topology as a plan for `call` is to see it.
   const Topology* Seen(const Call& call) const {
     return call.board && by_node != nullptr ? by_node.get() : topology.get();
   }
-  // The ranks by node, where there are several nodes and several ranks on one; else null.
+  // The ranks by node. Null if there is one node, or if no node has several ranks.
   const Partition* Nodes() const;
 };
 
-// What a parameter asks for by name.
-enum class Forced : std::uint8_t { kNothing, kPlan, kShared };
+// A component that convenes meetings (call/meeting.h), and what they may be asked for.
+struct Meeter {
+  std::string component;
+  const Convener* convener;
+  Convener::Offer offer;
+  OperationSet outranked;  // components of higher priority have algorithms for these
+  OperationSet named;      // a parameter names this component for these
+  // Blocking calls of these where all ranks are on one node: what is named, and what is offered
+  // unless a parameter names something else or it is outranked.
+  OperationSet calls;
+  // Plans of these may have steps that it carries out across nodes.
+  OperationSet steps;
+};
 
 class Library {
  public:
@@ -177,42 +183,33 @@ class Library {
   static Result<std::unique_ptr<Library>> Make(const Registry& registry,
                                                const param::Settings& settings);
 
-  // Null if nobody offers anything that fits.
+  // Null if no component has an algorithm that fits.
   const Algorithm* Choose(const Call& call, const Shape& shape, const LinkModel& link) const;
   // The link model within one node, for a communicator of `ranks`.
   LinkModel Link(Rank ranks) const;
-  // How a communicator lies: member r is process `peer_of(r)` of the job, whose processes are on
-  // the nodes `job` says.
+  // Places a communicator: rank r is process `peer_of(r)` of the job, and `job` says which node
+  // each process of the job is on.
   Placement Place(Rank ranks, const Partition& job,
                   const std::function<std::uint32_t(Rank)>& peer_of) const;
 
-  // The one a parameter names, or null.
+  // The algorithm that a parameter names, or null.
   const Algorithm* Named(Operation operation) const {
     return forced_[static_cast<std::size_t>(operation)];
   }
 
   const Params& params() const { return params_; }
-  const board::Params& shared_params() const { return shared_params_; }
-  Forced forced(Operation operation) const {
-    if (forced_[static_cast<std::size_t>(operation)] != nullptr) return Forced::kPlan;
-    return (forced_shared_ & board::Bit(operation)) != 0 ? Forced::kShared : Forced::kNothing;
-  }
-  // A component of higher priority than collectives/board offers the operation.
-  bool above_shared(Operation operation) const {
-    return (above_shared_ & board::Bit(operation)) != 0;
-  }
-  // May a blocking call of it, on one node, go through memory that its ranks share?
-  bool MayShare(Operation operation) const;
-  // May plans of it, across nodes, have the ranks of a node meet at a board?
-  bool MayUseBoards(Operation operation) const;
-  // The components from outside the tree that choices are made from, with versions and priorities:
-  // must be the same on all ranks. Empty: none.
+  // Best component first.
+  const std::vector<Meeter>& meeters() const { return meeters_; }
+  // Does some component carry out the steps that plans of `operation` may have at a board?
+  bool HasSteps(Operation operation) const;
+  // The components from outside the tree, with versions and priorities. They must be the same on
+  // all ranks. Empty: there are none.
   const std::string& outside() const { return outside_; }
-  // Everything offered for `operation`, best component first.
+  // All algorithms for `operation`, best component first.
   std::vector<const Algorithm*> Offered(Operation operation) const;
 
  private:
-  // The algorithms for one operation of the components that have this priority.
+  // The algorithms for one operation from the components of one priority.
   struct Group {
     int priority;
     std::vector<const Algorithm*> algorithms;
@@ -220,20 +217,22 @@ class Library {
 
   Status ReadNearRanks();
   Status Force(Operation operation, const std::string& name);
+  void AddMeeter(const std::string& component, const Convener& convener);
+  // Once it is known which algorithms there are and which names the parameters give.
+  void SettleMeeters();
+  // May a plan of `operation` have steps at a board?
+  bool PlansMeet(Operation operation) const;
 
   LinkModel Link(Rank ranks, double alpha_us, double overhead_us, double beta_ns_per_kbyte) const;
 
   Params params_;
-  board::Params shared_params_;
-  std::uint32_t forced_shared_ = 0;  // operations, as bits
-  std::uint32_t above_shared_ = 0;   // likewise: offered by a component of higher priority
-  bool has_shared_ = false;          // collectives/board is one of the components
   bool crowded_ = false;
   std::vector<std::uint32_t> near_ranks_;  // params_.near_ranks as numbers
   std::vector<std::unique_ptr<Collective>> components_;
   std::string outside_;
   std::array<std::vector<Group>, kOperations> groups_;  // best component first
   std::array<const Algorithm*, kOperations> forced_{};
+  std::vector<Meeter> meeters_;  // best component first
 };
 
 }  // namespace lamina::collective

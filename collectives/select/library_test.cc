@@ -7,9 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "collectives/basic/basic.h"
+#include "collectives/call/meeting.h"
 
 namespace lamina::collective {
 namespace {
@@ -132,8 +135,7 @@ TEST(Library, AWrongNameListsTheRightOnes) {
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.status().code(), Code::kInvalid);
   EXPECT_EQ(made.status().message(),
-            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree, "
-            "board");
+            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree");
 }
 
 TEST(Library, AComponentThatIsNotThereIsRefused) {
@@ -176,25 +178,81 @@ TEST(Library, ABetterComponentIsFilledUpByBasic) {
   EXPECT_EQ(Chosen(*library, Operation::kBarrier, 8, 0), "dissemination");
 }
 
-TEST(Library, SharedMemoryDoesNotStandBeforeABetterComponent) {
-  class NoPlans final : public Collective {
-   public:
-    std::span<const Algorithm* const> Algorithms() const override { return {}; }
-  };
+// A component that convenes meetings for two operations and has no algorithms.
+class Host final : public Collective, public Convener {
+ public:
+  std::span<const Algorithm* const> Algorithms() const override { return {}; }
+  const Convener* convener() const override { return this; }
+  Offer offer() const override {
+    const OperationSet both{Operation::kBarrier, Operation::kAllreduce};
+    return {both, both, true, "", ""};
+  }
+  std::unique_ptr<Meeting> Convene(const Place&) const override { std::abort(); }
+};
+
+Component HostComponent() {
+  return {{"host", "0.1.0", "test"},
+          [](const Context&) {
+            return component::Offer{1, "for this test"};
+          },
+          [](const Context&) -> Result<std::unique_ptr<Collective>> {
+            return std::unique_ptr<Collective>(std::make_unique<Host>());
+          },
+          nullptr};
+}
+
+Registry BasicAndHost() {
   Registry registry = BasicOnly();
+  EXPECT_TRUE(registry.Add(HostComponent()).ok());
+  return registry;
+}
+
+TEST(Library, AMeetingServesWhatItOffers) {
+  const auto library = Make(BasicAndHost(), {});
+  ASSERT_EQ(library->meeters().size(), 1u);
+  const Meeter& host = library->meeters()[0];
+  EXPECT_TRUE(host.calls.Has(Operation::kBarrier)) << "basic has less priority";
+  EXPECT_TRUE(host.calls.Has(Operation::kAllreduce));
+  EXPECT_FALSE(host.calls.Has(Operation::kBcast));
+  EXPECT_TRUE(host.named.empty());
+  EXPECT_TRUE(host.steps.empty()) << "no plan has such steps";
+  EXPECT_TRUE(Make(BasicOnly(), {})->meeters().empty());
+}
+
+TEST(Library, AMeetingDoesNotStandBeforeABetterComponent) {
+  Registry registry = BasicAndHost();
   ASSERT_TRUE(registry.Add(ThirdComponent()).ok());
-  Component shared{{board::kName, "0.1.0", "test"},
-                   [](const Context&) {
-                     return component::Offer{1, "for this test"};
-                   },
-                   [](const Context&) -> Result<std::unique_ptr<Collective>> {
-                     return std::unique_ptr<Collective>(std::make_unique<NoPlans>());
-                   },
-                   nullptr};
-  ASSERT_TRUE(registry.Add(shared).ok());
   const auto library = Make(registry, {});
-  EXPECT_TRUE(library->above_shared(Operation::kAllreduce));
-  EXPECT_FALSE(library->above_shared(Operation::kBarrier)) << "basic has less priority";
+  EXPECT_FALSE(library->meeters()[0].calls.Has(Operation::kAllreduce));
+  EXPECT_TRUE(library->meeters()[0].calls.Has(Operation::kBarrier));
+  const auto named = Make(registry, With({"collective.allreduce.algorithm=host"}));
+  EXPECT_TRUE(named->meeters()[0].calls.Has(Operation::kAllreduce));
+}
+
+TEST(Library, AParameterNamesAMeetingOrSomethingElse) {
+  const auto library =
+      Make(BasicAndHost(),
+           With({"collective.barrier.algorithm=host", "collective.allreduce.algorithm=ring"}));
+  const Meeter& host = library->meeters()[0];
+  EXPECT_TRUE(host.named.Has(Operation::kBarrier));
+  EXPECT_TRUE(host.calls.Has(Operation::kBarrier));
+  EXPECT_FALSE(host.calls.Has(Operation::kAllreduce)) << "another algorithm was named";
+
+  const auto made = Library::Make(BasicAndHost(), With({"collective.barrier.algorithm=magic"}));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.status().message(),
+            "collective.barrier.algorithm is \"magic\"; there are: dissemination, linear, tree, "
+            "host");
+  EXPECT_FALSE(Library::Make(BasicAndHost(), With({"collective.bcast.algorithm=host"})).ok())
+      << "it offers no bcast";
+}
+
+TEST(Library, AComponentsBadParameterIsRefused) {
+  Component strict = HostComponent();
+  strict.check = [](const param::Settings&) { return Error(Code::kInvalid, "it is bad"); };
+  Registry registry = BasicOnly();
+  ASSERT_TRUE(registry.Add(strict).ok());
+  EXPECT_EQ(Library::Make(registry, {}).status().message(), "it is bad");
 }
 
 }  // namespace

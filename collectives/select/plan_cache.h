@@ -2,8 +2,9 @@
 // The plans of one communicator's recent calls, so that a call that comes again plans nothing and
 // allocates nothing.
 //
-// Memory is bounded: at most `plans_max` plans of at most `steps_max` steps and counts; the one not
-// used for longest makes room. Larger plans are made and dropped with the call.
+// Memory is bounded: the cache has at most `plans_max` plans of at most `steps_max` steps and
+// counts, and the plan that was not used for longest makes room. A larger plan is made and dropped
+// with its call.
 #pragma once
 
 #include <array>
@@ -14,11 +15,12 @@
 
 namespace lamina::collective {
 
-// A schedule sorted for execution: in each round first the receives, then the sends, then the local
-// steps, each in the order of the schedule.
+// A schedule sorted for execution. Each round has first its receives, then its sends, then its
+// local steps, each of them in the order of the schedule.
 struct Plan {
   struct Round {
-    std::uint32_t receives;  // index of the first; sends begin where these end
+    // Indices of the first step of each kind, and behind the last step.
+    std::uint32_t receives;
     std::uint32_t sends;
     std::uint32_t locals;
     std::uint32_t end;
@@ -26,17 +28,17 @@ struct Plan {
   const Algorithm* algorithm = nullptr;
   std::vector<Step> steps;
   std::vector<Round> rounds;
-  std::vector<std::uint32_t> strand_ends;  // of rounds; empty: one strand
+  std::vector<std::uint32_t> strand_ends;  // as in Schedule
   std::int64_t scratch_elements = 0;
-  std::uint32_t transfers_max = 0;   // sends and receives of the busiest round
-  std::uint32_t receives_ahead = 0;  // as in Schedule; blocking calls make use of it
+  std::uint32_t transfers_max = 0;   // the sends and receives of the busiest round
+  std::uint32_t receives_ahead = 0;  // as in Schedule; only blocking calls make use of it
   std::uint32_t references = 1;
 
-  // Sends and receives under way at once in a blocking call.
+  // How many sends and receives are under way at once in a blocking call.
   std::uint32_t requests() const {
     return receives_ahead == 0 ? transfers_max : transfers_max * (receives_ahead + 2);
   }
-  // Of all ranks alike.
+  // The same on all ranks.
   std::uint32_t strands() const {
     return strand_ends.empty() ? 1 : static_cast<std::uint32_t>(strand_ends.size());
   }
@@ -52,21 +54,21 @@ class PlanCache {
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;
 
-  // The plan of an equal call, or null. No reference is given.
+  // The plan of an equal call, or null. The caller gets no reference.
   Plan* Find(const Call& call);
-  // Keeps a reference of its own to `plan`, unless it is too large.
+  // Keeps a reference of its own to `plan`, unless the plan is too large.
   void Add(const Call& call, Plan* plan);
   std::size_t size() const { return entries_.size(); }
 
  private:
-  // A call as plain numbers; equal numbers, equal plan.
+  // A call as plain numbers. Calls with equal numbers have equal plans.
   struct Key {
     std::uint64_t words[4];
     bool operator==(const Key&) const = default;
   };
   struct Entry {
     Key key;
-    std::vector<std::int64_t> counts;  // and displacements, of v-forms
+    std::vector<std::int64_t> counts;  // counts and displacements of v-forms
     Plan* plan;
     std::uint64_t used;
   };
@@ -80,7 +82,7 @@ class PlanCache {
   const std::uint32_t steps_max_;
   std::uint64_t clock_ = 0;
   std::vector<Entry> entries_;
-  // By hash of the key: the entry that was found or added last.
+  // For each hash of a key, the entry that was found or added last.
   std::array<std::uint16_t, kHints> hints_{};
 };
 

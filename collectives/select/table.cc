@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/select/table.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -16,11 +17,11 @@ namespace {
 constexpr std::size_t kAlignment = 64;
 
 constinit const Library* installed = nullptr;
-// Which node each process of the job is on, once it has been asked for.
+// Which node each process of the job is on; null until NodesOfJob was asked.
 constinit const Partition* nodes_of_job = nullptr;
 bool nodes_asked = false;
 
-// Null if the bootstrap does not say, which it then says to all processes alike.
+// Null if the bootstrap does not say. It then does not say it to any process of the job.
 const Partition* NodesOfJob() {
   if (nodes_asked || core::process == nullptr) return nodes_of_job;
   nodes_asked = true;
@@ -36,6 +37,15 @@ const Partition* NodesOfJob() {
     builder.Add(*node);
   }
   return nodes_of_job = new Partition(builder.Finish());
+}
+
+// Is every rank a process of this node? All ranks get the same answer.
+bool OnOneNode(const core::Comm& comm) {
+  if (core::process == nullptr) return false;
+  const std::vector<std::uint32_t>& local = core::process->identity.local_peers;
+  return std::all_of(comm.peers, comm.peers + comm.size, [&](PeerId peer) {
+    return std::binary_search(local.begin(), local.end(), Index(peer));
+  });
 }
 
 }  // namespace
@@ -58,17 +68,17 @@ void Uninstall() {
 
 const Library* Installed() { return installed; }
 
-Table::Table(const Library& from, const core::Comm& of)
+Table::Table(const Library& from, core::Comm* of)
     : library(from),
-      comm(of),
-      link(from.Link(of.size)),
+      comm(*of),
+      link(from.Link(of->size)),
       plans(from.params().plans_max, from.params().plan_steps_max) {
-  shape.ranks = of.size;
-  shape.rank = of.rank;
-  if (of.is_inter()) shape.remote_ranks = of.remote->size();
+  shape.ranks = of->size;
+  shape.rank = of->rank;
+  if (of->is_inter()) shape.remote_ranks = of->remote->size();
 }
 
-// The topology is hung on a communicator after its table, so this is done when planning.
+// This is done when planning, because the topology is hung on a communicator after its table.
 void Table::ListNeighbours() {
   core::Neighbourhood all = core::NeighbourhoodOf(*comm.topology, comm.rank);
   sources_ = std::move(all.sources);
@@ -92,9 +102,21 @@ void Table::Settle() {
   link = placement_.link;
 }
 
-const Partition* Table::Nodes() {
-  if (!settled_) Settle();
-  return placement_.Nodes();
+void Table::Convene(int (*by_messages)(const Invocation& invocation)) {
+  has_convened = true;
+  if (library.meeters().empty() || shape.inter() || shape.ranks == 1) return;
+  const bool on_one_node = OnOneNode(comm);
+  if (!on_one_node && !settled_) Settle();
+  const Partition* const nodes = on_one_node ? nullptr : placement_.Nodes();
+  if (!on_one_node && nodes == nullptr) return;
+  const Partition one_node = Partition::Blocks(shape.ranks, shape.ranks);
+  for (const Meeter& meeter : library.meeters()) {
+    const OperationSet& operations = on_one_node ? meeter.calls : meeter.steps;
+    if (operations.empty()) continue;
+    meeting = meeter.convener->Convene(
+        {&comm, on_one_node ? one_node : *nodes, operations, meeter.named, &failure, by_messages});
+    if (meeting != nullptr) return;
+  }
 }
 
 Shape Table::ShapeOf(const Call& call) {
@@ -143,7 +165,7 @@ void Table::Trim() {
 
 void Attach(core::Comm* comm) {
   if (installed == nullptr || comm->collectives != nullptr) return;
-  comm->collectives = new Table(*installed, *comm);
+  comm->collectives = new Table(*installed, comm);
 }
 
 void Free(core::Comm* comm) {

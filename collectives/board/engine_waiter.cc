@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/board/engine_patience.h"
+#include "collectives/board/engine_waiter.h"
 
 #include <chrono>
 
@@ -13,18 +13,12 @@ namespace {
 
 using waiting::Waiter;
 
-// Messages are looked after every so many looks at the board: one look at the rings costs more than
-// ten at the board, and as much as an eighth of a turn.
-constexpr std::uint32_t kPollsPerProgress = 64;
-constexpr std::uint32_t kYieldsPerProgress = 8;
-constexpr std::chrono::milliseconds kLookAfterEvery{500};
-
-// Without sleep. False: it is time to sleep, or another thread wants to be let in.
+// Polls and yields. False: it is time to sleep, or another thread wants the library lock.
 bool WaitAwake(const Expectation& expectation, const waiting::WaitPolicy& policy) {
-  const bool shares_lock = core::process->thread_level == MPI_THREAD_MULTIPLE;
+  const bool has_threads = core::process->thread_level == MPI_THREAD_MULTIPLE;
   Waiter waiter(policy);
-  for (std::uint32_t looks = 1; !expectation.Over(); ++looks) {
-    if (shares_lock && core::process->lock.Wanted()) return false;
+  for (std::uint32_t looks = 1; !expectation.IsOver(); ++looks) {
+    if (has_threads && core::process->lock.Wanted()) return false;
     switch (waiter.Idle()) {
       case Waiter::Advice::kPoll:
         waiting::Pause();
@@ -42,7 +36,7 @@ bool WaitAwake(const Expectation& expectation, const waiting::WaitPolicy& policy
   return true;
 }
 
-// Says that this member sleeps, or is about to.
+// While it lives, the others know that this member sleeps or is about to.
 class Asleep {
  public:
   explicit Asleep(const Expectation& expectation)
@@ -67,30 +61,30 @@ class Asleep {
 
 struct LongWait {
   const Expectation& expectation;
-  std::chrono::steady_clock::time_point looked_after = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point looked_around = std::chrono::steady_clock::now();
 
-  // Asked after each sleep, whose length is bounded, so a death is noticed.
-  bool Over() {
-    if (expectation.Over()) return true;
+  // Is asked after each sleep. Sleeps are bounded, so a death is noticed.
+  bool IsOver() {
+    if (expectation.IsOver()) return true;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_after < kLookAfterEvery) return false;
-    looked_after = now;
+    if (now - looked_around < kLookAroundEvery) return false;
+    looked_around = now;
     expectation.LookAround();
-    return expectation.Over();
+    return expectation.IsOver();
   }
 };
 
 }  // namespace
 
-void EnginePatience::Wait(const Expectation& expectation) {
+void EngineWaiter::Wait(const Expectation& expectation) {
   if (WaitAwake(expectation, p2p::TheEngine().policy())) return;
   const Asleep asleep(expectation);
   LongWait wait{expectation};
-  p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->Over(); }, &wait);
+  p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->IsOver(); }, &wait);
 }
 
-void EnginePatience::Wake(Rank rank) {
-  p2p::TheEngine().Nudge(comm_.peers[members_[static_cast<std::size_t>(rank)]]);
+void EngineWaiter::Wake(Rank member) {
+  p2p::TheEngine().Nudge(comm_.peers[members_.RankOf(member)]);
 }
 
 }  // namespace lamina::collective::board
