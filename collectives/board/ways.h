@@ -67,7 +67,7 @@ class Trials {
   std::deque<Kept> kept_;
 };
 
-// For people: "the board 1200 ns, the buffers themselves 900 ns".
+// Says it for people, as in "the board 1200 ns, the buffers themselves 900 ns".
 std::string Weights(const Candidates& candidates, const Trial& trial);
 
 }  // namespace lamina::collective::board

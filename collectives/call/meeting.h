@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who carries a blocking call out without messages, if anybody.
+// A Meeting carries blocking calls of one communicator out without messages.
 //
 // The executor asks the meeting of a communicator, if there is one, before it looks for a plan. A
 // meeting either carries out the whole call, or has the executor run a plan by messages, or has it

@@ -120,7 +120,7 @@ TEST(MakePlan, SortsEachRoundAndKeepsOrder) {
   EXPECT_EQ(plan->rounds[1].receives, 4u);
   EXPECT_EQ(plan->rounds[1].end, 5u);
   Release(plan);
-  // Of four rounds the receives, and the sends of one.
+  // Requests are needed for the receives of four rounds and the sends of one.
   schedule.receives_ahead = 3;
   plan = MakePlan(nullptr, schedule);
   EXPECT_EQ(plan->requests(), 5 * 3u);

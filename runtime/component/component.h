@@ -29,9 +29,13 @@ struct Info {
   std::string source;   // "built in", or the path of the shared object
 };
 
-// An Offer says whether and how well a component can run here. A priority of -1 means that it
-// cannot, 0 that it is a fallback, 50 and more that it is native to the environment found, 75 and
-// more that it is also the build's first choice, and 100 that it is mandatory.
+// An Offer says whether and how well a component can run here. Its priority means:
+//
+//   -1            it cannot run here
+//   0             it is a fallback
+//   50 and more   it is native to the environment that was found
+//   75 and more   it is also the first choice of the build
+//   100           it is mandatory
 struct Offer {
   int priority = -1;
   std::string why;  // one line for lamina info: what was found or is missing

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures what the machine itself takes, without any MPI. `run` does so before, between and after
- * its rounds, so that a table can be judged. For each LINE asked for it prints `LINE VALUE`. The
- * value is in microseconds, that of fork in milliseconds, and -1 if there is none on this machine.
+ * its rounds, so that a table can be judged. Each LINE that is asked for is answered by
+ * `LINE VALUE`. The value is in microseconds, that of fork in milliseconds, and -1 if there is none
+ * on this machine.
  *
  * usage: floor [hosts NETWORK NETWORK ADDRESS] LINE...
  *        LINE: line post:BYTES copy:BYTES socket:BYTES hosts:BYTES fork meet:PROCESSES

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For programs of test/mpi: EXPECT prints where and on which rank something did not hold; Passed()
- * ends the program and gives its exit status.
+ * Programs of test/mpi include this: EXPECT prints where and on which rank something did not hold;
+ * Passed() ends the program and gives its exit status.
  */
 #ifndef LAMINA_TEST_MPI_CHECK_H
 #define LAMINA_TEST_MPI_CHECK_H

@@ -148,8 +148,10 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 
 CONCRETE_TRANSPORT = r"transports/(?!conformance/)\w+/"
 CONCRETE_COLLECTIVE = r"collectives/(?!call/|pieces/|exec/|select/|conformance/)\w+/"
+COLLECTIVE_COMPONENT = r"collectives/(board|hierarchical|plugin)/"  # as opposed to basic's operations
+BASIC = r"collectives/basic/"
 CONCRETE_SPAWNER = r"launcher/spawn/\w+/"
-CONCRETE = (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, CONCRETE_SPAWNER)
+CONCRETE = (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, COLLECTIVE_COMPONENT, BASIC, CONCRETE_SPAWNER)
 
 # (who, must not include, except who, why). Tests may name any component: they are assemblies.
 ARROWS = [
@@ -160,6 +162,9 @@ ARROWS = [
      "a transport knows base, component, memory and transport.h"),
     (r"transports/", r"runtime/(p2p|core)/", None, "a transport sees the road, not the house"),
     (r"collectives/", r"transports/", None, "a collective never names a transport"),
+    (r"collectives/", COLLECTIVE_COMPONENT, None, "only assembly names components"),
+    (r"collectives/", BASIC, r"collectives/hierarchical/inner\.cc",
+     "only assembly names components, and hierarchical's stages are algorithms of basic"),
     (r"runtime/p2p/", CONCRETE_TRANSPORT, None, "p2p knows transport.h only"),
     (r"runtime/", CONCRETE_TRANSPORT, r"runtime/assembly/", "only assembly names components"),
     (r"runtime/", CONCRETE_COLLECTIVE, r"runtime/assembly/", "only assembly names components"),
@@ -439,8 +444,8 @@ def formatting(tree):
 
 
 RULES = [environment, output, sleeping, volatility, promises, licence, blanks, columns, using,
-         guards, machine, arrows, siblings, top, readmes, orphans, names, twice, mistakes,
-         formatting]
+         guards, machine, arrows, circles, siblings, top, readmes, orphans, names, twice, mistakes,
+         pages, numbers, fragments, help_texts, formatting]
 
 
 # --- sizes, for information ---------------------------------------------------------------------

@@ -227,9 +227,9 @@ TEST_P(Processes, GetReadsAnotherProcess) {
       Bytes into(kBytes);
       transport::Completion done{
           [](transport::Completion*, Code code) { EXPECT_EQ(code, Code::kOk); }};
-      EXPECT_EQ(node.to(peer).Get({address, kBytes, 0}, 0, into, &done), Code::kOk);
+      EXPECT_EQ(node.to(peer).Get({address, kBytes}, 0, into, &done), Code::kOk);
       EXPECT_EQ(into, PatternOf(peer + 1, kBytes));
-      EXPECT_NE(node.to(peer).Get({16, kBytes, 0}, 0, into, &done), Code::kOk) << "no such memory";
+      EXPECT_NE(node.to(peer).Get({16, kBytes}, 0, into, &done), Code::kOk) << "no such memory";
     } else {
       EXPECT_EQ(node.to(peer).caps().get_bytes_max, 0u);
     }
@@ -260,7 +260,7 @@ TEST_P(Processes, GetIsRightWhileTheOwnerProgresses) {
       const std::size_t at = random() % 5000, bytes = random() % (kBytesMax - at);
       Bytes into(bytes + 1);
       const std::span<std::byte> part(into.data(), bytes);
-      ASSERT_EQ(node.to(1).Get({address, kBytesMax, 0}, at, part, &done), Code::kOk);
+      ASSERT_EQ(node.to(1).Get({address, kBytesMax}, at, part, &done), Code::kOk);
       ASSERT_EQ(std::memcmp(into.data(), source.data() + at, bytes), 0) << at << " " << bytes;
       ASSERT_EQ(into[bytes], std::byte{0}) << "written behind the end";
       ASSERT_EQ(node.Send(1, 8), Code::kOk);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For programs of test/mpi/datatype: what a call must fail with, and the bounds a type must have.
+ * Programs of test/mpi/datatype say with this what a call must fail with, and which bounds a type
+ * must have.
  */
 #ifndef LAMINA_TEST_MPI_DATATYPE_EXPECT_H
 #define LAMINA_TEST_MPI_DATATYPE_EXPECT_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For programs that never call MPI_Init: EXPECT without MPI_COMM_WORLD, and what all of them do.
+ * Programs that never call MPI_Init include this: EXPECT without MPI_COMM_WORLD, and what all of
+ * them do.
  */
 #ifndef LAMINA_TEST_MPI_SESSION_H
 #define LAMINA_TEST_MPI_SESSION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * For programs of test/mpi/tool, which also run where MPI is not initialised: HOLDS prints what did
- * not hold, Ended() gives the exit status.
+ * Programs of test/mpi/tool include this, also those that run where MPI is not initialised: HOLDS
+ * prints what did not hold, Ended() gives the exit status.
  */
 #ifndef LAMINA_TEST_MPI_TOOL_H
 #define LAMINA_TEST_MPI_TOOL_H
