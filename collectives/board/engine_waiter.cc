@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "runtime/core/process.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 #include "runtime/trace/trace.h"
 #include "runtime/waiting/waiting.h"
 
@@ -77,14 +77,12 @@ struct LongWait {
 }  // namespace
 
 void EngineWaiter::Wait(const Expectation& expectation) {
-  if (WaitAwake(expectation, p2p::TheEngine().policy())) return;
+  if (WaitAwake(expectation, p2p::Policy())) return;
   const Asleep asleep(expectation);
   LongWait wait{expectation};
   p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->IsOver(); }, &wait);
 }
 
-void EngineWaiter::Wake(Rank member) {
-  p2p::TheEngine().Nudge(comm_.peers[members_.RankOf(member)]);
-}
+void EngineWaiter::Wake(Rank member) { p2p::Nudge(comm_.peers[members_.RankOf(member)]); }
 
 }  // namespace lamina::collective::board

@@ -17,7 +17,7 @@
 #include "collectives/call/meeting.h"
 #include "runtime/base/log.h"
 #include "runtime/base/version.h"
-#include "runtime/p2p/engine.h"
+#include "runtime/p2p/p2p.h"
 
 namespace lamina::collective::board {
 namespace {
@@ -201,9 +201,7 @@ class NodeCollectives final : public Collective, public Convener {
             "shared memory (collective.board.*)"};
   }
   std::unique_ptr<Meeting> Convene(const Place& place) const override {
-    const bool shares_cpus = p2p::TheEngine().policy().spin_polls == 0;
-    return std::make_unique<NodeMeeting>(place, params_,
-                                         shares_cpus ? Sharing::kShared : Sharing::kExclusive);
+    return std::make_unique<NodeMeeting>(place, params_, p2p::Policy().sharing);
   }
 
  private:

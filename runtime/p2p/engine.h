@@ -36,7 +36,6 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Delivery& delivery() { return delivery_; }
   Contexts& contexts() { return contexts_; }
   Watch& watch() { return watch_; }
-  void Nudge(PeerId peer) { lanes_.Nudge(peer); }
   SendBuffer*& send_buffer() { return send_buffer_; }  // the process's own; see buffered.h
 
   // Handles at most so many events of each transport.
