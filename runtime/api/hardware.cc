@@ -91,11 +91,14 @@ bool IsKnown(int split_type) {
          split_type == MPI_UNDEFINED;
 }
 
-// Returns a colour for members of the process set only.
+// Returns a colour for members of the process set only. A set is its members and not its name,
+// which means another set to each rank in mpi://SELF; of sets with one name, the lowest member
+// tells them apart.
 int ColorInSet(const std::string& name) {
   const std::vector<lamina::PeerId> peers = lamina::api::PeersInSet(name.c_str());
   const bool inside = std::find(peers.begin(), peers.end(), core::process->self) != peers.end();
-  return inside ? 0 : static_cast<int>(MPI_UNDEFINED);
+  if (!inside) return MPI_UNDEFINED;
+  return static_cast<int>(Index(*std::min_element(peers.begin(), peers.end())));
 }
 
 }  // namespace

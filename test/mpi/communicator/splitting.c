@@ -62,6 +62,10 @@ static void Sets(int size) {
   MPI_Comm part = By(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://WORLD");
   EXPECT(part != MPI_COMM_NULL && SizeOf(part) == size && Sum(part) == size);
   MPI_Comm_free(&part);
+  /* A set is its members: each rank has a mpi://SELF of its own (MPI-5.0, 7.4.2). */
+  part = By(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "mpi://SELF");
+  EXPECT(part != MPI_COMM_NULL && SizeOf(part) == 1);
+  MPI_Comm_free(&part);
   part = By(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_pset_name", "no://such");
   EXPECT(part == MPI_COMM_NULL);
 }
