@@ -14,12 +14,19 @@ namespace lamina::collective {
 
 class Route {
  public:
-  // The route of the next collective on `comm`, with a tag for each of its strands. All ranks make
-  // their routes in the same order.
+  // The route of the next blocking collective on `comm`, with a tag for each of its strands. All
+  // ranks make their routes in the same order.
   static Route Next(core::Comm* comm, std::uint32_t strands = 1) {
     Route route(comm, comm->NextTag());
     comm->collective_serial += strands - 1;
     if (route.local_ != nullptr) route.local_tag_ = route.local_->NextTag();
+    return route;
+  }
+  // The same of the next non-blocking collective; the two kinds never match one another.
+  static Route NextNonblocking(core::Comm* comm, std::uint32_t strands) {
+    Route route(comm, comm->NextNonblockingTag());
+    comm->nonblocking_serial += strands - 1;
+    if (route.local_ != nullptr) route.local_tag_ = route.local_->NextNonblockingTag();
     return route;
   }
   // The route of persistent collective number `serial` on `comm`, for as long as it lives. Each
@@ -37,8 +44,10 @@ class Route {
   // The envelope for a strand; on an intracommunicator only.
   p2p::Envelope To(Rank peer, std::uint32_t strand) const {
     if (strand == 0) return To(peer);
-    const std::uint32_t tag = static_cast<std::uint32_t>(tag_) + strand;
-    return {comm_, context_, peer, static_cast<int>(tag_ < 0 ? tag : tag & 0x7fffffffu)};
+    const auto first = static_cast<std::uint32_t>(tag_);
+    const std::uint32_t tag =
+        (first & ~core::Comm::kSerialMask) | ((first + strand) & core::Comm::kSerialMask);
+    return {comm_, context_, peer, static_cast<int>(tag)};
   }
 
  private:

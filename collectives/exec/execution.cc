@@ -159,7 +159,7 @@ int Make(const Invocation& invocation, bool persistent, Request** request) {
   Plan* plan = Empty(call, *comm) ? NothingToDo() : table.Find(call);
   if (plan == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
   const Route route = persistent ? Route::Persistent(comm, table.persistent_serial)
-                                 : Route::Next(comm, plan->strands());
+                                 : Route::NextNonblocking(comm, plan->strands());
   if (persistent) table.persistent_serial += plan->strands();
   auto execution = std::make_unique<Execution>(it, std::move(packed), plan, route);
   if (!execution->Prepare()) return MPI_ERR_NO_MEM;

@@ -58,8 +58,10 @@ struct Comm : Object {
   Topology* topology = nullptr;            // owned; null unless made by a function of chapter 8
   p2p::SendBuffer* send_buffer = nullptr;  // owned; null unless one is attached
   std::string name;
-  // Collective operations on this communicator are numbered by this, for their tags.
+  // Collective operations on this communicator are numbered by these, for their tags. Blocking and
+  // non-blocking ones are numbered apart, because the two kinds never match (MPI-5.0, 6.12).
   std::uint32_t collective_serial = 0;
+  std::uint32_t nonblocking_serial = 0;
 
   Comm* next_free = nullptr;  // while it is freed
 
@@ -69,8 +71,15 @@ struct Comm : Object {
   // chose.
   ContextId MakingContext() const { return ContextId{Index(context) + 2}; }
   ContextId PartitionedContext() const { return ContextId{Index(context) + 3}; }
-  // Returns the tag of the next collective operation; all members call it in the same order.
-  int NextTag() { return static_cast<int>(collective_serial++ & 0x7fffffffu); }
+  // Returns the tag of the next blocking collective operation; all members call it in the same
+  // order.
+  int NextTag() { return static_cast<int>(collective_serial++ & kSerialMask); }
+  // The same for non-blocking ones.
+  int NextNonblockingTag() {
+    return static_cast<int>(kNonblockingBit | (nonblocking_serial++ & kSerialMask));
+  }
+  static constexpr std::uint32_t kSerialMask = 0x3fffffff;
+  static constexpr std::uint32_t kNonblockingBit = 0x40000000;
 };
 
 // These are the predefined communicators; they are null before initialisation and after
