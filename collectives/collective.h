@@ -268,7 +268,7 @@ class Function<Result(Arguments...)> {
 
   // This is implicit because plain functions are the rule.
   template <std::convertible_to<Plain> Callable>
-  constexpr Function(Callable plain) : plain_(plain) {}
+  constexpr Function(Callable plain) : plain_(plain) {}  // NOLINT(google-explicit-constructor)
   constexpr Function(OfObject function, const void* object) : of_(function), object_(object) {}
 
   Result operator()(Arguments... arguments) const {

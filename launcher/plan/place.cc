@@ -161,7 +161,7 @@ Result<std::vector<Place>> MakePlaces(const Request& request, const Machine& mac
   if (!base.ok()) return std::move(base).status();
   const std::vector<HostEntry> wanted = HostsOfPrograms(request);
   const bool chosen = !base->empty();
-  std::vector<HostEntry> hosts = chosen ? std::move(*base) : wanted;
+  std::vector<HostEntry> hosts = chosen ? *base : wanted;
   if (hosts.empty() && request.mapping.map_by == MapBy::kRankfile) {
     for (const RankfileEntry& rank : request.rankfile) {
       HostEntry entry;

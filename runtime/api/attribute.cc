@@ -8,7 +8,6 @@
 
 using lamina::Call;
 using lamina::api::Entry;
-using lamina::core::Attributes;
 using lamina::core::Comm;
 using lamina::core::FindComm;
 using lamina::core::Holder;

@@ -98,8 +98,8 @@ Node::Node(const Configuration& configuration, std::uint32_t id, std::uint32_t n
   const component::Offer offer = component.query(context);
   EXPECT_GE(offer.priority, 0) << offer.why;
   auto made = component.make(context);
-  if (made.ok()) transport_ = *std::move(made);
   EXPECT_TRUE(made.ok()) << made.status().message();
+  if (made.ok()) transport_ = *std::move(made);
 }
 
 std::vector<std::byte> Node::Address() {

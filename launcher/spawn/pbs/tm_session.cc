@@ -145,9 +145,9 @@ Result<TmSession> TmSession::Open(const Environment& environment) {
 std::string TmSession::Request(TmReply::Kind kind, std::string_view body, std::uint32_t* event) {
   *event = next_event_++;
   waiting_.emplace(*event, kind);
-  const std::string message = DisInteger(torque_ ? 5 : 2) + DisInteger(2) + DisText(job_) +
-                              DisText(cookie_) + DisInteger(CommandOf(kind)) + DisInteger(*event) +
-                              DisInteger(task_) + std::string(body);
+  std::string message = DisInteger(torque_ ? 5 : 2) + DisInteger(2) + DisText(job_) +
+                        DisText(cookie_) + DisInteger(CommandOf(kind)) + DisInteger(*event) +
+                        DisInteger(task_) + std::string(body);
   if (torque_) return message;
   std::string frame(kFrameMagic);
   frame.resize(kFrameLengthAt);
