@@ -17,13 +17,6 @@
 
 namespace lamina::memory {
 
-inline constexpr bool kCanStream =
-#if defined(__SSE2__)
-    true;
-#else
-    false;
-#endif
-
 // Copies like memcpy; other threads see the result as they see ordinary stores. It goes from the
 // last line to the first and reads each whole line before it writes it, for the reason that copy.h
 // gives for CopyFromEnd.
