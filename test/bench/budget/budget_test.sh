@@ -19,7 +19,7 @@ instructions_wait_max=266      # MPI_Waitall, arrival included
 heap_bytes_per_peer_max=2048
 shared_bytes_per_peer_max=16384  # both directions
 # How much of the library's code a start makes resident. The kernel maps it in windows of 64 KiB. If
-# this grows, runtime/start.order has aged; see runtime/order.sh.
+# this grows, runtime/link/start.order has aged; see runtime/link/order.sh.
 code_bytes_max=720896
 
 what=$1

@@ -11,7 +11,7 @@ prefix=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$prefix/bin/mpicc" "$here/../test/bench/measure.c" -o "$work/measure" -lm
+"$prefix/bin/mpicc" "$here/../../test/bench/measure.c" -o "$work/measure" -lm
 for ranks in 2 5; do # alone on their processors, and not
   "$prefix/bin/mpiexec" --oversubscribe -n $ranks valgrind --quiet --demangle=no --tool=callgrind \
     --callgrind-out-file="$work/profile.%p" "$work/measure" 0 memory spoken \

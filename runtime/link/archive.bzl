@@ -42,7 +42,7 @@ static_mpi_library = rule(
         "objects": attr.label_list(allow_files = [".o"]),
         "keep": attr.string_list(mandatory = True),
         "weaken": attr.string_list(),
-        "_archive": attr.label(default = "//runtime:archive", executable = True, cfg = "host"),
+        "_archive": attr.label(default = "//runtime/link:archive", executable = True, cfg = "host"),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],
