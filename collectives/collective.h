@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/topology.h"
+#include "collectives/hierarchy.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/param.h"
 #include "runtime/component/component.h"
@@ -205,7 +205,7 @@ struct Call {
   Operation operation{};
   bool commutative = true;    // says whether the reduction operation is
   bool all_in_place = false;  // set only where all ranks must say so alike, so never with a root
-  // The ranks of each node have a board to meet at: the groups of the topology's first level are
+  // The ranks of each node have a board to meet at: the groups of the hierarchy's first level are
   // those of the nodes, and the call is blocking.
   bool board = false;
   // The buffer of this bcast is not bytes but elements that ranks may count in different sizes.
@@ -235,7 +235,7 @@ struct Call {
 inline constexpr Rank kNobody = -1;
 
 // Where the call takes place, seen from one rank. fits and cost look at `ranks`, `nodes` and
-// `topology` alone, which are the same on all ranks.
+// `hierarchy` alone, which are the same on all ranks.
 struct Shape {
   Rank ranks = 1;  // the size of this rank's group
   Rank rank = 0;
@@ -251,7 +251,7 @@ struct Shape {
   // How many nodes the ranks are on; 0: unknown, as between groups.
   Rank nodes = 0;
   // How they lie there; null if that is unknown or if there is only one level. Outlives the shape.
-  const Topology* topology = nullptr;
+  const Hierarchy* hierarchy = nullptr;
 
   bool inter() const { return remote_ranks > 0; }
 };
@@ -287,7 +287,7 @@ struct Algorithm {
   // True if it can do this call. At least one algorithm of each operation fits every call.
   Function<bool(const Call& call, const Shape& shape)> fits;
   // Predicts the time until the last rank is done. `link` is the one between the outermost groups
-  // of `shape.topology`, the longest way a message can go; the levels have the others.
+  // of `shape.hierarchy`, the longest way a message can go; the levels have the others.
   Function<double(const Call& call, const Shape& shape, const LinkModel& link)> cost_us;
   // Fills `schedule`, which is empty. The call fits; `shape.ranks` is at least 2, except between
   // groups and neighbours.

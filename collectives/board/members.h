@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/topology.h"
+#include "collectives/hierarchy.h"
 
 namespace lamina::collective::board {
 

@@ -15,7 +15,7 @@
 
 #include "collectives/call/invocation.h"
 #include "collectives/collective.h"
-#include "collectives/topology.h"
+#include "collectives/hierarchy.h"
 #include "runtime/core/comm.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/datatype/op.h"

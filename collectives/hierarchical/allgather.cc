@@ -42,7 +42,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
 void PlanFrom(const Slice& at, const Offsets& offsets, std::int64_t block_bytes, const Shape& shape,
               std::int64_t scratch, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = shape.topology->levels.size();
+  const std::size_t levels = shape.hierarchy->levels.size();
   const std::size_t inner_stages = std::min(stages.size(), levels);
   const auto part = [&](Rank first, std::int64_t count) {
     return Slice{at.where, at.first + offsets.Begin(first), count, -1};

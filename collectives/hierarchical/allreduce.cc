@@ -52,7 +52,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = shape.topology->levels.size();
+  const std::size_t levels = shape.hierarchy->levels.size();
   const int segments = CutOf(call, shape).segments;
   const std::int64_t largest = Blocks(call.input_count, segments).Count(0, 1);
   const auto plan = [&](std::int64_t first, std::int64_t count, int strand) {

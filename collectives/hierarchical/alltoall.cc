@@ -18,10 +18,10 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-const Partition& GroupsOf(const Shape& shape) { return shape.topology->levels.back().groups; }
+const Partition& GroupsOf(const Shape& shape) { return shape.hierarchy->levels.back().groups; }
 
 bool Fits(const Call&, const Shape& shape) {
-  if (shape.topology == nullptr) return false;
+  if (shape.hierarchy == nullptr) return false;
   const Partition& groups = GroupsOf(shape);
   return std::int64_t{groups.groups()} * groups.largest() == shape.ranks;
 }
@@ -29,7 +29,7 @@ bool Fits(const Call&, const Shape& shape) {
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const Partition& groups = GroupsOf(shape);
   const Rank side_by_side = groups.groups(), within = groups.largest();
-  const LinkModel& inner = shape.topology->levels.back().link;
+  const LinkModel& inner = shape.hierarchy->levels.back().link;
   const double copies = 2 * shape.ranks * kCopyUs;
   return CheapestUs(Operation::kAlltoall, within * call.bytes, side_by_side, link) +
          CheapestUs(Operation::kAlltoall, side_by_side * call.bytes, within, inner) + copies +
@@ -49,13 +49,13 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::int64_t block = call.output_count;
   const std::int64_t sent = call.in_place ? block : call.input_count;
   Stage across, inside;
-  across.link = shape.topology->outermost;
+  across.link = shape.hierarchy->outermost;
   across.own = group;
   for (Rank other = 0; other < side_by_side; ++other) {
     const Rank rank = groups.Member(other, place);
     across.members.push_back({rank, rank, 1});
   }
-  inside.link = shape.topology->levels.back().link;
+  inside.link = shape.hierarchy->levels.back().link;
   inside.own = place;
   for (Rank member = 0; member < within; ++member) {
     const Rank rank = groups.Member(group, member);

@@ -15,7 +15,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
+bool Fits(const Call&, const Shape& shape) { return shape.hierarchy != nullptr; }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const std::vector<Span> spans = Spans(shape);
@@ -33,7 +33,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
     inner.root = stages[i].leader;
     Append(inner, stages[i], {Scratch(0, 0), Scratch(0, 0)}, schedule);
   };
-  const std::size_t levels = shape.topology->levels.size();
+  const std::size_t levels = shape.hierarchy->levels.size();
   for (std::size_t i = 0; i < std::min(stages.size(), levels); ++i) append(Operation::kGather, i);
   if (stages.size() > levels) append(Operation::kBarrier, levels);
   for (std::size_t i = std::min(stages.size(), levels); i > 0; --i)

@@ -31,7 +31,7 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return shape.topology != nullptr; }
+bool Fits(const Call&, const Shape& shape) { return shape.hierarchy != nullptr; }
 
 // How the members of a stage hang together.
 enum class Form { kStar, kBinomial, kChain };

@@ -60,7 +60,7 @@ class Fold {
 // True if a reduction can be done in stages. If groups are not ranges of ranks, operands come out
 // of rank order, so the operation must be commutative.
 inline bool Foldable(const Call& call, const Shape& shape) {
-  return call.commutative ? shape.topology != nullptr : HasRanges(shape);
+  return call.commutative ? shape.hierarchy != nullptr : HasRanges(shape);
 }
 
 inline CutLimits FoldLimits(const Call& call) {

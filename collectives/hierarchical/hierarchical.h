@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The component that follows the topology: each operation in stages, one a level. See README.md.
+// The component that follows the hierarchy: each operation in stages, one a level. See README.md.
 #pragma once
 
 #include "collectives/collective.h"

@@ -61,19 +61,19 @@ const Layout kLayouts[] = {
      {[](std::uint64_t r) { return r % 8; }, [](std::uint64_t r) { return r % 2; }}},
 };
 
-Topology Made(const Layout& layout, Rank ranks) {
-  Topology topology;
+Hierarchy Made(const Layout& layout, Rank ranks) {
+  Hierarchy hierarchy;
   LinkModel link;
   for (const auto& group_of : layout.levels) {
     PartitionBuilder builder;
     for (Rank rank = 0; rank < ranks; ++rank)
       builder.Add(group_of(static_cast<std::uint64_t>(rank)));
-    topology.Add("level", builder.Finish(), link);
+    hierarchy.Add("level", builder.Finish(), link);
     link.alpha_us *= 10;
     link.beta_us_per_byte *= 5;
   }
-  topology.outermost = link;
-  return topology;
+  hierarchy.outermost = link;
+  return hierarchy;
 }
 
 std::string CaseText(const Case& one, const Layout& layout, std::int64_t element_bytes) {
@@ -90,38 +90,38 @@ const Collective& Hierarchical() {
   return *made;
 }
 
-class Hierarchy : public testing::TestWithParam<const Algorithm*> {
+class StagedPlans : public testing::TestWithParam<const Algorithm*> {
  protected:
   // Returns false if the algorithm does not fit.
-  bool Try(const Case& one, const Layout& layout, const Topology& topology,
+  bool Try(const Case& one, const Layout& layout, const Hierarchy& hierarchy,
            std::int64_t element_bytes) {
-    const bool fits = Try(one, layout, topology, element_bytes, false);
-    return fits && GetParam()->meets ? Try(one, layout, topology, element_bytes, true) : fits;
+    const bool fits = Try(one, layout, hierarchy, element_bytes, false);
+    return fits && GetParam()->meets ? Try(one, layout, hierarchy, element_bytes, true) : fits;
   }
 
-  bool Try(const Case& one, const Layout& layout, const Topology& topology,
+  bool Try(const Case& one, const Layout& layout, const Hierarchy& hierarchy,
            std::int64_t element_bytes, bool board) {
     const Algorithm& algorithm = *GetParam();
     Scenario scenario(one);
     std::vector<Schedule> schedules(static_cast<std::size_t>(one.ranks));
     for (Rank rank = 0; rank < one.ranks; ++rank) {
       Shape shape{one.ranks, rank};
-      if (!topology.levels.empty()) shape.topology = &topology;
+      if (!hierarchy.levels.empty()) shape.hierarchy = &hierarchy;
       Call call = scenario.call(rank);
       call.bytes *= element_bytes;
       call.board = board;
       const bool fits = algorithm.fits(call, shape);
       if (!fits && rank == 0) return false;
       EXPECT_TRUE(fits) << CaseText(one, layout, element_bytes) << ": rank " << rank;
-      EXPECT_GT(algorithm.cost_us(call, shape, topology.outermost), 0);
+      EXPECT_GT(algorithm.cost_us(call, shape, hierarchy.outermost), 0);
       algorithm.plan(call, shape, &schedules[static_cast<std::size_t>(rank)]);
     }
-    const Partition& outermost = topology.levels.back().groups;
+    const Partition& outermost = hierarchy.levels.back().groups;
     Player player(schedules, &scenario.memory(), &outermost,
-                  board ? &topology.levels.front().groups : nullptr);
+                  board ? &hierarchy.levels.front().groups : nullptr);
     EXPECT_EQ(player.Play(), "") << CaseText(one, layout, element_bytes);
     EXPECT_EQ(scenario.Compare(!one.commutative), "") << CaseText(one, layout, element_bytes);
-    if (board && topology.levels.size() == 1 && element_bytes == 1)
+    if (board && hierarchy.levels.size() == 1 && element_bytes == 1)
       EXPECT_EQ(player.traffic().messages, player.traffic().messages_across)
           << CaseText(one, layout, element_bytes);
     else if (element_bytes == 1 && !board && std::string(algorithm.name) == "hierarchical")
@@ -173,7 +173,7 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
     return groups * (rounds + 1);
   }
 
-  int TryAllOf(Case one, const Layout& layout, const Topology& topology) {
+  int TryAllOf(Case one, const Layout& layout, const Hierarchy& hierarchy) {
     int tried = 0;
     const bool moves_all =
         one.operation == Operation::kBcast || one.operation == Operation::kBarrier;
@@ -182,7 +182,7 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
       one.commutative = (variant & 2) == 0;
       if (!one.commutative && !Reduces(one.operation)) continue;
       if (one.in_place && moves_all) continue;
-      if (Try(one, layout, topology, (variant & 4) == 0 ? 1 : 1 << 16)) ++tried;
+      if (Try(one, layout, hierarchy, (variant & 4) == 0 ? 1 : 1 << 16)) ++tried;
       if (HasFailure()) return tried;
     }
     return tried;
@@ -191,14 +191,14 @@ class Hierarchy : public testing::TestWithParam<const Algorithm*> {
   bool segmented_ = false;
 };
 
-TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
+TEST_P(StagedPlans, AllRanksRootsCountsAndLayouts) {
   const Operation operation = GetParam()->operation;
   for (const Layout& layout : kLayouts) {
     int tried = 0;
     for (Rank ranks = 2; ranks <= kRanksMax; ++ranks) {
       if (!Sampled(ranks)) continue;
-      const Topology topology = Made(layout, ranks);
-      if (topology.levels.empty()) continue;
+      const Hierarchy hierarchy = Made(layout, ranks);
+      if (hierarchy.levels.empty()) continue;
       for (Rank root = 0; root < (Rooted(operation) ? ranks : 1); ++root) {
         const bool edge = root <= 2 || root + 2 >= ranks || root == ranks / 2;
         const bool everything = ranks <= 12 || (edge && ranks % 5 == 0);
@@ -207,10 +207,10 @@ TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
         if (operation == Operation::kBarrier) counts = {0};
         for (const std::int64_t count : counts) {
           if (everything) {
-            tried += TryAllOf({operation, ranks, root, count}, layout, topology);
+            tried += TryAllOf({operation, ranks, root, count}, layout, hierarchy);
           } else {
             const bool in_place = root % 2 == 1 && operation != Operation::kBcast;
-            tried += Try({operation, ranks, root, count, in_place, root % 4 < 2}, layout, topology,
+            tried += Try({operation, ranks, root, count, in_place, root % 4 < 2}, layout, hierarchy,
                          root % 3 == 0 ? 1 << 16 : 1)
                          ? 1
                          : 0;
@@ -232,12 +232,12 @@ TEST_P(Hierarchy, AllRanksRootsCountsAndLayouts) {
 }
 
 TEST(Sliced, NoSliceOfASegmentIsLong) {
-  const Topology topology = Made(kLayouts[0], 8);
+  const Hierarchy hierarchy = Made(kLayouts[0], 8);
   const Scenario scenario({Operation::kAllreduce, 8, 0, 24});
   Call call = scenario.call(0);
   call.bytes *= 1 << 16;
   Shape shape{8, 0};
-  shape.topology = &topology;
+  shape.hierarchy = &hierarchy;
   Schedule schedule;
   hierarchical::kAllreduceSliced.plan(call, shape, &schedule);
   for (const Step& step : schedule.steps) {
@@ -245,7 +245,7 @@ TEST(Sliced, NoSliceOfASegmentIsLong) {
   }
 }
 
-TEST_P(Hierarchy, FitsNothingWithoutLevels) {
+TEST_P(StagedPlans, FitsNothingWithoutLevels) {
   Case one{GetParam()->operation, 8, 0, 3};
   const Scenario scenario(one);
   EXPECT_FALSE(GetParam()->fits(scenario.call(0), {8, 0}));
@@ -256,7 +256,7 @@ std::vector<const Algorithm*> All() {
   return {all.begin(), all.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(Component, Hierarchy, testing::ValuesIn(All()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Component, StagedPlans, testing::ValuesIn(All()), [](const auto& info) {
   return std::string(Name(info.param->operation)) + "_" + info.param->name;
 });
 

@@ -56,7 +56,7 @@ void Share(const Call& vector, const Stage& stage, const Offsets& offsets, const
 void PlanBy(const Offsets& offsets, std::int64_t bytes, const Call& call, const Shape& shape,
             Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, kNobody);
-  const std::size_t levels = shape.topology->levels.size();
+  const std::size_t levels = shape.hierarchy->levels.size();
   const std::size_t inner_stages = std::min(stages.size(), levels);
   const std::int64_t all = offsets.Begin(shape.ranks);
   const std::int64_t own = offsets.Begin(shape.rank + 1) - offsets.Begin(shape.rank);

@@ -33,7 +33,7 @@ Rank SlicesOf(const Partition& groups) {
 
 bool Fits(const Call& call, const Shape& shape) {
   if (!Foldable(call, shape)) return false;
-  const std::vector<Level>& levels = shape.topology->levels;
+  const std::vector<Level>& levels = shape.hierarchy->levels;
   return levels.size() == 1 ||
          (HasRanges(shape) && std::all_of(levels.begin(), levels.end(), [](const Level& level) {
             return SlicesOf(level.groups) == level.groups.largest();
@@ -42,8 +42,8 @@ bool Fits(const Call& call, const Shape& shape) {
 
 // The link of stage `i`, in which all ranks take part. If they share CPUs, all of them do the work
 // of messages and bytes at once, so each of these takes `crowd` times as long.
-LinkModel LinkAmongAll(const Topology& topology, std::size_t i) {
-  LinkModel link = topology.Link(i);
+LinkModel LinkAmongAll(const Hierarchy& hierarchy, std::size_t i) {
+  LinkModel link = hierarchy.Link(i);
   link.alpha_us *= link.crowd;
   link.overhead_us *= link.crowd;
   link.beta_us_per_byte *= std::max(link.crowd, link.sharers);
@@ -56,14 +56,14 @@ LinkModel LinkAmongAll(const Topology& topology, std::size_t i) {
 // groups of level i - 1 within its group of level i, and the last stage has those of all outermost
 // groups.
 std::vector<Stage> StagesOf(const Shape& shape, Rank slices, std::int64_t segments) {
-  const std::vector<Level>& levels = shape.topology->levels;
+  const std::vector<Level>& levels = shape.hierarchy->levels;
   std::vector<Stage> stages;
   const auto add = [&](Rank members, const auto& rank_of) {
     Stage stage;
     if (segments == 1) {
-      stage.link = LinkAmongAll(*shape.topology, stages.size());
+      stage.link = LinkAmongAll(*shape.hierarchy, stages.size());
     } else {
-      stage.link = shape.topology->Link(stages.size());
+      stage.link = shape.hierarchy->Link(stages.size());
       stage.link.sharers = 1;
       stage.link.crowd = 1;  // a rank that gets its turn finds all segments that have come
     }
@@ -95,7 +95,7 @@ std::int64_t SegmentsOf(const Call& call, Rank slices) {
 }
 
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
-  const std::vector<Level>& levels = shape.topology->levels;
+  const std::vector<Level>& levels = shape.hierarchy->levels;
   const std::vector<Span> spans = Spans(shape);
   const Rank slices = SlicesOf(levels.front().groups);
   const std::int64_t segments = SegmentsOf(call, slices);
@@ -103,7 +103,7 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   StageTime one = Whole(0);
   const auto add = [&](Operation operation, std::size_t i) {
     one = one + CheapestTime(Inner(call, operation, slice), spans[i].ranks,
-                             LinkAmongAll(*shape.topology, i));
+                             LinkAmongAll(*shape.hierarchy, i));
   };
   for (std::size_t i = 0; i < levels.size(); ++i) {
     add(Operation::kReduceScatter, i);
@@ -180,10 +180,10 @@ class Segment {
 };
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
-  const Rank slices = SlicesOf(shape.topology->levels.front().groups);
+  const Rank slices = SlicesOf(shape.hierarchy->levels.front().groups);
   const std::int64_t segments = SegmentsOf(call, slices);
   const std::vector<Stage> stages = StagesOf(shape, slices, segments);
-  const Segment segment(call, shape.topology->levels.size(), stages, slices, schedule);
+  const Segment segment(call, shape.hierarchy->levels.size(), stages, slices, schedule);
   const Blocks blocks(call.input_count, segments);
   for (std::int64_t i = 0; i < segments; ++i) {
     const Slice home = Output(blocks.Begin(i), blocks.Count(i, i + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The stages of an operation as one rank climbs the levels of a topology.
+// The stages of an operation as one rank climbs the levels of a hierarchy.
 //
 // In stage 0 the ranks of an innermost group work together. In stage i the ranks that stand for the
 // groups of level i - 1 work together within each group of level i. In the last stage the ranks
@@ -38,7 +38,7 @@ enum class Leader { kFirst, kLast };  // which rank leads a group without the ro
 
 // The link between the members of stage `i`. If ranks share CPUs, the ranks that a member stands
 // for leave their share to it during that stage.
-LinkModel LinkOf(const Topology& topology, std::size_t i);
+LinkModel LinkOf(const Hierarchy& hierarchy, std::size_t i);
 
 // The stages this rank takes part in, innermost first. They end with the first stage that it does
 // not lead; a rank that leads all of them is in levels + 1 stages. `root` is kNobody if the

@@ -70,7 +70,7 @@ class Table {
   Shape ShapeOf(const Call& call) const {
     Shape shape{ranks_, 0};
     shape.nodes = placement_.nodes;
-    shape.topology = placement_.Seen(call);
+    shape.hierarchy = placement_.Seen(call);
     return shape;
   }
 
@@ -126,11 +126,11 @@ Result<std::string> Explain(const Library& library, Rank ranks, Rank per_node) {
 
   std::string text =
       Format("%d ranks on %d node%s\n", ranks, placement.nodes, placement.nodes == 1 ? "" : "s");
-  if (placement.topology != nullptr)
-    for (const Level& level : placement.topology->levels)
+  if (placement.hierarchy != nullptr)
+    for (const Level& level : placement.hierarchy->levels)
       text += Format("  %-7s %d groups of up to %d, within them %s\n", level.name,
                      level.groups.groups(), level.groups.largest(), LinkText(level.link).c_str());
-  text += Format("  %-7s %s\n\n", placement.topology != nullptr ? "between" : "all",
+  text += Format("  %-7s %s\n\n", placement.hierarchy != nullptr ? "between" : "all",
                  LinkText(placement.link).c_str());
   text += Format("%-21s %-10s %-18s %-16s %s\n", "operation", "bytes", "algorithm", "predicted us",
                  "why");

@@ -217,7 +217,7 @@ Placement Library::Place(Rank ranks, const Partition& job,
   network.turn_us = far.turn_us = params_.network_turn_us;
   network.eager_bytes = far.eager_bytes = static_cast<std::int64_t>(params_.network_eager_bytes);
 
-  auto topology = std::make_unique<Topology>();
+  auto hierarchy = std::make_unique<Hierarchy>();
   const auto cut = [&](auto name_of) {
     PartitionBuilder builder;
     for (Rank rank = 0; rank < ranks; ++rank)
@@ -225,11 +225,11 @@ Placement Library::Place(Rank ranks, const Partition& job,
     return builder.Finish();
   };
   for (const std::uint32_t each : near_ranks_)
-    topology->Add("near", cut([&](Rank peer) {
-                    const auto node_bits = static_cast<std::uint64_t>(job.GroupOf(peer)) << 32;
-                    return node_bits | (static_cast<std::uint32_t>(job.IndexOf(peer)) / each);
-                  }),
-                  near);
+    hierarchy->Add("near", cut([&](Rank peer) {
+                     const auto node_bits = static_cast<std::uint64_t>(job.GroupOf(peer)) << 32;
+                     return node_bits | (static_cast<std::uint32_t>(job.IndexOf(peer)) / each);
+                   }),
+                   near);
   const auto node_of = [&](Rank peer) { return static_cast<std::uint64_t>(job.GroupOf(peer)); };
   Partition by_node = cut(node_of);
   network.sharers = far.sharers = by_node.largest();
@@ -237,27 +237,27 @@ Placement Library::Place(Rank ranks, const Partition& job,
   placement.nodes = by_node.groups();
   placement.link = placement.nodes > 1 ? network : node;
   const bool has_nodes = by_node.groups() > 1 && by_node.largest() > 1;
-  topology->Add("node", std::move(by_node), node);
-  if (has_nodes) topology->node_level = static_cast<int>(topology->levels.size()) - 1;
+  hierarchy->Add("node", std::move(by_node), node);
+  if (has_nodes) hierarchy->node_level = static_cast<int>(hierarchy->levels.size()) - 1;
   if (params_.switch_nodes > 0) {
     Partition by_switch = cut([&](Rank peer) { return node_of(peer) / params_.switch_nodes; });
     if (by_switch.groups() > 1) placement.link = far;
-    topology->Add("switch", std::move(by_switch), network);
+    hierarchy->Add("switch", std::move(by_switch), network);
   }
-  topology->outermost = placement.link;
-  if (topology->node_level > 0) {
-    auto by_node = std::make_unique<Topology>(*topology);
-    by_node->levels.erase(by_node->levels.begin(), by_node->levels.begin() + topology->node_level);
+  hierarchy->outermost = placement.link;
+  if (hierarchy->node_level > 0) {
+    auto by_node = std::make_unique<Hierarchy>(*hierarchy);
+    by_node->levels.erase(by_node->levels.begin(), by_node->levels.begin() + hierarchy->node_level);
     by_node->node_level = 0;
     placement.by_node = std::move(by_node);
   }
-  if (!topology->levels.empty()) placement.topology = std::move(topology);
+  if (!hierarchy->levels.empty()) placement.hierarchy = std::move(hierarchy);
   return placement;
 }
 
 const Partition* Placement::Nodes() const {
-  if (topology == nullptr || topology->node_level < 0) return nullptr;
-  return &topology->levels[static_cast<std::size_t>(topology->node_level)].groups;
+  if (hierarchy == nullptr || hierarchy->node_level < 0) return nullptr;
+  return &hierarchy->levels[static_cast<std::size_t>(hierarchy->node_level)].groups;
 }
 
 const Algorithm* Library::Choose(const Call& call, const Shape& shape,

@@ -149,13 +149,13 @@ std::vector<param::Row> Rows(const param::Settings& settings);
 // Where the ranks of a communicator are, and the link between the outermost groups.
 struct Placement {
   Rank nodes = 1;
-  std::unique_ptr<const Topology> topology;  // null if there is one level only
-  std::unique_ptr<const Topology> by_node;   // the levels from nodes outward; null: the same
+  std::unique_ptr<const Hierarchy> hierarchy;  // null if there is one level only
+  std::unique_ptr<const Hierarchy> by_node;    // the levels from nodes outward; null: the same
   LinkModel link;
 
-  // The topology as a plan for `call` is to see it.
-  const Topology* Seen(const Call& call) const {
-    return call.board && by_node != nullptr ? by_node.get() : topology.get();
+  // The hierarchy as a plan for `call` is to see it.
+  const Hierarchy* Seen(const Call& call) const {
+    return call.board && by_node != nullptr ? by_node.get() : hierarchy.get();
   }
   // The ranks by node. Null if there is one node, or if no node has several ranks.
   const Partition* Nodes() const;

@@ -85,18 +85,18 @@ TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
   const auto itself = [](Rank rank) { return static_cast<std::uint32_t>(rank); };
   const Placement world = library->Place(16, Partition::Blocks(16, 4), itself);
   EXPECT_EQ(world.nodes, 4);
-  ASSERT_NE(world.topology, nullptr);
-  ASSERT_EQ(world.topology->levels.size(), 3u);
-  EXPECT_STREQ(world.topology->levels[0].name, "near");
-  EXPECT_EQ(world.topology->levels[0].groups.groups(), 8);
-  EXPECT_EQ(world.topology->levels[1].groups.groups(), 4);
-  EXPECT_EQ(world.topology->levels[2].groups.groups(), 2);
-  EXPECT_EQ(world.topology->levels[2].link.alpha_us, 33);
+  ASSERT_NE(world.hierarchy, nullptr);
+  ASSERT_EQ(world.hierarchy->levels.size(), 3u);
+  EXPECT_STREQ(world.hierarchy->levels[0].name, "near");
+  EXPECT_EQ(world.hierarchy->levels[0].groups.groups(), 8);
+  EXPECT_EQ(world.hierarchy->levels[1].groups.groups(), 4);
+  EXPECT_EQ(world.hierarchy->levels[2].groups.groups(), 2);
+  EXPECT_EQ(world.hierarchy->levels[2].link.alpha_us, 33);
   EXPECT_EQ(world.link.alpha_us, library->params().far_alpha_us);
   ASSERT_NE(world.Nodes(), nullptr);
   EXPECT_EQ(world.Nodes()->groups(), 4);
   Call call;
-  EXPECT_EQ(world.Seen(call), world.topology.get());
+  EXPECT_EQ(world.Seen(call), world.hierarchy.get());
   call.board = true;
   EXPECT_STREQ(world.Seen(call)->levels[0].name, "node");
   EXPECT_EQ(world.Seen(call)->levels.size(), 2u);
@@ -105,12 +105,12 @@ TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
   const Placement few = library->Place(4, Partition::Blocks(16, 4), [](Rank rank) {
     return std::array{0u, 4u, 9u, 10u}[static_cast<std::size_t>(rank)];
   });
-  ASSERT_NE(few.topology, nullptr);
+  ASSERT_NE(few.hierarchy, nullptr);
   EXPECT_EQ(few.nodes, 3);
-  ASSERT_EQ(few.topology->levels.size(), 2u);
-  EXPECT_STREQ(few.topology->levels[0].name, "node");
-  EXPECT_EQ(few.topology->levels[0].groups.SizeOf(2), 2);
-  EXPECT_EQ(few.Seen(call), few.topology.get());
+  ASSERT_EQ(few.hierarchy->levels.size(), 2u);
+  EXPECT_STREQ(few.hierarchy->levels[0].name, "node");
+  EXPECT_EQ(few.hierarchy->levels[0].groups.SizeOf(2), 2);
+  EXPECT_EQ(few.Seen(call), few.hierarchy.get());
 
   // What is near is as much as a node.
   const Placement pairs = library->Place(4, Partition::Blocks(4, 2), itself);
@@ -118,7 +118,7 @@ TEST(Library, PlacesACommunicatorByNodesSwitchesAndWhatIsNear) {
   EXPECT_EQ(pairs.Nodes()->SizeOf(1), 2);
 
   const Placement one = library->Place(2, Partition::Blocks(16, 4), itself);
-  EXPECT_EQ(one.topology, nullptr);
+  EXPECT_EQ(one.hierarchy, nullptr);
   EXPECT_EQ(one.nodes, 1);
   EXPECT_EQ(one.Nodes(), nullptr);
   EXPECT_EQ(library->Place(4, Partition::Blocks(4, 1), itself).Nodes(), nullptr);

@@ -97,7 +97,7 @@ void Table::Settle() {
   for (Rank rank = 0; rank < shape.ranks; ++rank)
     if (Index(peers[rank]) >= static_cast<std::uint32_t>(job->ranks())) return;
   placement_ = library.Place(shape.ranks, *job, [&](Rank rank) { return Index(peers[rank]); });
-  shape.topology = placement_.topology.get();
+  shape.hierarchy = placement_.hierarchy.get();
   shape.nodes = placement_.nodes;
   link = placement_.link;
 }
@@ -123,7 +123,7 @@ Shape Table::ShapeOf(const Call& call) {
   if (!settled_) Settle();
   if (Neighbourly(call.operation)) ListNeighbours();
   Shape seen = shape;
-  seen.topology = placement_.Seen(call);
+  seen.hierarchy = placement_.Seen(call);
   return seen;
 }
 

@@ -2,7 +2,7 @@
 // Goal:   a partition answers alike however it is stored, and needs no memory per rank where ranks
 //         are in blocks.
 // Method: compare with plain lists, for blocks, unequal ranges, cyclic and random placements.
-#include "collectives/topology.h"
+#include "collectives/hierarchy.h"
 
 #include <gtest/gtest.h>
 
@@ -67,16 +67,16 @@ TEST(Partition, AnyPlacement) {
     }
 }
 
-TEST(Topology, TrivialLevelsAreLeftOut) {
-  Topology topology;
-  topology.Add("near", Partition::Blocks(8, 1), {});  // every rank is alone
-  topology.Add("near", Partition::Blocks(8, 2), {});
-  topology.Add("node", Partition::Blocks(8, 2), {});  // the same groups once more
-  topology.Add("node", Partition::Blocks(8, 4), {});
-  topology.Add("switch", Partition::Blocks(8, 8), {});  // all ranks in one group
-  ASSERT_EQ(topology.levels.size(), 2u);
-  EXPECT_EQ(topology.levels[0].groups.groups(), 4);
-  EXPECT_STREQ(topology.levels[1].name, "node");
+TEST(Hierarchy, TrivialLevelsAreLeftOut) {
+  Hierarchy hierarchy;
+  hierarchy.Add("near", Partition::Blocks(8, 1), {});  // every rank is alone
+  hierarchy.Add("near", Partition::Blocks(8, 2), {});
+  hierarchy.Add("node", Partition::Blocks(8, 2), {});  // the same groups once more
+  hierarchy.Add("node", Partition::Blocks(8, 4), {});
+  hierarchy.Add("switch", Partition::Blocks(8, 8), {});  // all ranks in one group
+  ASSERT_EQ(hierarchy.levels.size(), 2u);
+  EXPECT_EQ(hierarchy.levels[0].groups.groups(), 4);
+  EXPECT_STREQ(hierarchy.levels[1].name, "node");
 }
 
 }  // namespace

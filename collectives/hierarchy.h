@@ -2,7 +2,7 @@
 // How the ranks of a communicator lie in the machine: levels of groups, from the innermost outward,
 // and what a message costs on each.
 //
-// All ranks of a communicator have the same Topology, because it is built only from what all of
+// All ranks of a communicator have the same Hierarchy, because it is built only from what all of
 // them know. So what they decide by it they decide alike.
 //
 // Memory: none per rank if ranks were placed in blocks; otherwise a few words for each run of
@@ -98,7 +98,7 @@ struct Level {
 
 // Each group of a level is made of whole groups of the level before. No level is trivial: each has
 // a group of several members, more than one group, and groups that are not those of another level.
-struct Topology {
+struct Hierarchy {
   std::vector<Level> levels;
   LinkModel outermost;  // the link between ranks of different groups of the last level
   int node_level = -1;  // the level whose groups are the ranks of a node each, or -1

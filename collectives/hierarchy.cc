@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "collectives/topology.h"
+#include "collectives/hierarchy.h"
 
 #include <algorithm>
 #include <utility>
@@ -88,7 +88,7 @@ Partition PartitionBuilder::Finish() {
   return made;
 }
 
-void Topology::Add(const char* name, Partition groups, const LinkModel& link) {
+void Hierarchy::Add(const char* name, Partition groups, const LinkModel& link) {
   if (groups.groups() < 2 || groups.largest() < 2) return;
   if (!levels.empty() && levels.back().groups.groups() == groups.groups()) return;
   levels.push_back({name, std::move(groups), link});
