@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace lamina::memory {
@@ -37,6 +38,36 @@ Access MoveAll(Move move, std::int32_t pid, std::uint64_t ours, std::uint64_t th
   return Access::kDone;
 }
 
+constexpr std::size_t kPiecesMax = 64;
+
+// Moves as many pieces as one call takes. If it stops short, each piece is tried on its own, which
+// also finds out why.
+template <class Move>
+Access MovePieces(Move move, std::int32_t pid, std::span<const PeerPiece> pieces,
+                  std::uint64_t ours) {
+  while (!pieces.empty()) {
+    iovec remote[kPiecesMax];
+    const std::size_t here = std::min(pieces.size(), kPiecesMax);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < here; ++i) {
+      remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].bytes};
+      bytes += pieces[i].bytes;
+    }
+    const iovec local{reinterpret_cast<void*>(ours), bytes};
+    const ssize_t moved = move(pid, &local, 1, remote, here, 0);
+    std::uint64_t at = ours;
+    if (moved < 0 || static_cast<std::size_t>(moved) != bytes)
+      for (const PeerPiece& piece : pieces.first(here)) {
+        const Access access = MoveAll(move, pid, at, piece.address, piece.bytes);
+        if (access != Access::kDone) return access;
+        at += piece.bytes;
+      }
+    ours += bytes;
+    pieces = pieces.subspan(here);
+  }
+  return Access::kDone;
+}
+
 }  // namespace
 
 Access ReadPeer(std::int32_t pid, std::uint64_t address, std::span<std::byte> into) {
@@ -45,6 +76,14 @@ Access ReadPeer(std::int32_t pid, std::uint64_t address, std::span<std::byte> in
 
 Access WritePeer(std::int32_t pid, std::uint64_t address, std::uint64_t from, std::size_t bytes) {
   return MoveAll(process_vm_writev, pid, from, address, bytes);
+}
+
+Access ReadPeerPieces(std::int32_t pid, std::span<const PeerPiece> pieces, std::byte* into) {
+  return MovePieces(process_vm_readv, pid, pieces, AddressOf(into));
+}
+
+Access WritePeerPieces(std::int32_t pid, std::span<const PeerPiece> pieces, const std::byte* from) {
+  return MovePieces(process_vm_writev, pid, pieces, AddressOf(from));
 }
 
 }  // namespace lamina::memory

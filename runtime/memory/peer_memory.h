@@ -29,4 +29,15 @@ Access ReadPeer(std::int32_t pid, std::uint64_t address, std::span<std::byte> in
 // ReadPeer. `from` may come from the other process, so it need not exist.
 Access WritePeer(std::int32_t pid, std::uint64_t address, std::uint64_t from, std::size_t bytes);
 
+// One piece of the memory of another process.
+struct PeerPiece {
+  std::uint64_t address;
+  std::size_t bytes;
+};
+
+// These do the same for several pieces of process `pid`, which lie one after the other in our
+// memory from `into` or `from` on. Few pieces in one call are fewer system calls.
+Access ReadPeerPieces(std::int32_t pid, std::span<const PeerPiece> pieces, std::byte* into);
+Access WritePeerPieces(std::int32_t pid, std::span<const PeerPiece> pieces, const std::byte* from);
+
 }  // namespace lamina::memory
