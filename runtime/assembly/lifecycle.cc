@@ -21,6 +21,7 @@
 #include "runtime/core/group.h"
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
+#include "runtime/core/win.h"
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
@@ -220,6 +221,7 @@ void BringDown() {
   p2p::DeleteEngine()(process->engine);
   core::DrainRequestPool();
   core::DrainCommPool();
+  core::DrainWinPool();
   if (Status status = Leave(process); !status.ok())
     Log(Level::kWarn, "exit", "%s", std::string(status.message()).c_str());
   Clear(process);

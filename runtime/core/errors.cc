@@ -18,6 +18,7 @@
 #include "runtime/base/log.h"
 #include "runtime/core/process.h"
 #include "runtime/core/session.h"
+#include "runtime/core/win.h"
 
 namespace lamina::core {
 namespace {
@@ -203,6 +204,10 @@ Owner OwnerOf(Comm* comm) {
 
 Owner OwnerOf(Session* session) { return {session->errhandler, &session->handle, "a session"}; }
 
+Owner OwnerOf(Win* win) {
+  return {win->errhandler, &win->handle, win->name.empty() ? "a window" : win->name};
+}
+
 Owner NoFile() {
   static MPI_File none = MPI_FILE_NULL;
   return {file_errhandler != nullptr ? file_errhandler : FindErrhandler(MPI_ERRORS_RETURN), &none,
@@ -333,6 +338,11 @@ int Raise(Comm* comm, const Status& status, const char* call) {
 int RaiseOn(Session* session, int error_class, const char* call, const char* format, ...) {
   FORMAT_TEXT(text, format);
   return Handle(OwnerOf(session), error_class, call, text);
+}
+
+int RaiseOn(Win* win, int error_class, const char* call, const char* format, ...) {
+  FORMAT_TEXT(text, format);
+  return Handle(OwnerOf(win), error_class, call, text);
 }
 
 int RaiseOnNoFile(int error_class, const char* call, const char* format, ...) {

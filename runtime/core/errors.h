@@ -18,6 +18,7 @@ namespace lamina::core {
 
 struct Comm;
 struct Session;
+struct Win;
 
 struct Errhandler : Object {
   static constexpr Kind kKind = Kind::kErrhandler;
@@ -65,9 +66,11 @@ extern Errhandler* file_errhandler;
 // the job, this gives that process the time to do so.
 void LetOthersSpeak(Comm* comm);
 int ClassOf(Code code);
-// These report on a session, and on MPI_FILE_NULL.
+// These report on a session, on a window, and on MPI_FILE_NULL.
 [[gnu::format(printf, 4, 5), gnu::cold]] int RaiseOn(Session* session, int error_class,
                                                      const char* call, const char* format, ...);
+[[gnu::format(printf, 4, 5), gnu::cold]] int RaiseOn(Win* win, int error_class, const char* call,
+                                                     const char* format, ...);
 [[gnu::format(printf, 3, 4), gnu::cold]] int RaiseOnNoFile(int error_class, const char* call,
                                                            const char* format, ...);
 // Reports through a handler that does not belong to an object yet, as when a session could not be

@@ -21,6 +21,7 @@ enum class Kind : std::uint32_t {
   kInfo,
   kMessage,
   kSession,
+  kWin,
 };
 
 struct Object {

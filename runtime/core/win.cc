@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/core/win.h"
+
+#include "runtime/core/errors.h"
+
+namespace lamina::core {
+namespace {
+
+// Freed windows wait here for reuse, so that a freed handle can still be told from a live one.
+constinit Win* pool = nullptr;
+
+}  // namespace
+
+Win* MakeWin(Comm* comm) {
+  Win* win = pool;
+  if (win != nullptr) {
+    pool = win->next_free;
+    *win = Win();
+  } else {
+    win = new Win;
+  }
+  win->comm = comm;
+  win->handle = ToHandle<MPI_Win>(win);
+  win->errhandler = FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  return win;
+}
+
+void FreeWin(Win* win) {
+  static_cast<void>(Release(win->comm));
+  Release(win->errhandler);
+  *win = Win();
+  win->kind = Kind::kFreed;
+  win->next_free = pool;
+  pool = win;
+}
+
+void DrainWinPool() {
+  while (pool != nullptr) {
+    Win* const next = pool->next_free;
+    delete pool;
+    pool = next;
+  }
+}
+
+}  // namespace lamina::core
