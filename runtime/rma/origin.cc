@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/rma/origin.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/rma/tuning.h"
+
+namespace lamina::rma {
+
+using core::Request;
+using datatype::Run;
+
+namespace {
+
+const Datatype* Bytes() { return datatype::FindDatatype(MPI_BYTE); }
+
+// Cuts the runs of a goal into requests of at most `bytes_max` bytes and about kRequestRunsMax
+// runs, each of whole elements of `grain` bytes. An element has at most two runs.
+template <class Emit>
+class Cutter {
+ public:
+  Cutter(std::int64_t bytes_max, std::int64_t grain, const Emit& emit)
+      : bytes_max_(bytes_max / grain * grain), grain_(grain), emit_(emit) {}
+
+  void Add(Run run) {
+    while (run.count > 0) {
+      const std::int64_t whole = std::min((bytes_max_ - bytes_) / run.bytes, run.count);
+      if (whole > 0) {
+        Append({run.offset, run.bytes, run.stride, whole});
+        run.offset += whole * run.stride;
+        run.count -= whole;
+        continue;
+      }
+      AddLong(run.offset, run.bytes);
+      run.offset += run.stride;
+      --run.count;
+    }
+  }
+  void Finish() {
+    if (bytes_ == 0) return;
+    emit_(std::span<const Run>(runs_), bytes_);
+    runs_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  // One piece that does not fit the request that is being made.
+  void AddLong(std::int64_t offset, std::int64_t bytes) {
+    while (bytes > 0) {
+      const std::int64_t here = std::min(bytes_max_ - bytes_, bytes);
+      Append({offset, here, 0, 1});
+      offset += here;
+      bytes -= here;
+    }
+  }
+  void Append(const Run& run) {
+    runs_.push_back(run);
+    bytes_ += run.bytes * run.count;
+    if (bytes_ == bytes_max_ || (runs_.size() >= kRequestRunsMax - 1 && bytes_ % grain_ == 0))
+      Finish();
+  }
+
+  const std::int64_t bytes_max_;
+  const std::int64_t grain_;
+  const Emit& emit_;
+  std::vector<Run> runs_;
+  std::int64_t bytes_ = 0;
+};
+
+template <class Emit>
+void Cut(const Goal& goal, std::int64_t bytes_max, std::int64_t grain, const Emit& emit) {
+  Cutter<Emit> cutter(bytes_max, grain, emit);
+  datatype::ForEachRun(goal.count, *goal.type, [&cutter](const Run& run) {
+    cutter.Add(run);
+    return true;
+  });
+  cutter.Finish();
+}
+
+}  // namespace
+
+Fetch::Fetch(Messages* messages, Rank target, const Buffer& into, Request* owner)
+    : messages_(messages), target_(target), into_(into), owner_(owner) {
+  datatype::Retain(const_cast<Datatype*>(into_.type));
+}
+
+Fetch::~Fetch() { datatype::Release(const_cast<Datatype*>(into_.type)); }
+
+void Fetch::Expect(int tag, std::int64_t bytes) {
+  Answer& answer = answers_.emplace_back();
+  answer.position = expected_;
+  answer.bytes = bytes;
+  expected_ += bytes;
+  std::byte* data = nullptr;
+  if (into_.contiguous()) {
+    data = into_.data() + answer.position;
+  } else {
+    answer.staging.resize(static_cast<std::size_t>(bytes));
+    data = answer.staging.data();
+  }
+  answer.request = core::NewRequest(messages_->comm());
+  answer.request->watcher = this;
+  p2p::PrepareReceive(answer.request, messages_->At(target_, tag), {data, bytes, Bytes()});
+  p2p::Start(answer.request);
+}
+
+void Fetch::Seal() {
+  sealed_ = true;
+  Advance();
+}
+
+// A target that refuses sends an answer without data.
+void Fetch::Advance() {
+  for (auto answer = answers_.begin(); answer != answers_.end();) {
+    Request* const request = answer->request;
+    if (!request->complete) {
+      ++answer;
+      continue;
+    }
+    if (error_ == MPI_SUCCESS)
+      error_ = request->error != MPI_SUCCESS     ? request->error
+               : request->bytes != answer->bytes ? static_cast<int>(MPI_ERR_RMA_RANGE)
+                                                 : static_cast<int>(MPI_SUCCESS);
+    if (error_ == MPI_SUCCESS) datatype::Unpack(answer->staging, answer->position, into_);
+    core::FreeRequest(request);
+    answer = answers_.erase(answer);
+  }
+  if (!sealed_ || !answers_.empty() || done_) return;
+  done_ = true;
+  if (owner_ != nullptr) core::Finish(owner_, error_);
+  p2p::Disturb();
+}
+
+void Origin::Touch(Rank target) {
+  if (std::find(touched_.begin(), touched_.end(), target) == touched_.end())
+    touched_.push_back(target);
+}
+
+// Sends a request with `bytes` packed bytes from `position` on of each buffer in `data`.
+void Origin::Ask(Rank target, RequestHeader header, std::span<const Run> runs,
+                 std::span<const Buffer> data, std::int64_t position, std::int64_t bytes) {
+  header.runs = static_cast<std::uint32_t>(runs.size());
+  header.bytes = static_cast<std::uint64_t>(bytes) * data.size();
+  std::vector<std::byte> message(sizeof header + runs.size_bytes() + header.bytes);
+  std::byte* at = message.data();
+  std::memcpy(at, &header, sizeof header);
+  at += sizeof header;
+  if (!runs.empty()) std::memcpy(at, runs.data(), runs.size_bytes());
+  at += runs.size_bytes();
+  for (const Buffer& buffer : data) {
+    datatype::Pack(buffer, position, {at, static_cast<std::size_t>(bytes)});
+    at += bytes;
+  }
+  messages_->WaitForRoom(kRequestsUnderWayMax);
+  messages_->Send(target, kRequestTag, std::move(message));
+}
+
+int Origin::Put(const Goal& goal, const Buffer& from) {
+  Touch(goal.target);
+  RequestHeader header;
+  header.kind = Kind::kPut;
+  header.displacement = goal.displacement;
+  std::int64_t position = 0;
+  Cut(goal, kRequestDataBytesMax, 1, [&](std::span<const Run> runs, std::int64_t bytes) {
+    Ask(goal.target, header, runs, {&from, 1}, position, bytes);
+    position += bytes;
+  });
+  return MPI_SUCCESS;
+}
+
+Fetch* Origin::NewFetch(Rank target, const Buffer& into, Request* owner) {
+  fetches_.push_back(std::make_unique<Fetch>(messages_, target, into, owner));
+  return fetches_.back().get();
+}
+
+// Data that lies in one piece at the target comes in one answer of any length.
+int Origin::Get(const Goal& goal, const Buffer& into, Request* owner) {
+  Touch(goal.target);
+  RequestHeader header;
+  header.kind = Kind::kGet;
+  header.displacement = goal.displacement;
+  Fetch* const fetch = NewFetch(goal.target, into, owner);
+  const std::int64_t bytes_max = goal.type->contiguous ? goal.bytes() : kAnswerBytesMax;
+  Cut(goal, bytes_max, 1, [&](std::span<const Run> runs, std::int64_t bytes) {
+    header.answer_tag = NextTag();
+    fetch->Expect(header.answer_tag, bytes);
+    Ask(goal.target, header, runs, {}, 0, 0);
+  });
+  fetch->Seal();
+  return MPI_SUCCESS;
+}
+
+int Origin::Accumulate(const Goal& goal, const Accumulation& it, Request* owner) {
+  Touch(goal.target);
+  RequestHeader header;
+  header.kind = Kind::kAccumulate;
+  header.displacement = goal.displacement;
+  header.op = static_cast<std::uint8_t>(it.op->predefined_handle);
+  header.basic = static_cast<std::uint8_t>(it.basic->basic);
+  header.value = static_cast<std::uint8_t>(it.basic->value);
+  header.index = static_cast<std::uint8_t>(it.basic->index);
+  const bool sends = datatype::HandleOf(it.op) != MPI_NO_OP;
+  Fetch* const fetch =
+      it.result.type != nullptr ? NewFetch(goal.target, it.result, owner) : nullptr;
+  std::int64_t position = 0;
+  Cut(goal, kRequestDataBytesMax, it.basic->size,
+      [&](std::span<const Run> runs, std::int64_t bytes) {
+        header.answer_tag = fetch != nullptr ? NextTag() : 0;
+        if (fetch != nullptr) fetch->Expect(header.answer_tag, bytes);
+        Ask(goal.target, header, runs, {&it.operand, sends ? std::size_t{1} : 0}, position,
+            sends ? bytes : 0);
+        position += bytes;
+      });
+  if (fetch != nullptr) fetch->Seal();
+  return MPI_SUCCESS;
+}
+
+int Origin::CompareAndSwap(const Goal& goal, const Swap& it) {
+  Touch(goal.target);
+  RequestHeader header;
+  header.kind = Kind::kSwap;
+  header.displacement = goal.displacement;
+  header.answer_tag = NextTag();
+  const auto bytes = static_cast<std::int64_t>(it.bytes);
+  const Buffer elements[] = {{const_cast<void*>(it.expected), bytes, Bytes()},
+                             {const_cast<void*>(it.desired), bytes, Bytes()}};
+  const Run run{0, bytes, 0, 1};
+  Fetch* const fetch = NewFetch(goal.target, {it.result, bytes, Bytes()}, nullptr);
+  fetch->Expect(header.answer_tag, bytes);
+  fetch->Seal();
+  Ask(goal.target, header, {&run, 1}, elements, 0, bytes);
+  return MPI_SUCCESS;
+}
+
+int Origin::WaitForFetches(Rank target) {
+  struct Wait {
+    Origin* self;
+    Rank target;
+  } wait{this, target};
+  const auto all_done = [](void* argument) {
+    const auto* it = static_cast<Wait*>(argument);
+    return std::all_of(it->self->fetches_.begin(), it->self->fetches_.end(),
+                       [it](const std::unique_ptr<Fetch>& fetch) {
+                         return fetch->done() ||
+                                (it->target != kEveryone && fetch->target() != it->target);
+                       });
+  };
+  if (!all_done(&wait)) p2p::WaitUntil(all_done, &wait);
+  int error = MPI_SUCCESS;
+  for (auto fetch = fetches_.begin(); fetch != fetches_.end();) {
+    if (!(*fetch)->done()) {
+      ++fetch;
+      continue;
+    }
+    if (error == MPI_SUCCESS) error = (*fetch)->error();
+    fetch = fetches_.erase(fetch);
+  }
+  return error;
+}
+
+// Asks all targets first and then waits for them all, so that it takes one round trip.
+int Origin::AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested) {
+  struct Question {
+    Request* request;
+    Verdict verdict;
+  };
+  std::list<Question> questions;
+  for (const Rank target : targets) {
+    RequestHeader header;
+    header.kind = kind;
+    header.answer_tag = NextTag();
+    header.lock_type = lock_type;
+    header.nested = nested ? 1 : 0;
+    Question& question = questions.emplace_back();
+    question.request = core::NewRequest(messages_->comm());
+    p2p::PrepareReceive(question.request, messages_->At(target, header.answer_tag),
+                        {&question.verdict, sizeof question.verdict, Bytes()});
+    p2p::Start(question.request);
+    Ask(target, header, {}, {}, 0, 0);
+  }
+  int error = MPI_SUCCESS;
+  for (Question& question : questions) {
+    p2p::Wait(question.request);
+    if (error == MPI_SUCCESS) error = question.request->error;
+    if (error == MPI_SUCCESS) error = question.verdict.error_class;
+    core::FreeRequest(question.request);
+  }
+  return error;
+}
+
+int Origin::Lock(Rank target, int type, bool nested) {
+  return AskAndWait(Kind::kLock, {&target, 1}, type, nested);
+}
+
+int Origin::Unlock(Rank target) {
+  const int fetched = WaitForFetches(target);
+  std::erase(touched_, target);
+  const int error = AskAndWait(Kind::kUnlock, {&target, 1}, 0, false);
+  return error != MPI_SUCCESS ? error : fetched;
+}
+
+int Origin::Flush(Rank target) {
+  if (std::erase(touched_, target) == 0) return WaitForFetches(target);
+  const int error = AskAndWait(Kind::kFlush, {&target, 1}, 0, false);
+  const int fetched = WaitForFetches(target);
+  return error != MPI_SUCCESS ? error : fetched;
+}
+
+int Origin::FlushAll() {
+  const std::vector<Rank> targets = std::exchange(touched_, {});
+  const int error = AskAndWait(Kind::kFlush, targets, 0, false);
+  const int fetched = WaitForFetches(kEveryone);
+  return error != MPI_SUCCESS ? error : fetched;
+}
+
+}  // namespace lamina::rma

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The origin's side of access by messages. Data that goes out is copied into requests at once, so
+// only data that comes back is ever waited for.
+//
+// Functions return an MPI error class. What a target finds wrong is known with the next flush.
+//
+// Threads:    the caller holds the library lock at MPI_THREAD_MULTIPLE.
+// Allocation: for every request.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/core/activity.h"
+#include "runtime/core/request.h"
+#include "runtime/rma/messages.h"
+#include "runtime/rma/place.h"
+#include "runtime/rma/request.h"
+
+namespace lamina::rma {
+
+// Where an access goes: `count` elements of `type` at a displacement in the target's units.
+struct Goal {
+  Rank target;
+  std::int64_t displacement;
+  std::int64_t count;
+  const Datatype* type;
+
+  std::int64_t bytes() const { return count * type->size; }
+};
+
+// Data of one operation that comes back, in one or more answers.
+class Fetch final : public core::Activity {
+ public:
+  // `owner` finishes when all is there; it may be null. The type of `into` is held.
+  Fetch(Messages* messages, Rank target, const Buffer& into, core::Request* owner);
+  ~Fetch() override;
+
+  // Expects the next `bytes` bytes of the data with this tag.
+  void Expect(int tag, std::int64_t bytes);
+  // No more answers are expected.
+  void Seal();
+  void Advance() override;
+
+  Rank target() const { return target_; }
+  bool done() const { return done_; }
+  int error() const { return error_; }
+
+ private:
+  struct Answer {
+    core::Request* request;
+    std::int64_t position;
+    std::int64_t bytes;
+    std::vector<std::byte> staging;
+  };
+
+  Messages* const messages_;
+  const Rank target_;
+  const Buffer into_;
+  core::Request* owner_;
+  std::list<Answer> answers_;
+  std::int64_t expected_ = 0;
+  bool sealed_ = false;
+  bool done_ = false;
+  int error_ = MPI_SUCCESS;
+};
+
+class Origin {
+ public:
+  explicit Origin(Messages* messages) : messages_(messages) {}
+
+  int Put(const Goal& goal, const Buffer& from);
+  // `owner` as in Fetch.
+  int Get(const Goal& goal, const Buffer& into, core::Request* owner);
+  int Accumulate(const Goal& goal, const Accumulation& it, core::Request* owner);
+  int CompareAndSwap(const Goal& goal, const Swap& it);
+
+  // Waits until the lock is held.
+  int Lock(Rank target, int type, bool nested);
+  // What was done to the target is complete on both sides before the lock is released.
+  int Unlock(Rank target);
+  // Completes what was done to one target, or to all.
+  int Flush(Rank target);
+  int FlushAll();
+  // Completes it here only.
+  int FlushLocal(Rank target) { return WaitForFetches(target); }
+  int FlushLocalAll() { return WaitForFetches(kEveryone); }
+
+ private:
+  static constexpr Rank kEveryone = -1;
+
+  int NextTag() { return kFirstAnswerTag + static_cast<int>(next_tag_++ % kAnswerTags); }
+  void Touch(Rank target);
+  void Ask(Rank target, RequestHeader header, std::span<const datatype::Run> runs,
+           std::span<const Buffer> data, std::int64_t position, std::int64_t bytes);
+  Fetch* NewFetch(Rank target, const Buffer& into, core::Request* owner);
+  int WaitForFetches(Rank target);
+  int AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested);
+
+  Messages* const messages_;
+  std::uint32_t next_tag_ = 0;
+  std::vector<Rank> touched_;  // targets of which something is not flushed
+  std::list<std::unique_ptr<Fetch>> fetches_;
+};
+
+}  // namespace lamina::rma
