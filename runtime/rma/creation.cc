@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a window is made and freed.
+//
+// The first member of each node collects what the others there wish for, makes the block and the
+// memory that they share, and says where these are found. Then all members of the window agree in
+// one allreduce whether everybody could do his part. If somebody could not share memory, all
+// members reach each other by messages.
+#include <mpi.h>
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <utility>
+
+#include "collectives/exec/exec.h"
+#include "runtime/agreement/make.h"
+#include "runtime/base/log.h"
+#include "runtime/base/param.h"
+#include "runtime/core/process.h"
+#include "runtime/memory/peer_memory.h"
+#include "runtime/p2p/p2p.h"
+#include "runtime/rma/layout.h"
+#include "runtime/rma/params.h"
+#include "runtime/rma/window.h"
+
+namespace lamina::rma {
+namespace {
+
+const Datatype* Bytes() { return datatype::FindDatatype(MPI_BYTE); }
+
+// What a member tells the first one of its node.
+struct Introduction {
+  std::uint64_t address = 0;
+  std::int64_t size = 0;
+  std::int64_t disp_unit = 1;
+  std::uint64_t probe = 0;
+  std::int32_t pid = 0;
+  std::int32_t noncontiguous = 0;
+};
+
+// What the first one answers.
+struct Opening {
+  std::uint64_t token = 0;  // 0: there is no block
+  memory::SealedName block;
+  memory::SealedName memory;
+  std::uint64_t memory_bytes = 0;
+  std::int32_t error = MPI_SUCCESS;  // why there is no memory for the window
+};
+
+// What all members agree on: the largest of each number.
+struct Consent {
+  std::int64_t error = MPI_SUCCESS;
+  std::int64_t cannot_share = 0;
+  std::int64_t cannot_copy = 0;
+  std::int64_t nodes_differ = 0;  // there are members on other nodes
+};
+
+// A process that dies later than it should takes the machine with it, so memory that can never be
+// there is refused now.
+bool CanEverFit(std::size_t bytes) {
+  struct sysinfo info;
+  if (sysinfo(&info) != 0) return true;
+  return bytes / info.mem_unit <= info.totalram + info.totalswap;
+}
+
+std::byte* MapPrivate(std::size_t bytes) {
+  if (!CanEverFit(bytes)) return nullptr;
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+}
+
+std::vector<Rank> RanksOnThisNode(const core::Comm& comm) {
+  const std::vector<std::uint32_t>& local = core::process->identity.local_peers;
+  std::vector<Rank> ranks;
+  for (Rank rank = 0; rank < comm.size; ++rank)
+    if (std::binary_search(local.begin(), local.end(), Index(comm.peers[rank])))
+      ranks.push_back(rank);
+  return ranks;
+}
+
+bool Allocates(int flavor) {
+  return flavor == MPI_WIN_FLAVOR_ALLOCATE || flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
+}  // namespace
+
+class Window::Creation {
+ public:
+  Creation(core::Comm* comm, const Wish& wish)
+      : comm_(comm), wish_(wish), window_(new Window(comm)), ranks_(RanksOnThisNode(*comm)) {
+    window_->flavor_ = wish.flavor;
+    window_->hints_ = wish.hints;
+    static_cast<void>(param::Load(core::process->settings, kFields, &params_));
+    self_ = static_cast<std::size_t>(std::find(ranks_.begin(), ranks_.end(), comm->rank) -
+                                     ranks_.begin());
+  }
+
+  // Returns the error class on which all members agree, or this process's own.
+  int Run(std::string* why) {
+    Consent consent;
+    consent.error = wish_.error;
+    consent.nodes_differ = static_cast<Rank>(ranks_.size()) != comm_->size;
+    if (wish_.flavor == MPI_WIN_FLAVOR_SHARED && consent.nodes_differ != 0)
+      Refuse(&consent, MPI_ERR_RMA_SHARED, why, "the members are not all on one node");
+    if (const int error = Share(&consent, why); error != MPI_SUCCESS) return error;
+    if (params_.path == "framed") consent.cannot_copy = 1;
+    // The others may access this window as soon as all have agreed.
+    if (window_->block_ != nullptr && window_->memory_ != nullptr)
+      OwnRecord().address = reinterpret_cast<std::uint64_t>(OwnMemory());
+    if (const int error = Agree(&consent); error != MPI_SUCCESS) return error;
+    if (consent.cannot_share != 0 && consent.error == MPI_SUCCESS)
+      if (const int error = FallBack(&consent); error != MPI_SUCCESS) return error;
+    if (consent.error != MPI_SUCCESS) {
+      if (why->empty()) *why = "another member of the communicator could not take part";
+      return wish_.error != MPI_SUCCESS ? wish_.error : static_cast<int>(consent.error);
+    }
+    Furnish(consent);
+    return MPI_SUCCESS;
+  }
+  std::unique_ptr<Window> Take() { return std::move(window_); }
+
+ private:
+  static void Refuse(Consent* consent, int error, std::string* why, const char* text) {
+    if (consent->error != MPI_SUCCESS) return;
+    consent->error = error;
+    *why = text;
+  }
+
+  p2p::Envelope With(Rank rank) const { return window_->messages_.At(rank, kOpeningTag); }
+  template <class Value>
+  int Send(Rank rank, const Value& value) const {
+    return p2p::Send(With(rank), {const_cast<Value*>(&value), sizeof value, Bytes()},
+                     core::Request::Mode::kStandard);
+  }
+  template <class Value>
+  int Receive(Rank rank, Value* value) const {
+    return p2p::Receive(With(rank), {value, sizeof *value, Bytes()}, MPI_STATUS_IGNORE);
+  }
+
+  // Makes or opens what the members of this node share. Returns an error of the messages alone;
+  // all others go into `consent`.
+  int Share(Consent* consent, std::string* why) {
+    Introduction own = Introduce();
+    if (ranks_.size() == 1) {
+      members_ = {own};
+      UsePrivate(consent, why);
+      return MPI_SUCCESS;
+    }
+    Opening opening;
+    if (self_ != 0) {
+      if (const int error = Send(ranks_[0], own); error != MPI_SUCCESS) return error;
+      if (const int error = Receive(ranks_[0], &opening); error != MPI_SUCCESS) return error;
+      Open(opening, consent, why);
+      return MPI_SUCCESS;
+    }
+    members_.resize(ranks_.size());
+    members_[0] = own;
+    for (std::size_t i = 1; i < ranks_.size(); ++i)
+      if (const int error = Receive(ranks_[i], &members_[i]); error != MPI_SUCCESS) return error;
+    opening = Make(consent, why);
+    for (std::size_t i = 1; i < ranks_.size(); ++i)
+      if (const int error = Send(ranks_[i], opening); error != MPI_SUCCESS) return error;
+    return MPI_SUCCESS;
+  }
+
+  Introduction Introduce() const {
+    Introduction own;
+    own.address = reinterpret_cast<std::uint64_t>(wish_.base);
+    own.size = wish_.error == MPI_SUCCESS ? wish_.size : 0;
+    own.disp_unit = wish_.disp_unit;
+    own.probe = reinterpret_cast<std::uint64_t>(&probe_);
+    own.pid = getpid();
+    own.noncontiguous = wish_.hints.noncontiguous ? 1 : 0;
+    return own;
+  }
+
+  bool IsDynamic() const { return wish_.flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+  std::size_t BlockBytes() const {
+    return memory::WholePages(Block::BytesFor(ranks_.size(), IsDynamic()));
+  }
+
+  SharedLayout Arrange() const {
+    std::vector<std::int64_t> sizes;
+    bool pages = wish_.flavor == MPI_WIN_FLAVOR_ALLOCATE;
+    for (const Introduction& member : members_) {
+      sizes.push_back(member.size);
+      pages = pages || member.noncontiguous != 0;
+    }
+    return LayOut(sizes, pages ? Arrangement::kPages : Arrangement::kContiguous);
+  }
+
+  MemberRecord& OwnRecord() { return window_->block_->member(self_); }
+  std::byte* OwnMemory() {
+    const std::int64_t offset = OwnRecord().shared_offset;
+    return offset < 0 ? nullptr : window_->memory_ + offset;
+  }
+
+  // The first member makes everything and fills in the records.
+  Opening Make(Consent* consent, std::string* why) {
+    Opening opening;
+    Result<memory::Descriptor> block = memory::MakeSealed("lamina-window", BlockBytes());
+    Result<std::uint64_t> token = memory::RandomToken();
+    if (!block.ok() || !token.ok()) return CannotShare(consent, block.status());
+    if (!MapBlock(*block, consent)) return opening;
+    Result<memory::SealedName> name = memory::NameOf(*block);
+    if (!name.ok()) return CannotShare(consent, name.status());
+    SharedLayout layout;
+    if (Allocates(wish_.flavor)) layout = Arrange();
+    if (!layout.fits || !CanEverFit(layout.bytes)) {
+      Refuse(consent, MPI_ERR_NO_MEM, why, "the machine has less memory than the members ask for");
+      opening.error = MPI_ERR_NO_MEM;
+    } else if (layout.bytes != 0) {
+      Result<memory::Descriptor> memory =
+          memory::MakeSealed("lamina-window", memory::WholePages(layout.bytes));
+      if (!memory.ok()) return CannotShare(consent, memory.status());
+      Result<memory::SealedName> memory_name = memory::NameOf(*memory);
+      if (!memory_name.ok()) return CannotShare(consent, memory_name.status());
+      opening.memory = *memory_name;
+      opening.memory_bytes = memory::WholePages(layout.bytes);
+      if (!MapMemory(*memory, opening.memory_bytes, consent)) return Opening{};
+      held_.push_back(*std::move(memory));
+    }
+    window_->block_->header().token = *token;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      FillIn(i, members_[i], layout.bytes != 0 ? static_cast<std::int64_t>(layout.offsets[i]) : -1);
+    opening.token = *token;
+    opening.block = *name;
+    held_.push_back(*std::move(block));
+    probe_ = *token;
+    return opening;
+  }
+
+  Opening CannotShare(Consent* consent, const Status& status) {
+    Log(Level::kInfo, "rma", "members of a window cannot share memory: %s",
+        std::string(status.message()).c_str());
+    consent->cannot_share = 1;
+    return Opening{};
+  }
+
+  void FillIn(std::size_t index, const Introduction& member, std::int64_t offset) {
+    MemberRecord& record = window_->block_->member(index);
+    record.address = member.address;
+    record.size = member.size;
+    record.disp_unit = member.disp_unit;
+    record.shared_offset = offset;
+    record.pid = member.pid;
+    record.probe = member.probe;
+  }
+
+  bool MapBlock(const memory::Descriptor& descriptor, Consent* consent) {
+    Result<std::unique_ptr<Block>> block = Block::Map(descriptor, ranks_.size(), IsDynamic());
+    if (block.ok())
+      window_->block_ = *std::move(block);
+    else
+      CannotShare(consent, block.status());
+    return block.ok();
+  }
+
+  bool MapMemory(const memory::Descriptor& descriptor, std::size_t bytes, Consent* consent) {
+    Result<std::byte*> base = memory::MapShared(descriptor, 0, bytes);
+    if (!base.ok()) {
+      CannotShare(consent, base.status());
+      return false;
+    }
+    window_->memory_ = *base;
+    window_->memory_bytes_ = bytes;
+    return true;
+  }
+
+  void Open(const Opening& opening, Consent* consent, std::string* why) {
+    if (opening.error != MPI_SUCCESS)
+      return Refuse(consent, opening.error, why, "there is less memory than the members ask for");
+    if (opening.token == 0) {
+      consent->cannot_share = 1;
+      return;
+    }
+    Result<memory::Descriptor> block = memory::OpenSealed(opening.block, BlockBytes());
+    if (!block.ok()) {
+      CannotShare(consent, block.status());
+      return;
+    }
+    if (!MapBlock(*block, consent)) return;
+    probe_ = opening.token;
+    if (opening.memory_bytes == 0) return;
+    Result<memory::Descriptor> memory = memory::OpenSealed(opening.memory, opening.memory_bytes);
+    if (memory.ok())
+      MapMemory(*memory, opening.memory_bytes, consent);
+    else
+      CannotShare(consent, memory.status());
+  }
+
+  // This process shares memory with nobody.
+  void UsePrivate(Consent* consent, std::string* why) {
+    window_->block_ = Block::MakePrivate(IsDynamic());
+    const Introduction own = Introduce();
+    if (window_->block_ == nullptr)
+      return Refuse(consent, MPI_ERR_NO_MEM, why, "there is no memory for the window's own needs");
+    std::int64_t offset = -1;
+    if (Allocates(wish_.flavor) && own.size > 0) {
+      const std::size_t bytes = memory::WholePages(static_cast<std::size_t>(own.size));
+      window_->memory_ = MapPrivate(bytes);
+      if (window_->memory_ == nullptr)
+        return Refuse(consent, MPI_ERR_NO_MEM, why, "there is not that much memory");
+      window_->memory_bytes_ = bytes;
+      offset = 0;
+    }
+    FillIn(0, own, offset);
+  }
+
+  // Somebody cannot share memory, so nobody does: each member is alone on its node.
+  int FallBack(Consent* consent) {
+    if (wish_.flavor == MPI_WIN_FLAVOR_SHARED) {
+      consent->error = MPI_ERR_RMA_SHARED;
+      return MPI_SUCCESS;
+    }
+    if (window_->memory_ != nullptr) munmap(window_->memory_, window_->memory_bytes_);
+    window_->memory_ = nullptr;
+    ranks_ = {comm_->rank};
+    self_ = 0;
+    std::string why;
+    UsePrivate(consent, &why);
+    return Agree(consent);
+  }
+
+  int Agree(Consent* consent) {
+    consent->cannot_copy = consent->cannot_copy != 0 || !CanCopy();
+    Consent all;
+    collective::Invocation reduction;
+    reduction.operation = collective::Operation::kAllreduce;
+    reduction.comm = comm_;
+    reduction.input = consent;
+    reduction.output = &all;
+    reduction.input_count = reduction.output_count = sizeof all / sizeof(std::int64_t);
+    reduction.input_type = reduction.output_type = datatype::FindDatatype(MPI_INT64_T);
+    reduction.op = datatype::FindOp(MPI_MAX);
+    const int error = collective::Run(reduction);
+    *consent = all;
+    return error;
+  }
+
+  // Each member tries the next one's memory. The answer does not matter where nothing is copied.
+  bool CanCopy() const {
+    if (window_->block_ == nullptr || ranks_.size() == 1) return true;
+    if (Allocates(wish_.flavor) && params_.path == "auto") return true;
+    const MemberRecord& next = window_->block_->member((self_ + 1) % ranks_.size());
+    std::uint64_t theirs = 0;
+    const auto word = std::as_writable_bytes(std::span(&theirs, 1));
+    return memory::ReadPeer(next.pid, next.probe, word) == memory::Access::kDone;
+  }
+
+  void Furnish(const Consent& consent) {
+    Window& window = *window_;
+    const bool mapped = Allocates(wish_.flavor) && params_.path == "auto";
+    bool serves = consent.nodes_differ != 0 || consent.cannot_share != 0;
+    for (std::size_t i = 0; i < ranks_.size(); ++i) {
+      Near near{ranks_[i], kMapped, nullptr};
+      const MemberRecord& record = window.block_->member(i);
+      const bool is_self = i == self_;
+      if (record.shared_offset >= 0) near.memory = window.memory_ + record.shared_offset;
+      if (is_self && !Allocates(wish_.flavor)) near.memory = static_cast<std::byte*>(wish_.base);
+      // Without a byte of memory the members' bases still have to lie between their neighbours'.
+      if (Allocates(wish_.flavor) && near.memory == nullptr)
+        near.memory = reinterpret_cast<std::byte*>(&window.block_->header());
+      if (!is_self && !mapped) near.path = consent.cannot_copy == 0 ? kCopied : kFramed;
+      serves = serves || near.path == kFramed;
+      window.near_.push_back(near);
+    }
+    window.self_ = self_;
+    window.locks_ = std::make_unique<Locks>(window.block_.get(), ranks_, self_, &window.messages_);
+    if (!serves) return;
+    const MemberRecord& own = window.block_->member(self_);
+    Served served{window.near_[self_].memory, own.size, own.disp_unit, nullptr};
+    if (IsDynamic()) served.attached = &window.block_->attached(self_);
+    window.service_ = std::make_unique<Service>(&window.messages_, window.locks_.get(),
+                                                window.block_.get(), self_, served);
+    window.locks_->Serve(window.service_.get());
+  }
+
+  // The other members read this word to find out whether they can.
+  static inline std::uint64_t probe_ = 0;
+
+  core::Comm* const comm_;
+  const Wish& wish_;
+  std::unique_ptr<Window> window_;
+  std::vector<Rank> ranks_;  // on this node
+  std::size_t self_ = 0;     // among them
+  Params params_;
+  std::vector<Introduction> members_;
+  std::vector<memory::Descriptor> held_;  // until everybody has opened them
+};
+
+int Window::Create(core::Comm* over, const Wish& wish, core::Win** made, std::string* why) {
+  ContextId context{};
+  if (const int error = p2p::AgreeContext(over, &context); error != MPI_SUCCESS) {
+    *why = "the processes could not agree on a context for the window";
+    return error;
+  }
+  core::Comm* const comm = agreement::Make(over->group, context, over);
+  int error = MPI_SUCCESS;
+  std::unique_ptr<Window> window;
+  {
+    Creation creation(comm, wish);
+    error = creation.Run(why);
+    if (error == MPI_SUCCESS) window = creation.Take();
+  }
+  if (error != MPI_SUCCESS) {
+    static_cast<void>(core::Release(comm));
+    return error;
+  }
+  core::Win* const win = core::MakeWin(comm);
+  win->flavor = wish.flavor;
+  win->size = wish.size;
+  win->disp_unit = wish.disp_unit;
+  win->narrow_disp_unit =
+      wish.disp_unit <= INT_MAX ? static_cast<int>(wish.disp_unit) : MPI_UNDEFINED;
+  win->base = window->near_[window->self_].memory;
+  win->window = window.release();
+  *made = win;
+  return MPI_SUCCESS;
+}
+
+int Window::Free(core::Win* win) {
+  Window* const window = win->window;
+  int error = window->origin_.FlushAll();
+  const int met = window->comm_->size > 1 ? window->Barrier() : static_cast<int>(MPI_SUCCESS);
+  if (error == MPI_SUCCESS) error = met;
+  delete window;
+  core::FreeWin(win);
+  return error;
+}
+
+}  // namespace lamina::rma

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/rma/window.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/exec/exec.h"
+#include "runtime/p2p/p2p.h"
+
+namespace lamina::rma {
+
+Window::Window(core::Comm* comm)
+    : comm_(comm), epoch_(comm->size), messages_(comm), origin_(&messages_) {}
+
+Window::~Window() {
+  service_.reset();
+  messages_.WaitForRoom(1);  // they may lie in the memory
+  if (memory_ != nullptr) munmap(memory_, memory_bytes_);
+}
+
+const Window::Near* Window::NearOf(Rank rank) const {
+  const auto found =
+      std::lower_bound(near_.begin(), near_.end(), rank,
+                       [](const Near& near, Rank wanted) { return near.rank < wanted; });
+  return found != near_.end() && found->rank == rank ? &*found : nullptr;
+}
+
+// Finds where the goal lies. MPI_ERR_RMA_RANGE: some byte of it is not in the window.
+int Window::Locate(const Near& near, const Goal& goal, Place* place) const {
+  const MemberRecord& record = block_->member(IndexOf(&near));
+  std::int64_t start = 0;
+  if (__builtin_mul_overflow(goal.displacement, record.disp_unit, &start)) return MPI_ERR_RMA_RANGE;
+  if (is_dynamic()) {
+    const AttachTable& attached = block_->attached(IndexOf(&near));
+    const bool holds = datatype::ForEachRun(goal.count, *goal.type, [&](const datatype::Run& run) {
+      for (std::int64_t i = 0; i < run.count; ++i)
+        if (!attached.Holds(static_cast<std::uint64_t>(start + run.offset + i * run.stride),
+                            static_cast<std::uint64_t>(run.bytes)))
+          return false;
+      return true;
+    });
+    if (!holds) return MPI_ERR_RMA_RANGE;
+  } else {
+    const datatype::Span span = datatype::SpanOf(goal.count, *goal.type);
+    std::int64_t begin = 0, end = 0;
+    if (__builtin_add_overflow(start, span.begin, &begin) ||
+        __builtin_add_overflow(start, span.end, &end) || begin < 0 || end > record.size)
+      return MPI_ERR_RMA_RANGE;
+  }
+  place->offset = static_cast<std::uint64_t>(start);
+  if (near.path == kMapped) {
+    place->memory = datatype::At(near.memory, start);
+  } else {
+    place->address = record.address + place->offset;
+    place->pid = record.pid;
+  }
+  return MPI_SUCCESS;
+}
+
+// Waits until the target may be accessed. `*near` is null if it is reached by messages.
+int Window::MakeReady(Rank target, const Near** near) {
+  *near = NearOf(target);
+  if (*near != nullptr && (*near)->path == kFramed) *near = nullptr;
+  if (!posts_.empty())
+    if (const int error = AwaitPost(target); error != MPI_SUCCESS) return error;
+  // A target on another node gives its lock when it is first accessed.
+  const bool wants_lock = NearOf(target) == nullptr && epoch_.has_lock_all();
+  return wants_lock && !epoch_.lock_all_unchecked() ? AwaitFarLock(target)
+                                                    : static_cast<int>(MPI_SUCCESS);
+}
+
+// Another thread may be about to get the same lock.
+int Window::AwaitFarLock(Rank target) {
+  struct Wait {
+    std::vector<FarLock>* locks;
+    Rank target;
+    FarLock* Find() const {
+      for (FarLock& lock : *locks)
+        if (lock.target == target) return &lock;
+      return nullptr;
+    }
+  } wait{&far_locks_, target};
+  if (const FarLock* const lock = wait.Find(); lock != nullptr) {
+    if (lock->held) return MPI_SUCCESS;
+    p2p::WaitUntil(
+        [](void* argument) {
+          const FarLock* const asked = static_cast<Wait*>(argument)->Find();
+          return asked == nullptr || asked->held;
+        },
+        &wait);
+    return wait.Find() != nullptr ? static_cast<int>(MPI_SUCCESS)
+                                  : static_cast<int>(MPI_ERR_PROC_ABORTED);
+  }
+  far_locks_.push_back({target, false});
+  const int error = origin_.Lock(target, kLockAllOfNode, true);
+  if (error == MPI_SUCCESS)
+    wait.Find()->held = true;
+  else
+    std::erase_if(far_locks_, [target](const FarLock& lock) { return lock.target == target; });
+  p2p::Disturb();
+  return error;
+}
+
+int Window::Put(const Goal& goal, const Buffer& from) {
+  const Near* near;
+  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (goal.bytes() == 0) return MPI_SUCCESS;
+  if (near == nullptr) return origin_.Put(goal, from);
+  Place place;
+  const int error = Locate(*near, goal, &place);
+  return error != MPI_SUCCESS ? error : rma::Put(place, {goal.count, goal.type, {}}, from);
+}
+
+int Window::Get(const Goal& goal, const Buffer& into, core::Request* owner) {
+  const Near* near;
+  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (near == nullptr && (goal.bytes() != 0 || owner != nullptr))
+    return origin_.Get(goal, into, owner);
+  if (goal.bytes() == 0) return MPI_SUCCESS;
+  Place place;
+  const int error = Locate(*near, goal, &place);
+  return error != MPI_SUCCESS ? error : rma::Get(place, {goal.count, goal.type, {}}, into);
+}
+
+int Window::Accumulate(const Goal& goal, const Accumulation& it, core::Request* owner) {
+  const Near* near;
+  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (near == nullptr && (goal.bytes() != 0 || owner != nullptr))
+    return origin_.Accumulate(goal, it, owner);
+  if (goal.bytes() == 0) return MPI_SUCCESS;
+  Place place;
+  const int error = Locate(*near, goal, &place);
+  if (error != MPI_SUCCESS) return error;
+  return rma::Accumulate(place, {goal.count, goal.type, {}}, it, ZonesOf(*near));
+}
+
+int Window::CompareAndSwap(const Goal& goal, const Swap& it) {
+  const Near* near;
+  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (near == nullptr) return origin_.CompareAndSwap(goal, it);
+  Place place;
+  const int error = Locate(*near, goal, &place);
+  return error != MPI_SUCCESS ? error : rma::CompareAndSwap(place, it, ZonesOf(*near));
+}
+
+bool Window::Attach(const void* base, std::int64_t size) {
+  return block_->attached(self_).Attach(reinterpret_cast<std::uint64_t>(base),
+                                        static_cast<std::uint64_t>(size));
+}
+
+bool Window::Detach(const void* base) {
+  return block_->attached(self_).Detach(reinterpret_cast<std::uint64_t>(base));
+}
+
+// A member with memory that is not mapped here looks as if it had none. The first member that has
+// some answers for MPI_PROC_NULL.
+Mapping Window::Query(Rank rank) const {
+  for (const Near& near : near_) {
+    const MemberRecord& record = block_->member(IndexOf(&near));
+    if (rank == MPI_PROC_NULL ? near.memory == nullptr || record.size == 0 : near.rank != rank)
+      continue;
+    if (near.memory == nullptr) break;
+    return {record.size, record.disp_unit, near.memory};
+  }
+  return {};
+}
+
+int Window::Barrier() {
+  collective::Invocation barrier;
+  barrier.operation = collective::Operation::kBarrier;
+  barrier.comm = comm_;
+  return collective::Run(barrier);
+}
+
+}  // namespace lamina::rma
