@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// These are attributes of communicators and datatypes (MPI-5.0, sections 7.7 and 9.1.2).
+// These are attributes of communicators, datatypes and windows (MPI-5.0, sections 7.7, 9.1.2 and
+// 12.2.6).
 #include <cstring>
 
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
+#include "runtime/api/window_arguments.h"
 #include "runtime/datatype/definition.h"
 
 using lamina::Call;
 using lamina::api::Entry;
 using lamina::core::Comm;
 using lamina::core::FindComm;
+using lamina::core::FindWin;
 using lamina::core::Holder;
+using lamina::core::Win;
 using lamina::datatype::Datatype;
 using lamina::datatype::FindDatatype;
 
@@ -241,3 +245,95 @@ int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval) {
   return error == MPI_SUCCESS ? error : RaiseKeyval(entry, nullptr, type_keyval, error);
 }
 PROFILED(MPI_Type_delete_attr);
+
+namespace {
+
+int RaiseKeyvalOfWin(const Entry& entry, Win* win, int keyval, int error) {
+  if (error == MPI_ERR_KEYVAL)
+    return core::RaiseOn(win, error, entry.name(),
+                         "keyval is %d, which is not a keyval for windows", keyval);
+  return core::RaiseOn(win, error, entry.name(), "the delete function of keyval %d returned %d",
+                       keyval, error);
+}
+
+// Finds the predefined attributes of a window: what the caller is given is a pointer to the value,
+// or the base itself. Returns false if `keyval` is none of them.
+bool FindPredefined(Win* win, int keyval, void** value) {
+  switch (keyval) {
+    case MPI_WIN_BASE:
+      *value = win->base;
+      return true;
+    case MPI_WIN_SIZE:
+      *value = &win->size;
+      return true;
+    case MPI_WIN_DISP_UNIT:
+      *value = &win->narrow_disp_unit;
+      return true;
+    case MPI_WIN_CREATE_FLAVOR:
+      *value = &win->flavor;
+      return true;
+    case MPI_WIN_MODEL:
+      *value = &win->model;
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function* win_copy_attr_fn,
+                           MPI_Win_delete_attr_function* win_delete_attr_fn, int* win_keyval,
+                           void* extra_state) {
+  Entry entry(Call::MPI_Win_create_keyval);
+  REQUIRE_INITIALIZED(entry);
+  return CreateKeyval(entry, Holder::kWin, win_copy_attr_fn, win_delete_attr_fn, win_keyval,
+                      extra_state);
+}
+PROFILED(MPI_Win_create_keyval);
+
+int PMPI_Win_free_keyval(int* win_keyval) {
+  Entry entry(Call::MPI_Win_free_keyval);
+  REQUIRE_INITIALIZED(entry);
+  return FreeKeyval(entry, Holder::kWin, win_keyval);
+}
+PROFILED(MPI_Win_free_keyval);
+
+int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void* attribute_val) {
+  Entry entry(Call::MPI_Win_set_attr);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  const int error = SetAttribute(Holder::kWin, win, &found->attributes, win_keyval, attribute_val);
+  return error == MPI_SUCCESS ? error : RaiseKeyvalOfWin(entry, found, win_keyval, error);
+}
+PROFILED(MPI_Win_set_attr);
+
+int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void* attribute_val, int* flag) {
+  Entry entry(Call::MPI_Win_get_attr);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  REQUIRE_OF_WIN(attribute_val != nullptr && flag != nullptr, found, MPI_ERR_ARG,
+                 "attribute_val or flag is a null pointer");
+  void* value = nullptr;
+  bool present = FindPredefined(found, win_keyval, &value);
+  if (!present) {
+    const int error = GetAttribute(Holder::kWin, found->attributes, win_keyval, &value, &present);
+    if (error != MPI_SUCCESS) return RaiseKeyvalOfWin(entry, found, win_keyval, error);
+  }
+  *flag = present;
+  if (present) Store(value, attribute_val);
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Win_get_attr);
+
+int PMPI_Win_delete_attr(MPI_Win win, int win_keyval) {
+  Entry entry(Call::MPI_Win_delete_attr);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  const int error = DeleteAttribute(Holder::kWin, win, &found->attributes, win_keyval);
+  return error == MPI_SUCCESS ? error : RaiseKeyvalOfWin(entry, found, win_keyval, error);
+}
+PROFILED(MPI_Win_delete_attr);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // These are error handlers (MPI-5.0, section 9.3).
 #include "runtime/api/arguments.h"
+#include "runtime/api/window_arguments.h"
 
 using lamina::Call;
 using lamina::api::Entry;
@@ -9,6 +10,8 @@ using lamina::core::Comm;
 using lamina::core::Errhandler;
 using lamina::core::FindComm;
 using lamina::core::FindErrhandler;
+using lamina::core::FindWin;
+using lamina::core::Win;
 
 namespace {
 
@@ -97,6 +100,47 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler) {
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_get_errhandler);
+
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
+  Entry entry(Call::MPI_Win_set_errhandler);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  Errhandler* handler = FindErrhandler(errhandler);
+  REQUIRE_OF_WIN(handler != nullptr && HandlerFits(*handler, Target::kWin), found,
+                 MPI_ERR_ERRHANDLER, "errhandler is %p, which is not an error handler for windows",
+                 static_cast<void*>(errhandler));
+  Retain(handler);
+  Release(found->errhandler);
+  found->errhandler = handler;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Win_set_errhandler);
+
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
+  Entry entry(Call::MPI_Win_get_errhandler);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  REQUIRE_OF_WIN(errhandler != nullptr, found, MPI_ERR_ARG, "errhandler is a null pointer");
+  Retain(found->errhandler);
+  *errhandler = found->errhandler->handle;
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Win_get_errhandler);
+
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode) {
+  Entry entry(Call::MPI_Win_call_errhandler);
+  REQUIRE_INITIALIZED(entry);
+  Win* found = FindWin(win);
+  if (found == nullptr) return BadWin(entry, win);
+  const char* text = lamina::core::ErrorText(errorcode);
+  static_cast<void>(lamina::core::RaiseOn(found, errorcode, entry.name(),
+                                          "raised by the application: %s",
+                                          text != nullptr ? text : "unknown error code"));
+  return MPI_SUCCESS;
+}
+PROFILED(MPI_Win_call_errhandler);
 
 int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
   Entry entry(Call::MPI_Comm_call_errhandler);

@@ -6,7 +6,8 @@ Method: the cube of processes, placements and hosts with real processes on virtu
         machine, reached by `ip netns exec`. Each line of arguments names a program and parameters;
         they and the cells take turns until all had one; --whole runs all of them in every cell.
 
-usage: cube_test.py [--whole | --many] [PROGRAM [NAME=VALUE...] --]...       --many: 13 and 16 hosts"""
+usage: cube_test.py [--whole | --many | --few] [PROGRAM [NAME=VALUE...] --]...
+        --many: 13 and 16 hosts; --few: three hosts at most, and every program once"""
 
 import os
 import shutil
@@ -31,6 +32,7 @@ CELLS = [
     [1, 1, 1], [2, 2, 2], [4, 3, 1], [1, 3, 1],
     [1, 1, 1, 1], [2, 2, 2, 2], [3, 1, 1, 2],
 ]
+FEW = [[2, 2], [3, 1], [1, 1], [2, 1, 1], [1, 3]]
 MANY = [[1] * 16, [2] * 16, [1, 3, 1, 2] * 4, [1] * 13, [2] * 13]
 
 
@@ -83,7 +85,7 @@ def variants(arguments):
 def plan(arguments):
     """What runs: (cell, program, parameters)."""
     option = arguments.pop(0) if arguments[0].startswith("--") else ""
-    cells, tried = MANY if option == "--many" else CELLS, variants(arguments)
+    cells, tried = {"--many": MANY, "--few": FEW}.get(option, CELLS), variants(arguments)
     if option == "--whole":
         return [(cell, *variant) for cell in cells for variant in tried]
     return [(cells[turn % len(cells)], *tried[turn % len(tried)])
