@@ -96,10 +96,22 @@ stay apart. Standard input goes to rank 0, byte for byte, whatever its size.
 )"},
     {"environment", "environment variables", Topic::kEnvironment,
      R"(Ranks get the environment of mpiexec, then the parameters (--help params), then
-what -genv and -x say, in this order. Every rank also finds PMIX_NAMESPACE and
-PMIX_RANK. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH
-and LAMINA_PREFIX are used by Lamina itself. A program of Open MPI 4, which looks
-at PMIX_* only under launchers that it knows, needs -x JSM_JSRUN_PORT=none too.
+what -genv and -x say, in this order. Every rank also finds where it stands,
+whether or not it uses MPI:
+
+  LAMINA_RANK, LAMINA_SIZE              its rank in the job, and how many there are
+  LAMINA_LOCAL_RANK, LAMINA_LOCAL_SIZE  the same among the ranks of its node
+  LAMINA_NODE, LAMINA_NODES             its node among those with ranks; how many
+  MPI_LOCALRANKID, MPI_LOCALNRANKS      as LAMINA_LOCAL_*; some libraries read them
+
+So a rank can choose a GPU, a NUMA domain or a file before the program begins:
+
+  mpiexec sh -c 'CUDA_VISIBLE_DEVICES=$LAMINA_LOCAL_RANK exec ./solver'
+
+PMIX_NAMESPACE and PMIX_RANK are there, too. LAMINA_ORIGINS, LAMINA_EVENT_FD,
+LAMINA_ROSTER, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are used by Lamina itself.
+A program of Open MPI 4, which looks at PMIX_* only under launchers that it
+knows, needs -x JSM_JSRUN_PORT=none too.
 )"},
     {"params", "parameters", Topic::kParams,
      R"(Thresholds and behaviour are parameters named framework.component.what. A value

@@ -231,7 +231,7 @@ std::string ShowEnvironment(const Plan& plan, const Environment& own) {
       text += "  + " + assignment + "  (for " + app.argv.front() + ")\n";
   return text +
          "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
-         "LAMINA_COLLECTIVE_SELECT_CROWD for each rank\n";
+         "LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for each rank\n";
 }
 
 std::string ShowBindings(const Plan& plan, std::uint32_t host, hwloc_topology_t topology,

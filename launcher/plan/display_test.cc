@@ -149,7 +149,7 @@ TEST(ShowEnvironment, OnlyWhatDiffers) {
             "  - OLD\n"
             "  + X=y  (for ./solver)\n"
             "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
-            "LAMINA_COLLECTIVE_SELECT_CROWD for each rank\n");
+            "LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for each rank\n");
 }
 
 TEST(Ranges, Short) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/shepherd/ring_copy.h"
@@ -89,6 +90,7 @@ Sharing Herd::SharingHere() const {
 
 std::vector<RankStart> Herd::Starts(Sharing in_job) const {
   const Sharing here = SharingHere();
+  const RankVariables variables(orders_.plan);
   std::vector<RankStart> starts;
   for (const wire::RankOrder& order : orders_.ranks) {
     const std::uint32_t app = orders_.plan.ranks[order.rank].app;
@@ -103,6 +105,8 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
     start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
+    for (std::string& assignment : variables.Of(orders_.plan.ranks[order.rank]))
+      start.own_environment.push_back(std::move(assignment));
     for (std::string& assignment : start.own_environment) {
       if (assignment == WaitAssignment(Sharing::kExclusive)) assignment = WaitAssignment(here);
       if (assignment == CrowdAssignment(Sharing::kExclusive)) assignment = CrowdAssignment(in_job);

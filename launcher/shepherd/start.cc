@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "launcher/plan/machine.h"
+#include "launcher/plan/rank_variables.h"
 #include "launcher/shepherd/job.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "launcher/shepherd/tuning.h"
@@ -107,8 +108,9 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
   remote->order.cpuset = std::string(start.cpuset);
   for (const std::string& assignment : start.own_environment) {
     if (assignment.starts_with("PMIX_NAMESPACE=")) job_name_ = assignment.substr(15);
-    // Its shepherd tells it about PMIx and its ring.
-    if (!assignment.starts_with("PMIX_") && !assignment.starts_with("LAMINA_EVENT_FD="))
+    // Its shepherd tells it about PMIx, its ring and its place in the job.
+    if (!assignment.starts_with("PMIX_") && !assignment.starts_with("LAMINA_EVENT_FD=") &&
+        !IsRankVariable(std::string_view(assignment).substr(0, assignment.find('='))))
       remote->order.own_environment.push_back(assignment);
   }
   struct stat input {};

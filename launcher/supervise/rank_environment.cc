@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/roster.h"
@@ -22,7 +23,8 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   if (environment.Get(kWaitVariable) == "auto") environment.Unset(kWaitVariable);
   assignments = environment.Assignments();
   std::erase_if(assignments, [](const std::string& assignment) {
-    return assignment.starts_with("PMIX_") && !assignment.starts_with("PMIX_MCA_");
+    return (assignment.starts_with("PMIX_") && !assignment.starts_with("PMIX_MCA_")) ||
+           IsRankVariable(std::string_view(assignment).substr(0, assignment.find('=')));
   });
   return assignments;
 }
@@ -42,6 +44,7 @@ std::vector<RankStart> RankEnvironments::Starts() const {
   const Sharing in_job = std::any_of(plan_.ranks.begin(), plan_.ranks.end(), shares)
                              ? Sharing::kShared
                              : Sharing::kExclusive;
+  const RankVariables variables(plan_);
   std::vector<RankStart> starts;
   for (const RankPlan& rank : plan_.ranks) {
     const App& app = plan_.apps[rank.app];
@@ -52,6 +55,7 @@ std::vector<RankStart> RankEnvironments::Starts() const {
     start.environment = by_app_[rank.app];
     start.wdir = app.wdir;
     start.cpuset = rank.cpuset;
+    start.own_environment = variables.Of(rank);
     if (!given[rank.app].Get(kWaitVariable))
       start.own_environment.push_back(WaitAssignment(rank.sharing));
     if (!given[rank.app].Get(kCrowdVariable))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   every rank gets the variables of the job and of its app, none of an outer launcher, and
-//         is told whether ranks share CPUs unless the user has said it.
+// Goal:   every rank gets the variables of the job and of its app, none of an outer launcher, is
+//         told where it stands in the job, and whether ranks share CPUs unless the user has said it.
 // Method: plans made by hand.
 #include "launcher/supervise/rank_environment.h"
 
@@ -38,6 +38,15 @@ Words Sorted(std::span<const std::string> words) {
   return sorted;
 }
 
+// What a rank is told of its CPUs.
+Words SharingOf(const RankStart& start) {
+  Words words;
+  for (const std::string& assignment : start.own_environment)
+    if (assignment.starts_with("LAMINA_P2P_") || assignment.starts_with("LAMINA_COLLECTIVE_"))
+      words.push_back(assignment);
+  return words;
+}
+
 TEST(RankEnvironmentTest, FollowsThePlan) {
   const Plan plan = PlanOf({Sharing::kExclusive, Sharing::kExclusive});
   const RankEnvironments environments(plan);
@@ -71,9 +80,9 @@ TEST(RankEnvironmentTest, NothingOfAnOuterLauncherIsPassedOn) {
 TEST(RankEnvironmentTest, OneRankThatSharesMakesTheJobOneThatShares) {
   const Plan plan = PlanOf({Sharing::kExclusive, Sharing::kShared});
   const RankEnvironments environments(plan);
-  EXPECT_EQ(environments.Starts()[0].own_environment,
+  EXPECT_EQ(SharingOf(environments.Starts()[0]),
             (Words{"LAMINA_P2P_WAIT_MODE=exclusive", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
-  EXPECT_EQ(environments.Starts()[1].own_environment,
+  EXPECT_EQ(SharingOf(environments.Starts()[1]),
             (Words{"LAMINA_P2P_WAIT_MODE=oversubscribed", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
 }
 
@@ -82,9 +91,34 @@ TEST(RankEnvironmentTest, TheUsersWordCounts) {
   plan.apps[1].environment = {"LAMINA_P2P_WAIT_MODE=oversubscribed",
                               "LAMINA_COLLECTIVE_SELECT_CROWD=3"};
   const RankEnvironments environments(plan);
-  EXPECT_EQ(environments.Starts()[0].own_environment,
+  EXPECT_EQ(SharingOf(environments.Starts()[0]),
             (Words{"LAMINA_P2P_WAIT_MODE=exclusive", "LAMINA_COLLECTIVE_SELECT_CROWD=4"}));
-  EXPECT_EQ(environments.Starts()[1].own_environment, Words());
+  EXPECT_EQ(SharingOf(environments.Starts()[1]), Words());
+}
+
+TEST(RankEnvironmentTest, EveryRankIsToldItsPlace) {
+  Plan plan = PlanOf({Sharing::kExclusive, Sharing::kExclusive, Sharing::kExclusive},
+                     {"LAMINA_RANK=9", "LAMINA_NODES=9", "MPI_LOCALRANKID=9", "LAMINA_RANKS=9"});
+  plan.apps[0].environment = {"LAMINA_SIZE=9"};
+  // The second host gets no rank, so it counts as no node.
+  plan.hosts.resize(3);
+  plan.ranks[1].host = plan.ranks[2].host = 2;
+  plan.ranks[2].local_rank = 1;
+  const RankEnvironments environments(plan);
+  const std::vector<RankStart> starts = environments.Starts();
+  const auto place = [&starts](std::size_t rank) {
+    Words words = starts[rank].own_environment;
+    words.resize(8);
+    return words;
+  };
+  EXPECT_EQ(place(0), (Words{"LAMINA_RANK=0", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=0",
+                             "LAMINA_LOCAL_SIZE=1", "LAMINA_NODE=0", "LAMINA_NODES=2",
+                             "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1"}));
+  EXPECT_EQ(place(2), (Words{"LAMINA_RANK=2", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=1",
+                             "LAMINA_LOCAL_SIZE=2", "LAMINA_NODE=1", "LAMINA_NODES=2",
+                             "MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"}));
+  for (const RankStart& start : starts)
+    EXPECT_EQ(Sorted(start.environment), Words{"LAMINA_RANKS=9"});
 }
 
 }  // namespace

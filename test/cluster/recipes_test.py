@@ -62,6 +62,11 @@ class Recipes(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         return done
 
+    @staticmethod
+    def ssh():
+        return {"LAMINA_SPAWNER_SSH_OPTIONS": "-F %s/%s/ssh_config" % (everywhere.STATE,
+                                                                       everywhere.NAME)}
+
     def test_each_is_tested(self):
         tests = {name[len("test_recipe_"):] for name in dir(self) if name.startswith("test_recipe_")}
         self.assertEqual(set(RECIPES), tests)
@@ -91,11 +96,18 @@ class Recipes(unittest.TestCase):
         self.assertRegex(done.stdout, FOUR)
 
     def test_recipe_ssh(self):
-        done = self.run_it(["bash", "-e", self.script("ssh")], {
-            "LAMINA_SPAWNER_SSH_OPTIONS": "-F %s/%s/ssh_config" % (everywhere.STATE,
-                                                                   everywhere.NAME)})
+        done = self.run_it(["bash", "-e", self.script("ssh")], self.ssh())
         self.assertIn("2 of 2 hosts are well (spawner ssh)", done.stdout)
         self.assertRegex(done.stdout, FOUR)
+
+    def test_recipe_gpu(self):
+        with open(os.path.join(everywhere.PLACE, "hosts"), "w", encoding="ascii") as file:
+            file.write("node1 slots=2\nnode2 slots=2\n")
+        done = self.run_it(["bash", "-e", self.script("gpu")], self.ssh())
+        self.assertRegex(done.stdout, FOUR)
+        self.assertEqual(sorted(line for line in done.stdout.splitlines() if "GPU" in line),
+                         ["rank %d uses GPU %d of node %d" % (rank, rank % 2, rank // 2)
+                          for rank in range(4)])
 
     def test_recipe_docker(self):
         self.assertRegex(self.run_it(["bash", "-e", self.script("docker")]).stdout, FOUR)

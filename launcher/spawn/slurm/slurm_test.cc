@@ -8,6 +8,7 @@
 
 #include "launcher/spawn/slurm/slurm_allocation.h"
 #include "launcher/spawn/slurm/srun.h"
+#include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
 namespace {
@@ -132,9 +133,14 @@ TEST(DirectCommand, Golden) {
   plan.ranks[1].host = 1;
   plan.options.tag_output = true;
   plan.mapping.bind_to = BindTo::kCore;
-  EXPECT_EQ(Joined(*DirectCommand(plan)),
-            "srun --mpi=pmix --overlap --wait=0 --export=ALL --distribution=arbitrary --ntasks=3 "
-            "--cpu-bind=cores --input=0 --label --chdir=/scratch ./solver in");
+  const std::string command = Joined(*DirectCommand(plan));
+  EXPECT_TRUE(command.starts_with(
+      "srun --mpi=pmix --overlap --wait=0 --export=ALL --distribution=arbitrary --ntasks=3 "
+      "--cpu-bind=cores --input=0 --label --chdir=/scratch /bin/sh -c "))
+      << command;
+  EXPECT_TRUE(command.ends_with("exec \"$@\" sh ./solver in")) << command;
+  for (const char* name : {"RANK", "SIZE", "LOCAL_RANK", "LOCAL_SIZE", "NODE", "NODES"})
+    EXPECT_NE(command.find(Format(" LAMINA_%s=$", name)), std::string::npos) << name;
   EXPECT_EQ(RankHosts(plan), "n1\nn2\nn1\n");
   plan.apps.push_back(plan.apps[0]);
   EXPECT_FALSE(DirectCommand(plan).ok());

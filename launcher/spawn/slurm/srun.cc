@@ -5,6 +5,18 @@
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
+namespace {
+
+// The variables of rank_variables.h, which srun cannot set itself, since they differ from rank to
+// rank. SLURM_GTIDS lists the ranks of the node.
+constexpr const char* kTellPlace =
+    "IFS=,; n=0; for i in $SLURM_GTIDS; do n=$((n + 1)); done; unset IFS; "
+    "export LAMINA_RANK=$SLURM_PROCID LAMINA_SIZE=$SLURM_STEP_NUM_TASKS "
+    "LAMINA_LOCAL_RANK=$SLURM_LOCALID LAMINA_LOCAL_SIZE=$n LAMINA_NODE=$SLURM_NODEID "
+    "LAMINA_NODES=$SLURM_STEP_NUM_NODES MPI_LOCALRANKID=$SLURM_LOCALID MPI_LOCALNRANKS=$n; "
+    "exec \"$@\"";
+
+}  // namespace
 
 CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
                         std::uint32_t groups, std::span<const std::string> shepherd) {
@@ -75,6 +87,7 @@ Result<CommandLine> DirectCommand(const Plan& plan) {
   }
   const App& app = plan.apps.front();
   if (!app.wdir.empty()) command.push_back("--chdir=" + app.wdir);
+  command.insert(command.end(), {"/bin/sh", "-c", kTellPlace, "sh"});
   command.insert(command.end(), app.argv.begin(), app.argv.end());
   return command;
 }

@@ -27,9 +27,9 @@ namespace lamina::launcher::slurm {
 CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
                         std::uint32_t groups, std::span<const std::string> shepherd);
 
-// With the direct command srun starts the ranks themselves and serves PMIx to them. Rank i goes to
-// line i of the file that SLURM_HOSTFILE names (RankHosts). kUnsupported names what srun cannot do
-// (several programs).
+// With the direct command srun starts the ranks themselves and serves PMIx to them. A shell in
+// front of each tells it its place in the job. Rank i goes to line i of the file that
+// SLURM_HOSTFILE names (RankHosts). kUnsupported names what srun cannot do (several programs).
 Result<CommandLine> DirectCommand(const Plan& plan);
 std::string RankHosts(const Plan& plan);
 
