@@ -5,13 +5,16 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/cli/foreign.h"
 #include "launcher/cli/options.h"
+#include "launcher/cli/words_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
 constexpr std::size_t kQuoteMax = 80;
+constexpr unsigned kWordsFilesMax = 32;  // one may name the next, or itself
 
 // Makes what was written printable and short, for messages.
 std::string Shown(std::string_view text) {
@@ -31,7 +34,8 @@ bool BeginsWithNo(std::string_view name) {
 std::string Meant(std::string_view name) {
   std::vector<std::string> candidates = OptionNames();
   std::erase_if(candidates, [name](const std::string& known) {
-    return known.size() == 2 || BeginsWithNo(known) != BeginsWithNo(name);
+    const bool is_letter = known.find_last_of('-') + 2 == known.size();
+    return is_letter || BeginsWithNo(known) != BeginsWithNo(name);
   });
   return Nearest(name, candidates);
 }
@@ -51,7 +55,8 @@ Status UnknownOption(std::string_view name) {
 // Reads the words in one pass; `next_` is the first that nobody has read.
 class Parser {
  public:
-  explicit Parser(std::span<const std::string> words) : words_(words) {}
+  Parser(std::span<const std::string> words, const ReadText& read)
+      : words_(words.begin(), words.end()), read_(read) {}
 
   Result<Invocation> Parse() {
     while (next_ < words_.size()) {
@@ -117,9 +122,26 @@ class Parser {
 
   Status Finish(const Option& option, std::string_view name, std::string_view value) {
     Status status = option.apply(draft_, value);
+    if (status.ok() && !draft_.words_file.empty()) status = TakeFile();
     if (status.ok()) return status;
     return Error(status.code(), "%s %s: %s", Shown(name).c_str(), Shown(value).c_str(),
                  std::string(status.message()).c_str());
+  }
+
+  // Puts the words of the file that an option named into the place of this option.
+  Status TakeFile() {
+    const std::string path = std::exchange(draft_.words_file, {});
+    if (++files_ > kWordsFilesMax)
+      return Error(Code::kInvalid, "these are more than %u files of words", kWordsFilesMax);
+    if (draft_.has_programs && !AtEnd() && words_[next_] != ":")
+      return Error(Code::kInvalid, "what follows such a file begins with a colon");
+    Result<std::string> text = read_(path);
+    if (!text.ok()) return std::move(text).status();
+    Result<std::vector<std::string>> words = WordsOfFile(*text, draft_.has_programs);
+    if (!words.ok()) return std::move(words).status();
+    words_.insert(words_.begin() + static_cast<std::ptrdiff_t>(next_), words->begin(),
+                  words->end());
+    return {};
   }
 
   Status TakeProgram() {
@@ -150,7 +172,9 @@ class Parser {
     return {};
   }
 
-  std::span<const std::string> words_;
+  std::vector<std::string> words_;
+  const ReadText& read_;
+  unsigned files_ = 0;
   std::size_t next_ = 0;
   bool wants_program_ = true;
   Draft draft_;
@@ -158,8 +182,8 @@ class Parser {
 
 }  // namespace
 
-Result<Invocation> ParseCommandLine(std::span<const std::string> arguments) {
-  return Parser(arguments).Parse();
+Result<Invocation> ParseCommandLine(std::span<const std::string> arguments, const ReadText& read) {
+  return Parser(arguments, read).Parse();
 }
 
 }  // namespace lamina::launcher

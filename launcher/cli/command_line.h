@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Understands the words after `mpiexec`. Pure: it reads no file and no environment.
+// Understands the words after `mpiexec`. Pure: it reads no environment, and a file of further words
+// only through what it is handed.
 //
 //   mpiexec [options] [--] program [arguments] [: [options] program [arguments]]...
 //
@@ -7,6 +8,7 @@
 // Every option is one row of the table in options.cc: names, argument, topic, help, action.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +22,7 @@ namespace lamina::launcher {
 
 struct Display {
   bool plan = false;
+  bool allocation = false;
   bool environment = false;
   bool bindings = false;
 };
@@ -29,18 +32,24 @@ struct Invocation {
   Action action = Action::kRun;
   std::string topic;  // with kHelp; "": the overview
 
-  Request request;                    // host_file still empty: the caller reads host_file_path
-  std::string host_file_path;         // "": none
-  std::string rank_file_path;         // "": none; request.rankfile still empty too
-  RunOptions options;                 // spawner still empty
-  std::vector<std::string> settings;  // --param, in order
+  Request request;                     // host_file still empty: the caller reads host_file_path
+  std::string host_file_path;          // "": none
+  std::string default_host_file_path;  // read if hosts are named in no other way; "": none
+  std::string rank_file_path;          // "": none; request.rankfile still empty too
+  RunOptions options;                  // spawner still empty
+  bool timeout_given = false;          // by an option, which MPIEXEC_TIMEOUT does not replace
+  std::vector<std::string> settings;   // --param, in order
   std::vector<std::string> job_environment;  // -genv, for all programs: "NAME=value" or "NAME"
   Display display;
   bool dry_run = false;
 };
 
-// ProgramRequest::environment holds "NAME=value", or "NAME" for "as it is here". The message of
-// kInvalid is for the user as it is: option, value and what would be right.
-Result<Invocation> ParseCommandLine(std::span<const std::string> arguments);
+// Returns the text of a file that an option names.
+using ReadText = std::function<Result<std::string>(const std::string& path)>;
+
+// ProgramRequest::environment holds "NAME=value", "NAME" for "as it is here" or "NAME*" for all
+// that begin so. The message of kInvalid is for the user as it is: option, value and what would be
+// right.
+Result<Invocation> ParseCommandLine(std::span<const std::string> arguments, const ReadText& read);
 
 }  // namespace lamina::launcher

@@ -9,6 +9,7 @@
 
 #include <random>
 
+#include "launcher/cli/foreign.h"
 #include "launcher/cli/options.h"
 #include "runtime/base/dice.h"
 
@@ -17,14 +18,23 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// The files that options may name.
+Result<std::string> TextOf(const std::string& path) {
+  if (path == "programs") return std::string("# two programs\n-n 1 a 'one word'\n\n-n 2 \\\n  b\n");
+  if (path == "options") return std::string("-n 3 -x A=\"b c\"");
+  if (path == "itself") return std::string("-file itself");
+  if (path == "open") return std::string("-x 'A");
+  return Error(Code::kNotFound, "%s: No such file or directory", path.c_str());
+}
+
 Invocation Parse(const Words& words) {
-  Result<Invocation> line = ParseCommandLine(words);
+  Result<Invocation> line = ParseCommandLine(words, TextOf);
   EXPECT_TRUE(line.ok()) << line.status().message();
   return line.ok() ? *line : Invocation{};
 }
 
 std::string ErrorOf(const Words& words) {
-  Result<Invocation> line = ParseCommandLine(words);
+  Result<Invocation> line = ParseCommandLine(words, TextOf);
   EXPECT_FALSE(line.ok());
   return std::string(line.status().message());
 }
@@ -33,11 +43,7 @@ TEST(CommandLine, RanksInEverySpelling) {
   for (const Words& words : {Words{"-n", "4", "a"}, Words{"-np", "4", "a"}, Words{"-c", "4", "a"},
                              Words{"--np", "4", "a"}, Words{"-n4", "a"}, Words{"-np4", "a"},
                              Words{"-np=4", "a"}, Words{"--np=4", "a"}, Words{"--n", "4", "a"}}) {
-    Result<Invocation> line = ParseCommandLine(words);
-    if (words[0] == "--n") {  // one letter takes one dash
-      EXPECT_FALSE(line.ok());
-      continue;
-    }
+    Result<Invocation> line = ParseCommandLine(words, TextOf);
     ASSERT_TRUE(line.ok()) << words[0] << ": " << line.status().message();
     EXPECT_EQ(line->request.programs[0].ranks, 4u) << words[0];
     EXPECT_EQ(line->request.programs[0].argv, Words{"a"}) << words[0];
@@ -105,14 +111,14 @@ TEST(CommandLine, UnknownOptionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(ErrorOf({"--hostfle=x", "a"}), "unknown option --hostfle; did you mean --hostfile?");
   EXPECT_EQ(ErrorOf({"-bindto", "core"}), "unknown option -bindto; did you mean --bind-to?");
   EXPECT_EQ(ErrorOf({"--qqqqqqqqqq", "a"}), "unknown option --qqqqqqqqqq; --help lists them");
-  for (const char* letter : {"-q", "-s", "-d"})
+  for (const char* letter : {"-s", "-d", "-m", "--m", "-j"})
     EXPECT_EQ(ErrorOf({letter, "a"}),
               std::string("unknown option ") + letter + "; --help lists them");
-  EXPECT_EQ(ErrorOf({"--nooversubscribe", "a"}),
-            "unknown option --nooversubscribe: more ranks than the slots that you name are refused "
-            "anyway; leave it out");
   EXPECT_EQ(ErrorOf({"--nooversubscrib", "a"}),
-            "unknown option --nooversubscrib; --help lists them");
+            "unknown option --nooversubscrib; did you mean --nooversubscribe?");
+  EXPECT_EQ(ErrorOf({"--oversubscrib", "a"}),
+            "unknown option --oversubscrib; did you mean --oversubscribe?");
+  EXPECT_EQ(ErrorOf({"--notag-output", "a"}), "unknown option --notag-output; --help lists them");
   EXPECT_EQ(ErrorOf({"--output", "tag", "a"}),
             "--output tag: use --tag-output; a directory of this name is ./tag");
   EXPECT_EQ(ErrorOf({"---np", "2", "a"}), "unknown option ---np; did you mean --np?");
@@ -165,7 +171,8 @@ TEST(CommandLine, Mapping) {
   EXPECT_EQ(ErrorOf({"--map-by", "core:pe=0", "a"}),
             "--map-by core:pe=0: not a number of CPUs for each rank (1 to 1048576)");
   EXPECT_EQ(ErrorOf({"--map-by", "core:span", "a"}),
-            "--map-by core:span: \"span\" is neither pe=N nor oversubscribe");
+            "--map-by core:span: \"span\" is none of pe=N, oversubscribe, nooversubscribe, "
+            "hwtcpus");
   EXPECT_EQ(ErrorOf({"-rf", "a", "-rf", "b", "p"}), "-rf b: a rank file was given before (a)");
 }
 
@@ -218,13 +225,62 @@ TEST(CommandLine, Rest) {
   EXPECT_TRUE(line.dry_run);
   EXPECT_TRUE(line.request.oversubscribe);
   EXPECT_EQ(line.settings, (Words{"a.b.c=1", "d.e.f=2"}));
-  EXPECT_EQ(line.options.output_directory, "dir");
+  EXPECT_EQ(line.options.out_pattern, "dir/rank.%r.out");
+  EXPECT_EQ(line.options.err_pattern, "dir/rank.%r.err");
   EXPECT_TRUE(line.options.timestamp_output);
   EXPECT_EQ(line.request.ranks_per_host_max, 3u);
   EXPECT_EQ(ErrorOf({"--tag-output=yes", "a"}), "--tag-output takes no value");
   EXPECT_EQ(ErrorOf({"--param", "a.b.c", "p"}), "--param a.b.c: not name=value");
   EXPECT_EQ(ErrorOf({"--display", "maps", "p"}),
-            "--display maps: not one or several of plan, env, bindings");
+            "--display maps: not one or several of plan, allocation, env, bindings");
+}
+
+TEST(CommandLine, FilesOfWords) {
+  const Invocation line = Parse({"-v", "-configfile", "programs", ":", "-n", "3", "c"});
+  ASSERT_EQ(line.request.programs.size(), 3u);
+  EXPECT_EQ(line.request.programs[0].argv, (Words{"a", "one word"}));
+  EXPECT_EQ(line.request.programs[1].argv, Words{"b"});
+  EXPECT_EQ(line.request.programs[1].ranks, 2u);
+  EXPECT_EQ(line.request.programs[2].argv, Words{"c"});
+  EXPECT_EQ(Parse({"--app", "programs"}).request.programs.size(), 2u);
+  const Invocation options = Parse({"-file", "options", "a"});
+  EXPECT_EQ(options.request.programs[0].ranks, 3u);
+  EXPECT_EQ(options.request.programs[0].environment, Words{"A=b c"});
+  EXPECT_EQ(ErrorOf({"-configfile", "nowhere"}),
+            "-configfile nowhere: nowhere: No such file or directory");
+  EXPECT_EQ(ErrorOf({"-configfile", "programs", "c"}),
+            "-configfile programs: what follows such a file begins with a colon");
+  EXPECT_EQ(ErrorOf({"-file", "itself", "a"}),
+            "-file itself: these are more than 32 files of words");
+  EXPECT_EQ(ErrorOf({"-file", "open", "a"}), "-file open: a ' does not end");
+}
+
+TEST(CommandLine, WordsOfTheStandard) {
+  const Invocation line = Parse({"-n", "8", "-soft", "2:8:2", "-host", "n1", "-arch", "riscv64",
+                                 "-wdir", "/w", "-path", "/a:/b", "-initial-errhandler",
+                                 "mpi_errors_return", "-memory-alloc-kinds", "mpi,system", "a"});
+  const ProgramRequest& program = line.request.programs[0];
+  EXPECT_EQ(program.soft, (std::vector<SoftRange>{{2, 8, 2}}));
+  EXPECT_EQ(program.hosts[0].name, "n1");
+  EXPECT_EQ(program.arch, "riscv64");
+  EXPECT_EQ(program.wdir, "/w");
+  EXPECT_EQ(program.path, "/a:/b");
+  EXPECT_EQ(program.environment, (Words{"LAMINA_CORE_ERRORS_INITIAL_HANDLER=mpi_errors_return",
+                                        "LAMINA_CORE_MEMORY_ALLOC_KINDS=mpi,system"}));
+  EXPECT_EQ(ErrorOf({"-initial-errhandler", "mpi_errors_ignore", "a"}),
+            "-initial-errhandler mpi_errors_ignore: not one of mpi_errors_are_fatal, "
+            "mpi_errors_abort, mpi_errors_return");
+  EXPECT_EQ(ErrorOf({"-soft", "1:2:0", "a"}),
+            "-soft 1:2:0: \"1:2:0\" does not lead from its first number to its last");
+}
+
+TEST(CommandLine, FilesForOutput) {
+  EXPECT_EQ(Parse({"-outfile-pattern", "o.%r", "a"}).options.out_pattern, "o.%r");
+  EXPECT_EQ(Parse({"--output", "50%", "a"}).options.out_pattern, "50%%/rank.%r.out");
+  EXPECT_EQ(ErrorOf({"-errfile-pattern", "e.%x", "a"}),
+            "-errfile-pattern e.%x: %x is none of %r (rank), %h (host), %p (its number) and %%");
+  EXPECT_EQ(ErrorOf({"-errfile-pattern", "e%", "a"}),
+            "-errfile-pattern e%: % is none of %r (rank), %h (host), %p (its number) and %%");
 }
 
 TEST(OptionTable, NoNameIsTakenTwice) {
@@ -260,7 +316,7 @@ TEST(CommandLine, WordsAtRandom) {
       words.push_back(pieces[random() % pieces.size()]);
       if (random() % 10 == 0) words.back() += static_cast<char>(1 + random() % 255);
     }
-    Result<Invocation> line = ParseCommandLine(words);
+    Result<Invocation> line = ParseCommandLine(words, TextOf);
     if (!line.ok()) {
       EXPECT_FALSE(line.status().message().empty());
       continue;

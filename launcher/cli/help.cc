@@ -29,7 +29,8 @@ be any program, with MPI or without. Options end at its name: what follows it
 belongs to it. A name without a slash is looked up in PATH.
 
 A lone ":" separates programs that form one job with one MPI_COMM_WORLD. Ranks
-are numbered in the order written. -n, -H, --wdir and -x belong to the program
+are numbered in the order written. -n, -H, --wdir, --path, --soft, --arch, -x,
+--envlist, --initial-errhandler and --memory-alloc-kinds belong to the program
 they stand before; all other options hold for the whole job.
 
   mpiexec -n 4 ./solver input.dat

@@ -97,15 +97,20 @@ _lamina_mpiexec() {
     --param)
       compopt -o nospace
       COMPREPLY=($(compgen -S = -W "$(_lamina_ask info --names)" -- "$current")) ;;
-    --map-by) COMPREPLY=($(compgen -W "$places seq ppr: rankfile=" -- "$current")) ;;
+    --map-by) COMPREPLY=($(compgen -W "$places seq ppr: rankfile= :oversubscribe" -- "$current")) ;;
     --rank-by) COMPREPLY=($(compgen -W "$places" -- "$current")) ;;
     --bind-to) COMPREPLY=($(compgen -W 'none core socket numa l3cache hwthread' -- "$current")) ;;
-    --display) COMPREPLY=($(compgen -W 'plan env bindings' -- "$current")) ;;
+    --display) COMPREPLY=($(compgen -W 'plan allocation env bindings' -- "$current")) ;;
+    --initial-errhandler)
+      COMPREPLY=($(compgen -W 'mpi_errors_are_fatal mpi_errors_abort mpi_errors_return' -- \
+        "$current")) ;;
     --stdin) COMPREPLY=($(compgen -W '0 all none' -- "$current")) ;;
     --help|-h) COMPREPLY=($(compgen -W '@TOPICS@' -- "$current")) ;;
-    --wdir|--wd|--chdir|--output) COMPREPLY=($(compgen -d -- "$current")) ;;
-    --hostfile|--machinefile|-f|--rankfile|-rf) COMPREPLY=($(compgen -f -- "$current")) ;;
-    -x|--env) COMPREPLY=($(compgen -v -- "$current")) ;;
+    --wdir|--wd|--chdir|--output|--output-filename|--path)
+      COMPREPLY=($(compgen -d -- "$current")) ;;
+    --hostfile|--machinefile|-f|--default-hostfile|--rankfile|-rf|--configfile|--app|--file)
+      COMPREPLY=($(compgen -f -- "$current")) ;;
+    -x|--env|--envlist|--genvlist) COMPREPLY=($(compgen -v -- "$current")) ;;
     @WITH_VALUE@) ;;
     *)
       if [[ $current == -* ]]; then

@@ -50,7 +50,8 @@ int CheckPrograms(const Plan& plan) {
     const Environment own(app.environment);
     const std::string path =
         own.Get("PATH").value_or(job.Get("PATH").value_or(std::string(kDefaultPath)));
-    const ProgramCheck check = CheckProgram(app.argv.front(), app.wdir, path);
+    const ProgramCheck check =
+        CheckProgram(app.argv.front(), app.wdir, app.path.empty() ? path : app.path + ":" + path);
     if (check.exit_status == 0) continue;
     Say(check.message);
     return check.exit_status;
@@ -100,7 +101,9 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
   Advise(plan);
   // Only a dry run writes to standard output, which otherwise belongs to the program.
   FILE* stream = line.dry_run ? stdout : stderr;
-  const bool by_default = line.dry_run && !line.display.environment && !line.display.bindings;
+  const bool by_default = line.dry_run && !line.display.environment && !line.display.bindings &&
+                          !line.display.allocation;
+  if (line.display.allocation) fputs(ShowAllocation(*plan).c_str(), stream);
   if (line.display.plan || by_default) fputs(ShowPlan(*plan).c_str(), stream);
   if (line.display.environment) fputs(ShowEnvironment(*plan, environment).c_str(), stream);
   if (line.display.bindings && is_here)
@@ -112,14 +115,16 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
 }  // namespace
 
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context) {
-  Result<Invocation> line = ParseCommandLine(arguments);
+  Result<Invocation> line = ParseCommandLine(arguments, ReadWholeFile);
   if (!line.ok()) return Refuse(line.status());
   if (line->action == Invocation::Action::kHelp) return PrintHelp(line->topic);
   if (line->action == Invocation::Action::kVersion) return PrintVersion();
 
   std::vector<std::string> warnings;
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
-  for (const std::string& warning : warnings) Say("warning: " + warning);
+  const bool quiet = made.ok() && made->line.options.quiet;
+  for (const std::string& warning : warnings)
+    if (!quiet) Say("warning: " + warning);
   if (!made.ok()) return Refuse(made.status());
   Plan& plan = made->plan;
   if (plan.options.spawner == context.local_spawner)
@@ -127,7 +132,8 @@ int Mpiexec(std::span<const std::string> arguments, const CommandContext& contex
   const Result<Topology> topology =
       BindAndShow(made->line, made->machine, made->environment, &plan);
   if (!topology.ok()) return Refuse(topology.status());
-  for (const std::string& warning : plan.warnings) Say("warning: " + warning);
+  for (const std::string& warning : plan.warnings)
+    if (!quiet) Say("warning: " + warning);
   if (made->line.dry_run) return 0;
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);

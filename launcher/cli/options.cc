@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/cli/mapping_options.h"
+#include "launcher/plan/output_pattern.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -53,16 +55,70 @@ Status WorkingDirectory(Draft& draft, std::string_view value) {
   return {};
 }
 
-Status Timeout(Draft& draft, std::string_view value) {
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
-  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(seconds) ||
-      seconds < 0 || seconds > kTimeoutSecondsMax)
-    return Error(Code::kInvalid, "not a number of seconds (0 to %.0f; 0: no limit)",
-                 kTimeoutSecondsMax);
-  draft.line.options.timeout_ms = static_cast<std::uint64_t>(std::ceil(seconds * 1000));
+Status SearchPath(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no directory named");
+  draft.program.path = value;
   return {};
 }
+
+Status Soft(Draft& draft, std::string_view value) {
+  Result<std::vector<SoftRange>> ranges = ParseSoft(value);
+  if (!ranges.ok()) return std::move(ranges).status();
+  draft.program.soft = *std::move(ranges);
+  return {};
+}
+
+Status Architecture(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no architecture named");
+  draft.program.arch = value;
+  return {};
+}
+
+Status FileOfPrograms(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no file named");
+  draft.words_file = value;
+  draft.has_programs = true;
+  return {};
+}
+
+Status FileOfOptions(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no file named");
+  draft.words_file = value;
+  draft.has_programs = false;
+  return {};
+}
+
+// The library has a parameter for each of these two.
+Status InitialErrorHandler(Draft& draft, std::string_view value) {
+  for (const char* known : {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"})
+    if (value == known) {
+      draft.program.environment.push_back("LAMINA_CORE_ERRORS_INITIAL_HANDLER=" +
+                                          std::string(value));
+      return {};
+    }
+  return Error(Code::kInvalid,
+               "not one of mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return");
+}
+
+Status MemoryAllocKinds(Draft& draft, std::string_view value) {
+  draft.program.environment.push_back("LAMINA_CORE_MEMORY_ALLOC_KINDS=" + std::string(value));
+  return {};
+}
+
+Status Timeout(Draft& draft, std::string_view value) {
+  Result<std::uint64_t> timeout_ms = ParseTimeoutMs(value);
+  if (!timeout_ms.ok()) return std::move(timeout_ms).status();
+  draft.line.options.timeout_ms = *timeout_ms;
+  draft.line.timeout_given = true;
+  return {};
+}
+
+Status EventsAtTimeout(Draft& draft, std::string_view) {
+  draft.line.options.events_at_timeout = true;
+  return {};
+}
+
+Status OnePerHost(Draft& draft, std::string_view) { return PerHost(draft, "1"); }
 
 Status Hosts(Draft& draft, std::string_view value) {
   Result<std::vector<HostEntry>> hosts = ParseHostList(value);
@@ -80,134 +136,16 @@ Status HostFile(Draft& draft, std::string_view value) {
   return {};
 }
 
-template <class Enum>
-struct Word {
-  const char* word;
-  Enum value;
-};
-
-template <class Enum, std::size_t count>
-Status Choose(const Word<Enum> (&words)[count], std::string_view value, Enum* chosen) {
-  std::string known;
-  std::vector<std::string> candidates;
-  for (const Word<Enum>& word : words) {
-    if (value == word.word) {
-      *chosen = word.value;
-      return {};
-    }
-    known += (known.empty() ? "" : ", ") + std::string(word.word);
-    candidates.emplace_back(word.word);
-  }
-  const std::string near = Nearest(value, candidates);
-  if (!near.empty())
-    return Error(Code::kInvalid, "did you mean \"%s\"? One of: %s", near.c_str(), known.c_str());
-  return Error(Code::kInvalid, "not one of: %s", known.c_str());
-}
-
-constexpr Word<MapBy> kMapWords[] = {
-    {"slot", MapBy::kSlot},       {"node", MapBy::kNode}, {"numa", MapBy::kNuma},
-    {"socket", MapBy::kSocket},   {"core", MapBy::kCore}, {"hwthread", MapBy::kHwthread},
-    {"l3cache", MapBy::kL3cache}, {"seq", MapBy::kSeq},   {"host", MapBy::kNode},
-    {"package", MapBy::kSocket},
-};
-constexpr Word<MapBy> kObjectWords[] = {
-    {"node", MapBy::kNode},       {"numa", MapBy::kNuma}, {"socket", MapBy::kSocket},
-    {"l3cache", MapBy::kL3cache}, {"core", MapBy::kCore}, {"hwthread", MapBy::kHwthread},
-    {"package", MapBy::kSocket},
-};
-constexpr Word<MapBy> kRankWords[] = {
-    {"slot", MapBy::kSlot},         {"node", MapBy::kNode},       {"numa", MapBy::kNuma},
-    {"socket", MapBy::kSocket},     {"l3cache", MapBy::kL3cache}, {"core", MapBy::kCore},
-    {"hwthread", MapBy::kHwthread}, {"fill", MapBy::kSlot},       {"package", MapBy::kSocket},
-};
-constexpr Word<BindTo> kBindWords[] = {
-    {"none", BindTo::kNone},      {"core", BindTo::kCore},       {"socket", BindTo::kSocket},
-    {"numa", BindTo::kNuma},      {"l3cache", BindTo::kL3cache}, {"hwthread", BindTo::kHwthread},
-    {"package", BindTo::kSocket}, {"default", BindTo::kDefault},
-};
-
-Status RankFile(Draft& draft, std::string_view value) {
+Status DefaultHostFile(Draft& draft, std::string_view value) {
   if (value.empty()) return Error(Code::kInvalid, "no file named");
-  if (!draft.line.rank_file_path.empty())
-    return Error(Code::kInvalid, "a rank file was given before (%s)",
-                 draft.line.rank_file_path.c_str());
-  draft.line.rank_file_path = value;
-  draft.line.request.mapping.map_by = MapBy::kRankfile;
+  draft.line.default_host_file_path = value;
   return {};
 }
 
-Status CpusPerRank(Draft& draft, std::string_view value) {
-  const std::optional<std::int64_t> cpus = ParseInteger(value);
-  if (!cpus || *cpus < 1 || *cpus > kSlotsMax)
-    return Error(Code::kInvalid, "not a number of CPUs for each rank (1 to %u)", kSlotsMax);
-  draft.line.request.mapping.cpus_per_rank = static_cast<std::uint32_t>(*cpus);
-  return {};
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
-
-// Takes "N:OBJECT" of ppr:N:OBJECT.
-Status MapPerObject(Draft& draft, std::string_view number, std::string_view object) {
-  const std::optional<std::int64_t> ranks = ParseInteger(number);
-  if (!ranks || *ranks < 1 || *ranks > kSlotsMax)
-    return Error(Code::kInvalid, "expected ppr:N:OBJECT, N ranks for each OBJECT of a host");
-  MapBy map_by = MapBy::kNode;
-  if (Status status = Choose(kObjectWords, object, &map_by); !status.ok()) return status;
-  Mapping& mapping = draft.line.request.mapping;
-  mapping.map_by = map_by;
-  mapping.ranks_per_object = static_cast<std::uint32_t>(*ranks);
-  return {};
-}
-
-// Takes what may follow after a colon: pe=N and oversubscribe, as other launchers have it.
-Status MapModifier(Draft& draft, std::string_view modifier) {
-  const std::string word = LowerCase(modifier);
-  if (word == "oversubscribe") {
-    draft.line.request.oversubscribe = true;
-    return {};
-  }
-  if (word.starts_with("pe=")) return CpusPerRank(draft, modifier.substr(3));
-  return Error(Code::kInvalid, "\"%s\" is neither pe=N nor oversubscribe", word.c_str());
-}
-
-Status Map(Draft& draft, std::string_view value) {
-  if (value.starts_with("rankfile=")) return RankFile(draft, value.substr(9));
-  if (value.starts_with("rankfile:file=")) return RankFile(draft, value.substr(14));
-  std::vector<std::string_view> words = Split(value, ':');
-  std::size_t next = 1;
-  Status status;
-  if (words[0] == "ppr") {
-    next = 3;
-    status = words.size() < 3
-                 ? Error(Code::kInvalid, "expected ppr:N:OBJECT, N ranks for each OBJECT of a host")
-                 : MapPerObject(draft, words[1], words[2]);
-  } else {
-    status = Choose(kMapWords, words[0], &draft.line.request.mapping.map_by);
-  }
-  for (; status.ok() && next < words.size(); ++next) status = MapModifier(draft, words[next]);
-  return status;
-}
-
-Status RankBy(Draft& draft, std::string_view value) {
-  MapBy rank_by = MapBy::kSlot;
-  Status status = Choose(kRankWords, value, &rank_by);
-  if (status.ok()) draft.line.request.mapping.rank_by = rank_by;
-  return status;
-}
-
-Status Bind(Draft& draft, std::string_view value) {
-  return Choose(kBindWords, value, &draft.line.request.mapping.bind_to);
-}
-
-Status Oversubscribe(Draft& draft, std::string_view) {
-  draft.line.request.oversubscribe = true;
-  return {};
-}
+Status MapByNode(Draft& draft, std::string_view) { return Map(draft, "node"); }
+Status MapBySlot(Draft& draft, std::string_view) { return Map(draft, "slot"); }
+Status MapBySocket(Draft& draft, std::string_view) { return Map(draft, "socket"); }
+Status MapByCore(Draft& draft, std::string_view) { return Map(draft, "core"); }
 
 Status TagOutput(Draft& draft, std::string_view) {
   draft.line.options.tag_output = true;
@@ -225,7 +163,23 @@ Status OutputDirectory(Draft& draft, std::string_view value) {
   if (value == "tag" || value == "timestamp")
     return Error(Code::kInvalid, "use --%s-output; a directory of this name is ./%s",
                  std::string(value).c_str(), std::string(value).c_str());
-  draft.line.options.output_directory = value;
+  draft.line.options.out_pattern = LiteralPattern(value) + "/rank.%r.out";
+  draft.line.options.err_pattern = LiteralPattern(value) + "/rank.%r.err";
+  return {};
+}
+
+Status OutputPattern(Draft& draft, std::string_view value) {
+  draft.line.options.out_pattern = value;
+  return CheckPattern(value);
+}
+
+Status ErrorPattern(Draft& draft, std::string_view value) {
+  draft.line.options.err_pattern = value;
+  return CheckPattern(value);
+}
+
+Status MergeErrors(Draft& draft, std::string_view) {
+  draft.line.options.merge_errors = true;
   return {};
 }
 
@@ -267,6 +221,23 @@ Status JobVariable(Draft& draft, std::string_view value) {
   return {};
 }
 
+// Takes names with commas between them.
+Status ListVariables(std::string_view names, std::vector<std::string>* variables) {
+  for (const std::string_view name : Split(names, ',')) {
+    if (!IsVariableName(name)) return Error(Code::kInvalid, "not NAME,NAME,...");
+    variables->emplace_back(name);
+  }
+  return {};
+}
+
+Status ProgramVariables(Draft& draft, std::string_view value) {
+  return ListVariables(value, &draft.program.environment);
+}
+
+Status JobVariables(Draft& draft, std::string_view value) {
+  return ListVariables(value, &draft.line.job_environment);
+}
+
 Status Parameter(Draft& draft, std::string_view value) {
   const std::size_t equals = value.find('=');
   if (equals == std::string_view::npos || equals == 0)
@@ -277,20 +248,24 @@ Status Parameter(Draft& draft, std::string_view value) {
 
 Status Show(Draft& draft, std::string_view value) {
   for (const std::string_view word : Split(value, ',')) {
-    if (word == "plan") {
+    if (word == "plan" || word == "map") {
       draft.line.display.plan = true;
+    } else if (word == "allocation") {
+      draft.line.display.allocation = true;
     } else if (word == "env") {
       draft.line.display.environment = true;
     } else if (word == "bindings") {
       draft.line.display.bindings = true;
     } else {
-      return Error(Code::kInvalid, "not one or several of plan, env, bindings");
+      return Error(Code::kInvalid, "not one or several of plan, allocation, env, bindings");
     }
   }
   return {};
 }
 
 Status ShowBindings(Draft& draft, std::string_view) { return Show(draft, "bindings"); }
+Status ShowMap(Draft& draft, std::string_view) { return Show(draft, "plan"); }
+Status ShowAllocated(Draft& draft, std::string_view) { return Show(draft, "allocation"); }
 
 Status DryRun(Draft& draft, std::string_view) {
   draft.line.dry_run = true;
@@ -299,6 +274,11 @@ Status DryRun(Draft& draft, std::string_view) {
 
 Status Verbose(Draft& draft, std::string_view) {
   ++draft.line.options.verbosity;
+  return {};
+}
+
+Status Quiet(Draft& draft, std::string_view) {
+  draft.line.options.quiet = true;
   return {};
 }
 
@@ -316,7 +296,7 @@ Status Help(Draft& draft, std::string_view value) {
 Status Nothing(Draft&, std::string_view) { return {}; }
 
 constexpr Option kOptions[] = {
-    {{"-n", "-np", "-c", "--np", "--ntasks"},
+    {{"-n", "-np", "-c", "--n", "--np", "--ntasks"},
      "N",
      Topic::kLaunching,
      "Start N ranks of the program. Without it a single program gets one rank for every slot.",
@@ -326,11 +306,50 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Start the program's ranks in DIR instead of the current directory.",
      WorkingDirectory},
+    {{"--path"},
+     "DIR[:DIR]...",
+     Topic::kLaunching,
+     "Look for the program in these directories before PATH.",
+     SearchPath},
+    {{"--soft"},
+     "NUMBERS",
+     Topic::kLaunching,
+     "Be content with the largest of these numbers of ranks for which there is room: 2,4:16:4 "
+     "stands for 2, 4, 8, 12 and 16.",
+     Soft},
+    {{"--arch"},
+     "NAME",
+     Topic::kLaunching,
+     "Insist on an architecture, as `uname -m` names it.",
+     Architecture},
+    {{"--configfile", "--app"},
+     "FILE",
+     Topic::kLaunching,
+     "Read programs with their options from FILE, one a line.",
+     FileOfPrograms},
+    {{"--file"}, "FILE", Topic::kLaunching, "Read further options from FILE.", FileOfOptions},
+    {{"--initial-errhandler"},
+     "NAME",
+     Topic::kLaunching,
+     "What MPI errors do to this program before it says otherwise: mpi_errors_are_fatal "
+     "(default), mpi_errors_abort or mpi_errors_return.",
+     InitialErrorHandler},
+    {{"--memory-alloc-kinds"},
+     "KINDS",
+     Topic::kLaunching,
+     "Ask for these kinds of memory; the program finds those it gets in mpi_memory_alloc_kinds.",
+     MemoryAllocKinds},
     {{"--timeout"},
      "SECONDS",
      Topic::kLaunching,
-     "End the job after SECONDS (fractions allowed) with exit status 124.",
+     "End the job after SECONDS (fractions allowed) with exit status 124, and say which rank is in "
+     "which call. The variable MPIEXEC_TIMEOUT says the same.",
      Timeout},
+    {{"--get-stack-traces", "--report-state-on-timeout"},
+     "",
+     Topic::kLaunching,
+     "At a timeout also say what each rank did last.",
+     EventsAtTimeout},
     {{"--dry-run", "--do-not-launch"},
      "",
      Topic::kLaunching,
@@ -347,6 +366,11 @@ constexpr Option kOptions[] = {
      Topic::kHosts,
      "Read the hosts from FILE: one a line, with slots=N and more (--help hosts).",
      HostFile},
+    {{"--default-hostfile"},
+     "FILE",
+     Topic::kHosts,
+     "The same where neither options nor a batch system name hosts.",
+     DefaultHostFile},
     {{"--agent"},
      "COMMAND",
      Topic::kHosts,
@@ -359,22 +383,33 @@ constexpr Option kOptions[] = {
      "Who starts processes: local, ssh, exec, slurm, pbs, bproc. `lamina info --spawners` tells "
      "which can and which one would be taken, and why.",
      SpawnerNamed},
-    {{"--ppn", "--npernode", "-N", "--ntasks-per-node"},
+    {{"--ppn", "--npernode", "-N", "--ntasks-per-node", "--perhost"},
      "N",
      Topic::kHosts,
      "At most N ranks on each host.",
      PerHost},
+    {{"--pernode"}, "", Topic::kHosts, "One rank on each host.", OnePerHost},
     {{"--oversubscribe"},
      "",
      Topic::kHosts,
      "Allow more ranks than slots where slots were given as a number.",
      Oversubscribe},
+    {{"--nooversubscribe", "--no-oversubscribe"},
+     "",
+     Topic::kHosts,
+     "Refuse more ranks than slots, also where slots are the CPUs that were found.",
+     NeverOversubscribe},
     {{"--map-by"},
      "WHAT",
      Topic::kBinding,
      "Order of places: slot (default), node, numa, socket, l3cache, core, hwthread; seq; "
-     "rankfile=FILE; ppr:N:OBJECT for N ranks on each. \":pe=N\" may follow.",
+     "rankfile=FILE; ppr:N:OBJECT for N ranks on each. \":pe=N\", \":oversubscribe\", "
+     "\":nooversubscribe\" and \":hwtcpus\" may follow.",
      Map},
+    {{"--bynode"}, "", Topic::kBinding, "The same as --map-by node.", MapByNode},
+    {{"--byslot"}, "", Topic::kBinding, "The same as --map-by slot.", MapBySlot},
+    {{"--bysocket"}, "", Topic::kBinding, "The same as --map-by socket.", MapBySocket},
+    {{"--bycore"}, "", Topic::kBinding, "The same as --map-by core.", MapByCore},
     {{"--rank-by"},
      "WHAT",
      Topic::kBinding,
@@ -384,8 +419,19 @@ constexpr Option kOptions[] = {
     {{"--bind-to"},
      "WHAT",
      Topic::kBinding,
-     "Keep each rank on one: none, core, socket, numa, l3cache or hwthread.",
+     "Keep each rank on one: none, core, socket, numa, l3cache or hwthread. "
+     "\":overload-allowed\" may follow and changes nothing.",
      Bind},
+    {{"--cpu-set"},
+     "LIST",
+     Topic::kBinding,
+     "Keep the job to these CPUs of each host, numbered as the kernel does: 0-3,8.",
+     CpuSetOption},
+    {{"--use-hwthread-cpus"},
+     "",
+     Topic::kBinding,
+     "Count hardware threads instead of cores where ranks get CPUs.",
+     HwthreadsAreCpus},
     {{"--cpus-per-rank", "--cpus-per-proc", "--cpus-per-task"},
      "N",
      Topic::kBinding,
@@ -397,7 +443,7 @@ constexpr Option kOptions[] = {
      "The same as --map-by rankfile=FILE: lines \"rank 0=host slot=0-3\".",
      RankFile},
     {{"--report-bindings"}, "", Topic::kBinding, "The same as --display bindings.", ShowBindings},
-    {{"--tag-output", "-l"},
+    {{"--tag-output", "-l", "--prepend-rank"},
      "",
      Topic::kOutput,
      "Begin every line with the rank it comes from: \"[rank 3] \".",
@@ -407,11 +453,23 @@ constexpr Option kOptions[] = {
      Topic::kOutput,
      "Begin every line with the time of day.",
      TimestampOutput},
-    {{"--output"},
+    {{"--output", "--output-filename"},
      "DIR",
      Topic::kOutput,
      "Write each rank's output to DIR/rank.N.out and DIR/rank.N.err instead of showing it.",
      OutputDirectory},
+    {{"--outfile-pattern"},
+     "FILE",
+     Topic::kOutput,
+     "Write standard output to FILE, in whose name %r is the rank, %h its host and %p the host's "
+     "number.",
+     OutputPattern},
+    {{"--errfile-pattern"}, "FILE", Topic::kOutput, "The same for standard error.", ErrorPattern},
+    {{"--merge-stderr-to-stdout"},
+     "",
+     Topic::kOutput,
+     "Let standard error of ranks go where their standard output goes.",
+     MergeErrors},
     {{"--stdin"},
      "RANK|all|none",
      Topic::kOutput,
@@ -420,8 +478,15 @@ constexpr Option kOptions[] = {
     {{"-x", "--env"},
      "NAME[=VALUE]",
      Topic::kEnvironment,
-     "Set a variable for this program's ranks; without =VALUE as it is here. May be repeated.",
+     "Set a variable for this program's ranks; without =VALUE as it is here; 'OMP_*' means all "
+     "that "
+     "begin so. May be repeated.",
      ProgramVariable},
+    {{"--envlist"},
+     "NAME,...",
+     Topic::kEnvironment,
+     "The same as -x NAME for several.",
+     ProgramVariables},
     {{"-env"},
      "NAME VALUE",
      Topic::kEnvironment,
@@ -432,16 +497,28 @@ constexpr Option kOptions[] = {
      Topic::kEnvironment,
      "Set a variable for all programs of the job; NAME=VALUE is understood too.",
      JobVariable},
+    {{"--genvlist"},
+     "NAME,...",
+     Topic::kEnvironment,
+     "Hand these variables of mpiexec to all programs, as happens anyway.",
+     JobVariables},
     {{"--param"},
      "NAME=VALUE",
      Topic::kParams,
      "Set a parameter of Lamina (lamina info --params lists them). May be repeated.",
      Parameter},
     {{"--display"},
-     "plan|env|bindings",
+     "plan|allocation|env|bindings",
      Topic::kGeneral,
      "Print what was decided before starting; several separated by commas.",
      Show},
+    {{"--display-map"}, "", Topic::kGeneral, "The same as --display plan.", ShowMap},
+    {{"--display-allocation"},
+     "",
+     Topic::kGeneral,
+     "The same as --display allocation: hosts and slots.",
+     ShowAllocated},
+    {{"-q", "--quiet"}, "", Topic::kGeneral, "Leave out warnings and hints.", Quiet},
     {{"-v", "--verbose"},
      "",
      Topic::kGeneral,
@@ -454,35 +531,6 @@ constexpr Option kOptions[] = {
      Topic::kGeneral,
      "Accepted and ignored: root may run programs here like anybody else.",
      Nothing},
-};
-
-struct Advice {
-  const char* name;
-  const char* advice;
-};
-
-constexpr std::string_view kUseParam =
-    "that sets parameters of another MPI; Lamina's are set by --param NAME=VALUE and listed by "
-    "`lamina info --params`";
-
-constexpr Advice kForeign[] = {
-    {"mca", kUseParam.data()},
-    {"gmca", kUseParam.data()},
-    {"omca", kUseParam.data()},
-    {"pmca", kUseParam.data()},
-    {"prtemca", kUseParam.data()},
-    {"pmixmca", kUseParam.data()},
-    {"ssi", kUseParam.data()},
-    {"genvall", "all variables are passed on anyway; leave it out"},
-    {"envall", "all variables are passed on anyway; leave it out"},
-    {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
-    {"nooversubscribe", "more ranks than the slots that you name are refused anyway; leave it out"},
-    {"no-oversubscribe",
-     "more ranks than the slots that you name are refused anyway; leave it out"},
-    {"output-filename", "use --output DIR: files DIR/rank.N.out and DIR/rank.N.err"},
-    {"launcher", "the spawner is chosen by --spawner NAME"},
-    {"bootstrap", "the spawner is chosen by --spawner NAME"},
-    {"prefix", "the installation finds itself; for other hosts write prefix= in the host file"},
 };
 
 std::string_view WithoutDashes(std::string_view name) {
@@ -502,15 +550,19 @@ const Option* FindOption(std::string_view name) {
       if (known != nullptr && name == known) return &option;
   for (const Option& option : kOptions)
     for (const char* known : option.names)
-      // Single letters take one dash only, so "--n" is no option.
+      // A single letter takes one dash only, unless the table has it with two.
       if (known != nullptr && word.size() > 1 && WithoutDashes(known) == word) return &option;
   return nullptr;
 }
 
-std::string_view ForeignAdvice(std::string_view name) {
-  for (const Advice& advice : kForeign)
-    if (WithoutDashes(name) == advice.name) return advice.advice;
-  return {};
+Result<std::uint64_t> ParseTimeoutMs(std::string_view text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(seconds) ||
+      seconds < 0 || seconds > kTimeoutSecondsMax)
+    return Error(Code::kInvalid, "not a number of seconds (0 to %.0f; 0: no limit)",
+                 kTimeoutSecondsMax);
+  return static_cast<std::uint64_t>(std::ceil(seconds * 1000));
 }
 
 std::vector<std::string> OptionNames() {

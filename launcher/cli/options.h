@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace lamina::launcher {
 struct Draft {
   Invocation line;
   ProgramRequest program;  // the one whose options are being read
+  // Words that are to be read in the place of the option just taken; "": none. The file has whole
+  // programs or only options of this one.
+  std::string words_file;
+  bool has_programs = false;
 };
 
 enum class Topic { kLaunching, kHosts, kBinding, kOutput, kEnvironment, kParams, kGeneral };
@@ -38,8 +43,8 @@ std::span<const Option> Options();
 // Returns the row that goes by `name` (dashes included), or null.
 const Option* FindOption(std::string_view name);
 
-// Returns what to do instead of an option that only other launchers have, or "".
-std::string_view ForeignAdvice(std::string_view name);
+// Understands a number of seconds, for --timeout and MPIEXEC_TIMEOUT.
+Result<std::uint64_t> ParseTimeoutMs(std::string_view text);
 
 // Returns all names as they are written, for "did you mean".
 std::vector<std::string> OptionNames();

@@ -2,6 +2,7 @@
 #include "launcher/cli/prepare.h"
 
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <utility>
 
+#include "launcher/cli/options.h"
 #include "launcher/cli/settings.h"
 #include "launcher/plan/bind.h"
 #include "launcher/plan/place.h"
@@ -21,16 +23,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-Result<std::string> ReadWholeFile(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0)
-    return SystemError(Code::kNotFound, errno, "%s", path.c_str());
-  if (S_ISDIR(status.st_mode)) return Error(Code::kInvalid, "%s: it is a directory", path.c_str());
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return SystemError(Code::kDenied, errno, "%s", path.c_str());
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 // ppr needs to know how many objects a host has; this machine's count stands for all.
 Status CountMappedObjects(Request* request) {
@@ -65,8 +57,18 @@ Result<std::vector<HostEntry>> ReadHostFile(const std::string& path,
   return std::move(*first).Within("cannot read the host file");
 }
 
-// "NAME" becomes "NAME=value as it is here"; a name that is not set here is left out with a
-// warning.
+// Returns the variables whose names begin with what stands before the '*' of `pattern`.
+std::vector<std::string> Matching(std::string_view pattern, const Environment& environment) {
+  const std::string_view beginning = pattern.substr(0, pattern.find('*'));
+  std::vector<std::string> found;
+  for (const std::string& assignment : environment.Assignments())
+    if (assignment.starts_with(beginning) && assignment.find('=') >= beginning.size())
+      found.push_back(assignment);
+  return found;
+}
+
+// "NAME" becomes "NAME=value as it is here", and "NAME*" all that begin so; a name that is not set
+// here is left out with a warning.
 std::vector<std::string> Resolve(const std::vector<std::string>& variables,
                                  const Environment& environment,
                                  std::vector<std::string>* warnings) {
@@ -74,6 +76,9 @@ std::vector<std::string> Resolve(const std::vector<std::string>& variables,
   for (const std::string& variable : variables) {
     if (variable.find('=') != std::string::npos) {
       resolved.push_back(variable);
+    } else if (variable.ends_with('*')) {
+      for (std::string& found : Matching(variable, environment))
+        resolved.push_back(std::move(found));
     } else if (const auto value = environment.Get(variable)) {
       resolved.push_back(variable + "=" + *value);
     } else {
@@ -117,6 +122,28 @@ std::vector<std::string> JobEnvironment(const Invocation& line, const param::Set
   return job.Assignments();
 }
 
+// What an option says wins over the variable.
+Status ReadTimeout(const Environment& environment, Invocation* line) {
+  const std::optional<std::string> seconds = environment.Get("MPIEXEC_TIMEOUT");
+  if (!seconds || line->timeout_given) return {};
+  Result<std::uint64_t> timeout_ms = ParseTimeoutMs(*seconds);
+  if (!timeout_ms.ok())
+    return std::move(timeout_ms).status().Within("environment MPIEXEC_TIMEOUT=" + *seconds);
+  line->options.timeout_ms = *timeout_ms;
+  return {};
+}
+
+Status CheckArchitectures(const Request& request) {
+  utsname machine{};
+  if (uname(&machine) != 0) return {};
+  for (const ProgramRequest& program : request.programs)
+    if (!program.arch.empty() && program.arch != machine.machine)
+      return Error(Code::kUnsupported,
+                   "--arch %s: this node is %s, and a job has nodes of one architecture",
+                   program.arch.c_str(), machine.machine);
+  return {};
+}
+
 bool NeedsAddresses(const Request& request) {
   const auto numeric = [](const HostEntry& host) {
     return host.name.find_first_not_of("0123456789.") == std::string::npos ||
@@ -156,6 +183,18 @@ std::vector<std::string> NamedHosts(const Request& request) {
   for (const RankfileEntry& rank : request.rankfile)
     if (!rank.host.starts_with('+')) names.push_back(rank.host);
   return names;
+}
+
+// Uses --default-hostfile where the user names no hosts and no batch system does.
+Status UseDefaultHostFile(const param::Settings& settings, const CommandContext& context,
+                          Invocation* line) {
+  if (line->default_host_file_path.empty() || !line->host_file_path.empty() ||
+      !NamedHosts(line->request).empty() || !line->rank_file_path.empty())
+    return {};
+  Result<std::string> spawner = ChooseSpawner(settings, context);
+  if (!spawner.ok()) return std::move(spawner).status();
+  if (*spawner == context.local_spawner) line->host_file_path = line->default_host_file_path;
+  return {};
 }
 
 // Returns another spawner if the local one would do but other hosts than this machine are named.
@@ -258,6 +297,16 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
 Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
                             std::vector<std::string>* warnings) {
   Preparation made;
+Result<std::string> ReadWholeFile(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0)
+    return SystemError(Code::kNotFound, errno, "%s", path.c_str());
+  if (S_ISDIR(status.st_mode)) return Error(Code::kInvalid, "%s: it is a directory", path.c_str());
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return SystemError(Code::kDenied, errno, "%s", path.c_str());
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
   made.line = std::move(line);
   made.environment = OutsideOfJobs(outer.environment);
   made.installation = ThisInstallation();
@@ -271,6 +320,10 @@ Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
   if (!made.line.host_file_path.empty()) {
     Result<std::vector<HostEntry>> hosts =
         ReadHostFile(made.line.host_file_path, made.installation, made.environment);
+  if (Status status = ReadTimeout(made.environment, &made.line); !status.ok()) return status;
+  if (Status status = CheckArchitectures(request); !status.ok()) return status;
+  if (Status status = UseDefaultHostFile(made.settings, context, &made.line); !status.ok())
+    return status;
     if (!hosts.ok()) return std::move(hosts).status();
     request.host_file = *std::move(hosts);
     for (std::string& sentence : UnknownKeys(request.host_file))
@@ -283,8 +336,13 @@ Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
   made.machine = ThisMachine(NeedsAddresses(request));
   Result<Plan> plan = Decide(made.line, request, made.machine, made.settings, context, warnings);
   if (!plan.ok()) return std::move(plan).status();
+  Status kept;
+  if (const std::string& cpus = request.mapping.cpu_set; !cpus.empty())
+    kept = KeepToCpus(cpus).Within("--cpu-set " + cpus);
   made.plan = *std::move(plan);
   return made;
 }
+  // Only the hosts of ranks need to have these CPUs, and shepherds ask for those of others.
+  if (plan->options.spawner == context.local_spawner && !kept.ok()) return kept;
 
 }  // namespace lamina::launcher

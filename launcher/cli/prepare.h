@@ -28,6 +28,9 @@ struct Preparation {
   Plan plan;
 };
 
+// Reads the whole of a file, for ParseCommandLine. kNotFound and kDenied say why it cannot.
+Result<std::string> ReadWholeFile(const std::string& path);
+
 // `line` is of an Invocation with action kRun. Appends to `warnings` what the user should be told
 // whatever comes of it. The message of an error is for the user as it is.
 Result<Preparation> Prepare(Invocation line, const CommandContext& outer,

@@ -14,7 +14,7 @@ Plan Two(const std::string& cpuset, const std::string& variable) {
   plan.hosts.push_back({});
   plan.hosts[0].name = "node07";
   plan.hosts[0].cpus = 8;
-  plan.apps.push_back({{"./solver"}, {}, "", 2});
+  plan.apps.push_back({{"./solver"}, {}, "", "", 2});
   plan.ranks.resize(2);
   plan.ranks[1].rank = 1;
   for (RankPlan& rank : plan.ranks) rank.cpuset = cpuset;

@@ -237,7 +237,8 @@ std::vector<CpuSet> Deal(const Binding& binding, const Layout& layout, const Cpu
   const bool per_object = mapping.ranks_per_object != 0;
   const bool in_domains = kind != BindTo::kNone;
   const std::vector<CpuSet>& domains = in_domains ? Kind(layout, kind) : machine;
-  bool by_hwthread = binding.to == BindTo::kHwthread || kind == BindTo::kHwthread;
+  bool by_hwthread =
+      binding.to == BindTo::kHwthread || kind == BindTo::kHwthread || mapping.hwthreads_are_cpus;
   const bool counted = mapping.cpus_per_rank != 0;
   if (counted && !by_hwthread) {
     // Every thread gets a whole core if there are enough, else a hardware thread.

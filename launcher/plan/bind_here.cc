@@ -10,6 +10,9 @@
 namespace lamina::launcher {
 
 Status BindHere(std::uint32_t host, Plan* plan) {
+  if (!plan->mapping.cpu_set.empty())
+    if (Status status = KeepToCpus(plan->mapping.cpu_set); !status.ok())
+      return std::move(status).Within("--cpu-set");
   const Binding binding = ChooseBinding(*plan, host, ThisMachine(false));
   if (binding.to == BindTo::kNone) return {};
   Result<Topology> topology = LoadTopology();

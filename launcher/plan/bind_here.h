@@ -10,8 +10,9 @@
 
 namespace lamina::launcher {
 
-// `host` is the index of this machine in the plan. A topology is loaded only if something is to be
-// bound. It fails as BindRanks does.
+// `host` is the index of this machine in the plan. This process keeps to the plan's set of CPUs
+// from then on. A topology is loaded only if something is to be bound. It fails as BindRanks and
+// KeepToCpus do.
 Status BindHere(std::uint32_t host, Plan* plan);
 
 }  // namespace lamina::launcher

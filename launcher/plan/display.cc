@@ -46,8 +46,11 @@ std::string OutputSentence(const RunOptions& options) {
       sentence += Format("rank %u", options.stdin_rank);
       break;
   }
-  sentence += options.output_directory.empty() ? ", output here"
-                                               : ", output to files in " + options.output_directory;
+  sentence += options.out_pattern.empty() ? ", output here" : ", output to " + options.out_pattern;
+  if (options.merge_errors)
+    sentence += " with errors";
+  else if (!options.err_pattern.empty())
+    sentence += ", errors to " + options.err_pattern;
   if (options.tag_output) sentence += ", tagged";
   if (options.timestamp_output) sentence += ", with time";
   return sentence;
@@ -212,6 +215,19 @@ std::string ShowPlan(const Plan& plan) {
   if (plan.options.timeout_ms != 0)
     text += Format("  at most %.3f s\n", static_cast<double>(plan.options.timeout_ms) / 1000);
   text += "  started by " + plan.options.spawner + "\n";
+  return text;
+}
+
+std::string ShowAllocation(const Plan& plan) {
+  std::string text =
+      Format("allocation: %zu host%s, %u slot%s\n", plan.hosts.size(), PluralOf(plan.hosts.size()),
+             plan.universe_slots, PluralOf(plan.universe_slots));
+  for (const Host& host : plan.hosts) {
+    text += Format("  host %s: %u slot%s", host.name.c_str(), host.slots, PluralOf(host.slots));
+    if (host.slots_max != 0) text += Format(", at most %u", host.slots_max);
+    if (host.cpus != 0) text += Format(", %u CPU%s", host.cpus, PluralOf(host.cpus));
+    text += host.schedulable ? "\n" : ", kept free (schedule=no)\n";
+  }
   return text;
 }
 

@@ -14,6 +14,9 @@ namespace lamina::launcher {
 // Returns programs, hosts, which rank runs where, and why.
 std::string ShowPlan(const Plan& plan);
 
+// Returns the hosts that the job may use, with their slots.
+std::string ShowAllocation(const Plan& plan);
+
 // Returns what ranks get that differs from `own`, the launcher's environment: "+ NAME=value", "-
 // NAME".
 std::string ShowEnvironment(const Plan& plan, const Environment& own);

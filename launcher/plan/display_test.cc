@@ -15,7 +15,7 @@ Plan Ranks(std::uint32_t count) {
   plan.hosts.push_back({});
   plan.hosts[0].name = "node07";
   plan.hosts[0].slots = 16;
-  plan.apps.push_back({{"./solver", "input file"}, {}, "", count});
+  plan.apps.push_back({{"./solver", "input file"}, {}, "", "", count});
   for (std::uint32_t i = 0; i < count; ++i) {
     RankPlan rank;
     rank.rank = i;
@@ -111,7 +111,7 @@ TEST(ShowBindingsElsewhere, WhatWillBeDone) {
 TEST(ShowPlan, Everything) {
   Plan plan = Ranks(3);
   plan.apps[0].ranks = 1;
-  plan.apps.push_back({{"./worker"}, {}, "/scratch", 2});
+  plan.apps.push_back({{"./worker"}, {}, "/scratch", "", 2});
   plan.ranks[1].app = plan.ranks[2].app = 1;
   plan.ranks[2].host = 1;
   plan.ranks[2].sharing = Sharing::kShared;

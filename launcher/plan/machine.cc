@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <memory>
@@ -112,6 +113,37 @@ Machine ThisMachine(bool with_addresses) {
   machine.processes_max = ProcessesMax();
   if (with_addresses) machine.addresses = OwnAddresses();
   return machine;
+}
+
+Status KeepToCpus(std::string_view list) {
+  constexpr std::size_t kCpusMax = 1 << 20;
+  if (CountOfList(list) == 0)
+    return Error(Code::kInvalid, "\"%.*s\" is no list of CPUs like 0-3,8",
+                 static_cast<int>(list.size()), list.data());
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(kCpusMax),
+                                                             [](cpu_set_t* s) { CPU_FREE(s); });
+  const std::size_t bytes = CPU_ALLOC_SIZE(kCpusMax);
+  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> allowed(CPU_ALLOC(kCpusMax),
+                                                                 [](cpu_set_t* s) { CPU_FREE(s); });
+  CPU_ZERO_S(bytes, set.get());
+  CPU_ZERO_S(bytes, allowed.get());
+  if (sched_getaffinity(0, bytes, allowed.get()) != 0)
+    return SystemError(Code::kInternal, errno, "cannot ask for the CPUs of this process");
+  for (const std::string_view piece : Split(list, ',')) {
+    const std::size_t dash = piece.find('-');
+    const std::int64_t first = ParseInteger(piece.substr(0, dash)).value_or(0);
+    const std::int64_t last =
+        dash == piece.npos ? first : ParseInteger(piece.substr(dash + 1)).value_or(0);
+    for (auto cpu = static_cast<std::size_t>(first); cpu <= static_cast<std::size_t>(last); ++cpu) {
+      if (CPU_ISSET_S(cpu, bytes, allowed.get()) == 0)
+        return Error(Code::kInvalid, "this process may not run on CPU %zu", cpu);
+      CPU_SET_S(cpu, bytes, set.get());
+    }
+  }
+  if (sched_setaffinity(0, bytes, set.get()) != 0)
+    return SystemError(Code::kDenied, errno, "cannot keep to CPUs %.*s",
+                       static_cast<int>(list.size()), list.data());
+  return {};
 }
 
 bool IsThisMachineSurely(std::string_view host, const Machine& machine) {

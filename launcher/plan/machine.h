@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/status.h"
+
 namespace lamina::launcher {
 
 struct Machine {
@@ -22,6 +24,10 @@ struct Machine {
 // With `with_addresses` it also lists the interfaces' addresses, which are wanted only if a host is
 // given by number.
 Machine ThisMachine(bool with_addresses);
+
+// Keeps this process, and those it starts, to the CPUs of a list like "0-3,8", numbered as the
+// kernel does. kInvalid: it is no such list, or this process may not run on all of them.
+Status KeepToCpus(std::string_view list);
 
 // Is `host` this machine? It may be its name in full or up to the first dot, localhost, or an own
 // address. "node1.east" and "node1.west" are different hosts, and neither is a machine named

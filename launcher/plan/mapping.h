@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace lamina::launcher {
 
@@ -43,6 +44,10 @@ struct Mapping {
   // A rank and its threads get as many cores, or hardware threads where cores do not suffice; 0 if
   // the user has not said it.
   std::uint32_t cpus_per_rank = 0;
+  // Ranks are laid out over hardware threads, also where they are not bound to them.
+  bool hwthreads_are_cpus = false;
+  // The job keeps to these CPUs of each host, numbered as the kernel does: "0-3,8"; "": to all.
+  std::string cpu_set;
 
   friend bool operator==(const Mapping&, const Mapping&) = default;
 };

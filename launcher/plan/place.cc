@@ -101,7 +101,8 @@ Place MakePlace(const HostEntry& entry, const Request& request, const Machine& m
   Place place;
   place.entry = entry;
   place.here = entry.name == here;
-  place.counted = entry.slots.has_value() && entry.slots_are_a_promise;
+  place.counted =
+      request.never_oversubscribe || (entry.slots.has_value() && entry.slots_are_a_promise);
   place.cpus = entry.cpus != 0 ? entry.cpus : place.here ? machine.cpus : 0;
   const std::uint32_t cpus_per_rank = std::max(1u, request.mapping.cpus_per_rank);
   place.slots = entry.slots.value_or(std::max(1u, place.cpus / cpus_per_rank));
@@ -252,7 +253,8 @@ Status NotEnough(const std::vector<Room>& rooms, std::uint32_t ranks, const Requ
   return Error(Code::kInvalid, "%u rank%s of %s, but %llu free slot%s on %zu host%s%s", ranks,
                Plural(ranks), program.c_str(), static_cast<unsigned long long>(slots),
                Plural(slots), rooms.size(), Plural(rooms.size()),
-               more_if_shared && !request.oversubscribe
+               request.never_oversubscribe ? "; without --nooversubscribe ranks may share slots"
+               : more_if_shared && !request.oversubscribe
                    ? "; --oversubscribe lets ranks share slots, or raise the number "
                      "of slots (-H host:slots, slots= in the host file)"
                    : "; no host may take more (max_slots, --ppn)");
@@ -330,9 +332,28 @@ std::vector<Host> HostsOf(const std::vector<Place>& places) {
   return hosts;
 }
 
+// Returns how many of `wanted` ranks a program gets of those that are possible: all of them, or
+// with -soft the largest number that it is content with.
+Result<std::size_t> Content(const ProgramRequest& program, std::size_t wanted,
+                            std::size_t possible) {
+  if (program.soft.empty()) return wanted;
+  const std::size_t most = std::min<std::size_t>({wanted, possible, INT32_MAX});
+  const auto ranks = LargestSoft(program.soft, static_cast<std::uint32_t>(most));
+  if (ranks) return std::size_t{*ranks};
+  return Error(Code::kInvalid, "%s can have %zu rank%s, and -soft names no such number and no less",
+               program.argv.front().c_str(), most, Plural(most));
+}
+
 Result<std::uint32_t> RankCount(const Request& request, const ProgramRequest& program,
                                 const std::vector<Room>& rooms) {
-  if (program.ranks) return *program.ranks;
+  std::uint64_t possible = 0;
+  for (const Room& room : rooms)
+    possible += request.oversubscribe || !room.counted ? room.most : room.slots;
+  if (program.ranks) {
+    Result<std::size_t> ranks = Content(program, *program.ranks, possible);
+    if (!ranks.ok()) return std::move(ranks).status();
+    return static_cast<std::uint32_t>(*ranks);
+  }
   if (request.programs.size() > 1)
     return Error(Code::kInvalid,
                  "say how many ranks of %s to start (-n); only a single program "
@@ -340,7 +361,10 @@ Result<std::uint32_t> RankCount(const Request& request, const ProgramRequest& pr
                  program.argv.front().c_str());
   std::uint64_t slots = 0;
   for (const Room& room : rooms) slots += room.slots;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(slots, 1, INT32_MAX));
+  Result<std::size_t> ranks =
+      Content(program, std::clamp<std::uint64_t>(slots, 1, INT32_MAX), possible);
+  if (!ranks.ok()) return std::move(ranks).status();
+  return static_cast<std::uint32_t>(*ranks);
 }
 
 Status CheckHere(const std::vector<Place>& places, bool other_hosts) {
@@ -366,7 +390,10 @@ Result<std::vector<Place*>> InSequence(const Request& request, const ProgramRequ
   if (list.empty()) sequence.assign(program.ranks.value_or(1) + first, &places.front());
   sequence.erase(sequence.begin(),
                  sequence.begin() + static_cast<std::ptrdiff_t>(std::min(first, sequence.size())));
-  const std::size_t ranks = program.ranks.value_or(static_cast<std::uint32_t>(sequence.size()));
+  Result<std::size_t> content =
+      Content(program, program.ranks.value_or(sequence.size()), sequence.size());
+  if (!content.ok()) return std::move(content).status();
+  const std::size_t ranks = *content;
   if (ranks > sequence.size() || ranks == 0)
     return Error(Code::kInvalid,
                  "%zu rank%s of %s, but %zu place%s left in the list of hosts (--map-by seq)",
@@ -381,7 +408,9 @@ Result<std::vector<Place*>> FromRankfile(const Request& request, const ProgramRe
                                          std::size_t first, std::vector<Place>& places) {
   const std::vector<RankfileEntry>& file = request.rankfile;
   const std::size_t left = file.size() - std::min(first, file.size());
-  const std::size_t ranks = program.ranks.value_or(static_cast<std::uint32_t>(left));
+  Result<std::size_t> content = Content(program, program.ranks.value_or(left), left);
+  if (!content.ok()) return std::move(content).status();
+  const std::size_t ranks = *content;
   if (ranks > left || ranks == 0)
     return Error(Code::kInvalid, "the rank file has no line for rank %zu", file.size());
   const Index index = IndexOf(places);
@@ -462,7 +491,7 @@ Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_h
       if (request.mapping.map_by == MapBy::kRankfile) rank.place = request.rankfile[rank.rank].slot;
       plan.ranks.push_back(std::move(rank));
     }
-    plan.apps.push_back({program.argv, program.environment, program.wdir,
+    plan.apps.push_back({program.argv, program.environment, program.wdir, program.path,
                          static_cast<std::uint32_t>(chosen->size())});
   }
   if (Status status = CheckHere(places, other_hosts); !status.ok()) return status;

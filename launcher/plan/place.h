@@ -13,6 +13,7 @@
 #include "launcher/plan/mapping.h"
 #include "launcher/plan/plan.h"
 #include "launcher/plan/rankfile.h"
+#include "launcher/plan/soft.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
@@ -21,7 +22,10 @@ struct ProgramRequest {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  // "NAME=value"
   std::string wdir;
+  std::string path;                    // as App::path
+  std::string arch;                    // what its hosts have to be, as uname -m says; "": any
   std::optional<std::uint32_t> ranks;  // none: one a slot, possible for a single program only
+  std::vector<SoftRange> soft;         // the largest of these that fits will do; empty: all ranks
   std::vector<HostEntry> hosts;        // -H in front of this program; empty: all hosts of the job
 };
 
@@ -37,6 +41,7 @@ struct Request {
   // machine stands for all.
   std::uint32_t objects_per_host = 1;
   bool oversubscribe = false;
+  bool never_oversubscribe = false;      // not even slots that nobody counted
   std::uint32_t ranks_per_host_max = 0;  // 0: as many as fit
 };
 

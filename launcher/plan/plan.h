@@ -33,6 +33,7 @@ struct App {
   std::vector<std::string> argv;         // argv[0] is looked up in PATH when it has no slash
   std::vector<std::string> environment;  // "NAME=value", on top of Plan::environment
   std::string wdir;                      // "": the launcher's
+  std::string path;                      // directories searched before PATH, with ':' between
   std::uint32_t ranks = 1;
 
   friend bool operator==(const App&, const App&) = default;
@@ -57,10 +58,17 @@ struct RunOptions {
   std::uint32_t stdin_rank = 0;   // with kRank
   bool tag_output = false;        // "[rank 3] " at line starts
   bool timestamp_output = false;  // "12:34:56.789 " at line starts
-  std::string output_directory;   // files rank.N.out and rank.N.err there; "": to our own output
-  std::uint64_t timeout_ms = 0;   // end the job with status 124 after this; 0: never
-  std::uint32_t verbosity = 0;    // 0: nothing on a healthy job
-  std::string spawner;            // the component chosen: "local", "fake", ...
+  // Files for what ranks write, named as output_pattern.h says; "": to our own output.
+  std::string out_pattern;
+  std::string err_pattern;
+  bool merge_errors = false;       // standard error goes where standard output goes
+  std::uint64_t timeout_ms = 0;    // end the job with status 124 after this; 0: never
+  bool events_at_timeout = false;  // and say what each rank did last
+  std::uint32_t verbosity = 0;     // 0: nothing on a healthy job
+  bool quiet = false;              // neither warnings nor hints
+  std::string spawner;             // the component chosen: "local", "fake", ...
+  // The spawner of the manager that gave us this host, though ranks are started locally; "": none.
+  std::string manager;
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

@@ -112,6 +112,7 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
       if (assignment == CrowdAssignment(Sharing::kExclusive)) assignment = CrowdAssignment(in_job);
     }
     start.wdir = directories_[app];
+    start.path = orders_.plan.apps[app].path;
     start.cpuset = order.cpuset.empty() ? orders_.plan.ranks[order.rank].cpuset : order.cpuset;
     start.stdio = sheep.fds;
     start.event_fd = sheep.ring;

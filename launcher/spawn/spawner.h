@@ -77,6 +77,7 @@ struct RankStart {
   std::span<const std::string> environment;  // "NAME=value", shared by the ranks of one app
   std::vector<std::string> own_environment;  // of this rank alone; names not in `environment`
   std::string_view wdir;                     // "": the launcher's
+  std::string_view path;                     // directories searched before PATH
   std::string_view cpuset;                   // hwloc list form; "": unbound
   std::array<int, 3> stdio = {-1, -1, -1};   // becomes 0, 1, 2; -1: the launcher's own
   OutputPort* output = nullptr;              // takes 1 and 2 where these are -1 and not handed over

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <memory>
@@ -89,19 +90,26 @@ void Output::AddRank(std::uint32_t rank, int fd) {
   ++open_;
 }
 
-void Output::AddFed(std::uint32_t first, std::uint32_t ranks, std::uint8_t stream,
-                    Written written) {
+void Output::AddFed(std::vector<std::uint32_t> ranks, std::uint8_t stream, Written written) {
   written_ = std::move(written);
-  fed_[stream] = {sources_.size(), first};
-  sources_.reserve(sources_.size() + ranks);
-  for (std::uint32_t rank = first; rank < first + ranks; ++rank) {
+  const std::size_t index = sources_.size();
+  sources_.reserve(index + ranks.size());
+  for (const std::uint32_t rank : ranks) {
     AddRank(rank, -1);
     sources_.back()->stream = stream;
   }
+  fed_[stream] = {index, std::move(ranks)};
+}
+
+std::size_t Output::IndexOf(std::uint32_t rank, std::uint8_t stream) const {
+  const std::vector<std::uint32_t>& ranks = fed_[stream].ranks;
+  return fed_[stream].index +
+         static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) -
+                                  ranks.begin());
 }
 
 void Output::Feed(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
-  Source* source = sources_[fed_[stream].index + rank - fed_[stream].first].get();
+  Source* source = sources_[IndexOf(rank, stream)].get();
   if (!source->open) return;
   source->silent_looks = 0;
   if (bytes.empty()) {

@@ -44,9 +44,9 @@ class Output {
   // it is fed in vain from now on.
   using Written = std::function<void(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes)>;
   static constexpr std::uint32_t kGone = 0xffffffff;
-  // Adds `ranks` ranks from `first` on without pipes. They are fed, and are all there are of
-  // `stream`; whoever feeds them has to wait for `written`.
-  void AddFed(std::uint32_t first, std::uint32_t ranks, std::uint8_t stream, Written written);
+  // Adds these ranks, which ascend, without pipes. They are fed, and are all there are of `stream`;
+  // whoever feeds them has to wait for `written`.
+  void AddFed(std::vector<std::uint32_t> ranks, std::uint8_t stream, Written written);
   // Takes a piece that a rank wrote; an empty one is the end.
   void Feed(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   // Writes a line of the launcher's own, given without "\n".
@@ -77,9 +77,10 @@ class Output {
   LineMerger merger_;
   std::vector<std::unique_ptr<Source>> sources_;
   struct Fed {
-    std::size_t index = 0;  // of the source of rank `first`
-    std::uint32_t first = 0;
+    std::size_t index = 0;  // of the source of the first rank
+    std::vector<std::uint32_t> ranks;
   };
+  std::size_t IndexOf(std::uint32_t rank, std::uint8_t stream) const;
   std::array<Fed, 3> fed_;      // by stream
   std::vector<Source*> noted_;  // those that may have to be read again, paid, or looked after
   bool was_full_ = false;

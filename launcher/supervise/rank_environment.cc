@@ -54,6 +54,7 @@ std::vector<RankStart> RankEnvironments::Starts() const {
     start.argv = app.argv;
     start.environment = by_app_[rank.app];
     start.wdir = app.wdir;
+    start.path = app.path;
     start.cpuset = rank.cpuset;
     start.own_environment = variables.Of(rank);
     if (!given[rank.app].Get(kWaitVariable))

@@ -17,7 +17,8 @@ class RankEnvironments {
 
   // One start for each rank, in the order of the plan: program, directory, CPUs, environment, and
   // in its own environment where it stands in the job and whether ranks share CPUs. Descriptors and
-  // the PMIx server's variables are left to the caller. The starts borrow from the plan and from this object.
+  // the PMIx server's variables are left to the caller. The starts borrow from the plan and from
+  // this object.
   std::vector<RankStart> Starts() const;
 
  private:

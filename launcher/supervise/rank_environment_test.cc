@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   every rank gets the variables of the job and of its app, none of an outer launcher, is
-//         told where it stands in the job, and whether ranks share CPUs unless the user has said it.
+//         told where it stands in the job, and whether ranks share CPUs unless the user has said
+//         it.
 // Method: plans made by hand.
 #include "launcher/supervise/rank_environment.h"
 
@@ -111,12 +112,12 @@ TEST(RankEnvironmentTest, EveryRankIsToldItsPlace) {
     words.resize(8);
     return words;
   };
-  EXPECT_EQ(place(0), (Words{"LAMINA_RANK=0", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=0",
-                             "LAMINA_LOCAL_SIZE=1", "LAMINA_NODE=0", "LAMINA_NODES=2",
-                             "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1"}));
-  EXPECT_EQ(place(2), (Words{"LAMINA_RANK=2", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=1",
-                             "LAMINA_LOCAL_SIZE=2", "LAMINA_NODE=1", "LAMINA_NODES=2",
-                             "MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"}));
+  EXPECT_EQ(place(0),
+            (Words{"LAMINA_RANK=0", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=0", "LAMINA_LOCAL_SIZE=1",
+                   "LAMINA_NODE=0", "LAMINA_NODES=2", "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1"}));
+  EXPECT_EQ(place(2),
+            (Words{"LAMINA_RANK=2", "LAMINA_SIZE=3", "LAMINA_LOCAL_RANK=1", "LAMINA_LOCAL_SIZE=2",
+                   "LAMINA_NODE=1", "LAMINA_NODES=2", "MPI_LOCALRANKID=1", "MPI_LOCALNRANKS=2"}));
   for (const RankStart& start : starts)
     EXPECT_EQ(Sorted(start.environment), Words{"LAMINA_RANKS=9"});
 }

@@ -7,7 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+
+#include "launcher/plan/output_pattern.h"
 
 namespace lamina::launcher {
 namespace {
@@ -36,8 +40,10 @@ Streams::Streams(event_base* loop, const Plan& plan, std::function<void()> on_ch
 
 Streams::~Streams() {
   for (const int fd : until_started_) close(fd);
-  files_.clear();
-  for (const int fd : file_fds_) close(fd);
+  for (auto& [path, file] : files_) {
+    file.output.reset();
+    if (file.fd >= 0) close(file.fd);
+  }
 }
 
 int Streams::Keep(int fd) {
@@ -75,29 +81,41 @@ Status Streams::OpenInput(bool hand_over) {
 }
 
 Status Streams::OpenOutput(bool hand_over) {
+  const RunOptions& options = plan_.options;
   const bool marked = format_.tag || format_.timestamp;
-  if (!plan_.options.output_directory.empty()) {
-    if (mkdir(plan_.options.output_directory.c_str(), 0777) != 0 && errno != EEXIST)
-      return SystemError(Code::kDenied, errno, "cannot make the output directory %s",
-                         plan_.options.output_directory.c_str());
-    for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank)
-      if (Status status = OpenFiles(rank, hand_over); !status.ok()) return status;
+  const bool in_files = !options.out_pattern.empty() || !options.err_pattern.empty();
+  if (rank_fds_.size() == 1 && !marked && !in_files && hand_over) {
+    if (options.merge_errors) rank_fds_[0][2] = STDOUT_FILENO;
     return {};
   }
-  if (rank_fds_.size() == 1 && !marked && hand_over) return {};
-  out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
-  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO))
+  if (Status status = OpenFiles(); !status.ok()) return status;
+  if (options.out_pattern.empty())
+    out_ = std::make_unique<stdio::Output>(loop_, STDOUT_FILENO, format_, on_change_);
+  const bool errors_here = options.err_pattern.empty() && !options.merge_errors;
+  if ((errors_here || out_ != nullptr) &&
+      (out_ == nullptr || !SamePlace(STDOUT_FILENO, STDERR_FILENO)))
     err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
   if (!hand_over) {
-    AddFed(0, rank_fds_.size(), 1);
-    AddFed(0, rank_fds_.size(), 2);
+    AddFed(1);
+    AddFed(2);
     return {};
   }
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
-    if (Status status = OpenPipe(rank, 1, out_.get()); !status.ok()) return status;
-    if (Status status = OpenPipe(rank, 2, ErrorOutput()); !status.ok()) return status;
+    if (Status status = OpenPipe(rank, 1); !status.ok()) return status;
+    // Through one pipe both keep their order.
+    if (options.merge_errors)
+      rank_fds_[rank][2] = rank_fds_[rank][1];
+    else if (Status status = OpenPipe(rank, 2); !status.ok())
+      return status;
   }
   return {};
+}
+
+stdio::Output* Streams::OutputOf(std::size_t rank, std::uint8_t stream) {
+  if (plan_.options.merge_errors) stream = 1;
+  stdio::Output* file = file_of_.empty() ? nullptr : file_of_[rank][stream - 1u];
+  if (file != nullptr) return file;
+  return stream == 1 ? out_.get() : ErrorOutput();
 }
 
 void Streams::Tell(Granted granted) { granted_ = std::move(granted); }
@@ -106,42 +124,56 @@ void Streams::Take(std::uint32_t rank, std::uint8_t stream, std::string_view byt
   OutputOf(rank, stream)->Feed(rank, stream, bytes);
 }
 
-void Streams::AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream) {
-  OutputOf(first, stream)
-      ->AddFed(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(ranks), stream,
-               [this](std::uint32_t rank, std::uint8_t of, std::uint32_t bytes) {
-                 if (granted_ != nullptr) granted_(rank, of, bytes);
-               });
+void Streams::AddFed(std::uint8_t stream) {
+  std::map<stdio::Output*, std::vector<std::uint32_t>> ranks;
+  for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank)
+    ranks[OutputOf(rank, stream)].push_back(static_cast<std::uint32_t>(rank));
+  for (auto& [output, fed] : ranks)
+    output->AddFed(std::move(fed), stream,
+                   [this](std::uint32_t rank, std::uint8_t of, std::uint32_t bytes) {
+                     if (granted_ != nullptr) granted_(rank, of, bytes);
+                   });
 }
 
-Status Streams::OpenPipe(std::size_t rank, int place, stdio::Output* output) {
+Status Streams::OpenPipe(std::size_t rank, std::uint8_t place) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return SystemError(Code::kResource, errno, "cannot make a pipe for rank %zu", rank);
-  rank_fds_[rank][static_cast<std::size_t>(place)] = Keep(ends[1]);
-  output->AddRank(static_cast<std::uint32_t>(rank), ends[0]);
+  rank_fds_[rank][place] = Keep(ends[1]);
+  OutputOf(rank, place)->AddRank(static_cast<std::uint32_t>(rank), ends[0]);
   return {};
 }
 
-std::string Streams::FileOf(std::size_t rank, int place) const {
-  return plan_.options.output_directory + "/rank." + std::to_string(rank) +
-         (place == 1 ? ".out" : ".err");
-}
-
-Status Streams::OpenFiles(std::size_t rank, bool hand_over) {
-  for (const int place : {1, 2}) {
-    const std::string path = FileOf(rank, place);
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
-    file_fds_.push_back(fd);
-    files_.push_back(std::make_unique<stdio::Output>(loop_, fd, format_, on_change_));
-    if (!hand_over) {
-      AddFed(rank, 1, static_cast<std::uint8_t>(place));
-      continue;
+Status Streams::OpenFiles() {
+  const RunOptions& options = plan_.options;
+  if (options.out_pattern.empty() && options.err_pattern.empty()) return {};
+  file_of_.assign(plan_.ranks.size(), {nullptr, nullptr});
+  for (std::size_t rank = 0; rank < plan_.ranks.size(); ++rank)
+    for (const std::size_t place : {0u, 1u}) {
+      const std::string& pattern = place == 0 ? options.out_pattern : options.err_pattern;
+      if (pattern.empty() || (place == 1 && options.merge_errors)) continue;
+      Result<stdio::Output*> file = OpenFile(FileOf(pattern, plan_, plan_.ranks[rank]));
+      if (!file.ok()) return std::move(file).status();
+      file_of_[rank][place] = *file;
     }
-    if (Status status = OpenPipe(rank, place, files_.back().get()); !status.ok()) return status;
-  }
   return {};
+}
+
+// Several ranks may write to one file, whose lines stay whole.
+Result<stdio::Output*> Streams::OpenFile(const std::string& path) {
+  const auto [entry, is_new] = files_.try_emplace(path);
+  File& file = entry->second;
+  if (!is_new) return file.output.get();
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!directory.empty()) std::filesystem::create_directories(directory, error);
+  if (error)
+    return SystemError(Code::kDenied, error.value(), "cannot make the output directory %s",
+                       directory.c_str());
+  file.fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (file.fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
+  file.output = std::make_unique<stdio::Output>(loop_, file.fd, format_, on_change_);
+  return file.output.get();
 }
 
 void Streams::RanksStarted() {
@@ -157,8 +189,8 @@ void Streams::RanksStarted() {
 }
 
 bool Streams::finished() const {
-  for (const auto& file : files_)
-    if (!file->finished()) return false;
+  for (const auto& [path, file] : files_)
+    if (!file.output->finished()) return false;
   return (out_ == nullptr || out_->finished()) && (err_ == nullptr || err_->finished());
 }
 
@@ -173,17 +205,16 @@ Status Streams::Written() const {
     return SystemError(Code::kResource, error, "cannot write standard output");
   if (const int error = err_ != nullptr ? err_->error() : 0; error != 0)
     return SystemError(Code::kResource, error, "cannot write standard error");
-  for (std::size_t i = 0; i < files_.size(); ++i)
-    if (const int error = files_[i]->error(); error != 0)
-      return SystemError(Code::kResource, error, "cannot write %s",
-                         FileOf(i / 2, i % 2 == 0 ? 1 : 2).c_str());
+  for (const auto& [path, file] : files_)
+    if (const int error = file.output->error(); error != 0)
+      return SystemError(Code::kResource, error, "cannot write %s", path.c_str());
   return {};
 }
 
 void Streams::CloseSilent() {
   if (out_ != nullptr) out_->CloseSilent();
   if (err_ != nullptr) err_->CloseSilent();
-  for (const auto& file : files_) file->CloseSilent();
+  for (const auto& [path, file] : files_) file.output->CloseSilent();
 }
 
 void Streams::Say(std::string_view text) {

@@ -6,8 +6,8 @@
 //   output   one rank alone gets ours as it is: nothing to merge, nothing to copy, and it sees a
 //            terminal where there is one; several ranks, or marks at line starts, go through pipes
 //            and a line merger, or straight to it from a Job that carries it; so do those that
-//            --output DIR gives each rank, since who writes a file itself may miss that its disk is
-//            full; where standard output and error are one place, one merger serves both
+//            options give to ranks, since who writes a file itself may miss that its disk is full;
+//            where standard output and error are one place, one merger serves both
 //
 // Threads: the event loop's.
 #pragma once
@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,15 +62,13 @@ class Streams final : public OutputPort {
  private:
   Status OpenInput(bool hand_over);
   Status OpenOutput(bool hand_over);
-  Status OpenFiles(std::size_t rank, bool hand_over);
-  std::string FileOf(std::size_t rank, int place) const;
-  Status OpenPipe(std::size_t rank, int place, stdio::Output* output);
-  void AddFed(std::size_t first, std::size_t ranks, std::uint8_t stream);
+  Status OpenFiles();
+  Result<stdio::Output*> OpenFile(const std::string& path);
+  // `place` is 1 or 2, as `stream` is below.
+  Status OpenPipe(std::size_t rank, std::uint8_t place);
+  void AddFed(std::uint8_t stream);
   int Keep(int fd);
-  stdio::Output* OutputOf(std::size_t rank, std::uint8_t stream) {
-    if (!files_.empty()) return files_[rank * 2 + stream - 1].get();
-    return stream == 1 ? out_.get() : ErrorOutput();
-  }
+  stdio::Output* OutputOf(std::size_t rank, std::uint8_t stream);
   stdio::Output* ErrorOutput() const { return err_ != nullptr ? err_.get() : out_.get(); }
 
   event_base* loop_;
@@ -82,9 +81,13 @@ class Streams final : public OutputPort {
   Granted granted_;
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;
-  std::unique_ptr<stdio::Output> err_;                 // null: where `out_` goes
-  std::vector<std::unique_ptr<stdio::Output>> files_;  // two of each rank
-  std::vector<int> file_fds_;
+  std::unique_ptr<stdio::Output> err_;  // null: where `out_` goes
+  struct File {
+    int fd = -1;
+    std::unique_ptr<stdio::Output> output;
+  };
+  std::map<std::string, File> files_;                   // by path
+  std::vector<std::array<stdio::Output*, 2>> file_of_;  // by rank, null: our own; empty: no files
 };
 
 // Makes sure that 0, 1 and 2 are open, so that no descriptor of ours ends up in their place.

@@ -220,14 +220,14 @@ void Supervisor::SayLastEvents(std::uint32_t rank) const {
 // This is said only to a person or with -v, as mpiexec does where the plan foresaw the sharing.
 void Supervisor::SaySharing(std::uint32_t rank, const std::string& cpus) {
   const bool person = isatty(STDERR_FILENO) != 0;
-  if (!person && plan_.options.verbosity == 0) return;
+  if (plan_.options.quiet || (!person && plan_.options.verbosity == 0)) return;
   progress_->Wipe();
   streams_->Say((person ? "warning: " : "") +
                 SharingText(plan_.hosts[plan_.ranks[rank].host].name, cpus));
 }
 
 void Supervisor::SayHint() {
-  if (running_count_ == 0) return;
+  if (running_count_ == 0 || plan_.options.quiet) return;
   streams_->Say("ctrl-C was passed on to the ranks, " + std::to_string(running_count_) +
                 " still run; press it again to kill them");
 }
@@ -235,7 +235,7 @@ void Supervisor::SayHint() {
 void Supervisor::OnTimeout() {
   const auto running = Running();
   React(verdict_.TimedOut(running));
-  if (plan_.options.verbosity == 0) return;
+  if (plan_.options.verbosity == 0 && !plan_.options.events_at_timeout) return;
   for (const auto& [rank, last] : running) SayLastEvents(rank);
 }
 

@@ -21,7 +21,7 @@ Result<HostsOf> FindHosts(const HostsAsked& asked, const CommandContext& context
   };
   std::vector<std::string> words(asked.words.begin(), asked.words.end());
   words.emplace_back(kNoProgram);
-  Result<Invocation> line = ParseCommandLine(words);
+  Result<Invocation> line = ParseCommandLine(words, ReadWholeFile);
   if (line.ok() && line->action != Invocation::Action::kRun) {
     fputs(asked.usage, stdout);
     return Status(Code::kCancelled, "");

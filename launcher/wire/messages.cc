@@ -100,7 +100,7 @@ void PutPlan(const Plan& plan, Writer* writer) {
   for (const App& app : plan.apps) {
     PutTexts(app.argv, writer);
     PutTexts(app.environment, writer);
-    writer->Text(app.wdir).U32(app.ranks);
+    writer->Text(app.wdir).Text(app.path).U32(app.ranks);
   }
   PutPlaces(plan.ranks, writer);
   writer->U32(plan.universe_slots);
@@ -109,7 +109,9 @@ void PutPlan(const Plan& plan, Writer* writer) {
       .U8(static_cast<std::uint8_t>(mapping.bind_to))
       .U8(mapping.rank_by ? static_cast<std::uint8_t>(*mapping.rank_by) : kNoRankBy)
       .U32(mapping.ranks_per_object)
-      .U32(mapping.cpus_per_rank);
+      .U32(mapping.cpus_per_rank)
+      .U8(mapping.hwthreads_are_cpus ? 1 : 0)
+      .Text(mapping.cpu_set);
 }
 
 // Returns false if a rank names a host or a program that is not there.
@@ -119,12 +121,13 @@ bool GetPlan(Reader* reader, Plan* plan) {
     plan->hosts.emplace_back();
     plan->hosts.back().name = std::string(reader->Text());
   }
-  const std::uint32_t apps = reader->Count(16);
+  const std::uint32_t apps = reader->Count(20);
   for (std::uint32_t i = 0; i < apps && reader->ok(); ++i) {
     App app;
     app.argv = GetTexts(reader);
     app.environment = GetTexts(reader);
     app.wdir = std::string(reader->Text());
+    app.path = std::string(reader->Text());
     app.ranks = reader->U32();
     if (app.argv.empty()) return false;
     plan->apps.push_back(std::move(app));
@@ -144,6 +147,8 @@ bool GetPlan(Reader* reader, Plan* plan) {
   if (rank_by != kNoRankBy) mapping.rank_by = static_cast<MapBy>(rank_by);
   mapping.ranks_per_object = reader->U32();
   mapping.cpus_per_rank = reader->U32();
+  mapping.hwthreads_are_cpus = reader->U8() != 0;
+  mapping.cpu_set = std::string(reader->Text());
   return reader->ok();
 }
 

@@ -30,6 +30,7 @@ Orders SomeOrders() {
   app.argv = {"./ring", "", "a b"};
   app.environment = {"PATH=/bin", "EMPTY="};
   app.wdir = "sub";
+  app.path = "/opt/bin";
   app.ranks = 4;
   orders.plan.apps = {app};
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
@@ -43,6 +44,8 @@ Orders SomeOrders() {
   orders.plan.mapping.map_by = MapBy::kNuma;
   orders.plan.mapping.rank_by = MapBy::kSlot;
   orders.plan.mapping.cpus_per_rank = 4;
+  orders.plan.mapping.hwthreads_are_cpus = true;
+  orders.plan.mapping.cpu_set = "0-7";
   orders.plan.ranks[1].place = "1:0-3";
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
   orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};

@@ -45,7 +45,7 @@ void ListHints(const core::Comm& comm, core::Info* hints) {
   if (!comm.hints.memory_kinds.empty()) hints->Set(kAssertedKinds, comm.hints.memory_kinds);
   const core::Session* session = comm.group->session;
   const std::string* granted = session != nullptr ? session->info->Find(kKinds) : nullptr;
-  hints->Set(kKinds, granted != nullptr ? *granted : core::SupportedMemoryKinds(""));
+  hints->Set(kKinds, granted != nullptr ? *granted : core::GrantedMemoryKinds());
 }
 
 }  // namespace lamina::api

@@ -9,6 +9,7 @@
 #include "runtime/assembly/params.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/core/errors.h"
+#include "runtime/core/info.h"
 #include "runtime/p2p/params.h"
 #include "runtime/rma/params.h"
 #include "runtime/waiting/waiting.h"
@@ -86,6 +87,7 @@ Status SetByTool(std::string_view name, std::string_view value) {
 std::vector<param::Row> LibraryParameters(const param::Settings& settings) {
   return JoinRows(param::Rows<Params>(settings, kFields),
                   param::Rows<core::ErrorParams>(settings, core::kErrorFields),
+                  param::Rows<core::InfoParams>(settings, core::kInfoFields),
                   param::Rows<p2p::Params>(settings, p2p::kFields),
                   param::Rows<rma::Params>(settings, rma::kFields),
                   param::Rows<waiting::WaitParams>(settings, waiting::kWaitFields));
@@ -103,6 +105,7 @@ std::string Problems(const param::Settings& settings) {
   std::string problems;
   CheckTable<Params>(settings, kFields, &problems);
   CheckTable<core::ErrorParams>(settings, core::kErrorFields, &problems);
+  CheckTable<core::InfoParams>(settings, core::kInfoFields, &problems);
   CheckTable<p2p::Params>(settings, p2p::kFields, &problems);
   CheckTable<rma::Params>(settings, rma::kFields, &problems);
   CheckTable<waiting::WaitParams>(settings, waiting::kWaitFields, &problems);

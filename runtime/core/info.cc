@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/environment.h"
 #include "runtime/base/text.h"
 #include "runtime/core/process.h"
 
@@ -50,7 +51,7 @@ Info* MakeInfoEnv() {
     SetIfThere(info, "maxprocs", std::to_string(process->identity.job_ranks));
     SetIfThere(info, "thread_level", ThreadLevelName(process->thread_level));
   }
-  SetIfThere(info, "mpi_memory_alloc_kinds", SupportedMemoryKinds(""));
+  SetIfThere(info, "mpi_memory_alloc_kinds", GrantedMemoryKinds());
   return info;
 }
 
@@ -98,6 +99,18 @@ std::string SupportedMemoryKinds(const std::string& asked) {
     if (kind.find(':') != std::string::npos) supported += "," + kind;
   }
   return supported;
+}
+
+std::string GrantedMemoryKinds() {
+  static const InfoParams* const params = [] {
+    auto* read = new InfoParams;
+    const Environment environment = Environment::OfThisProcess();
+    // The text may be anything, so this cannot fail.
+    static_cast<void>(
+        param::Load(param::Settings::FromEnvironment(environment), kInfoFields, read));
+    return read;
+  }();
+  return SupportedMemoryKinds(params->memory_alloc_kinds);
 }
 
 constinit Info* fortran_info = nullptr;

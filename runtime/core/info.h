@@ -5,9 +5,11 @@
 #include <mpi.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "runtime/base/param.h"
 #include "runtime/object/object.h"
 
 namespace lamina::core {
@@ -30,6 +32,17 @@ int ThreadLevelNamed(const std::string& name);
 // Returns which of the memory kinds asked for are supported, by this library and the system, with
 // their restrictors; "" asks for none in particular (MPI-5.0, section "Memory Allocation Info").
 std::string SupportedMemoryKinds(const std::string& asked);
+
+struct InfoParams {
+  std::string memory_alloc_kinds = "";
+};
+inline constexpr std::tuple kInfoFields{param::Describe(
+    "core.memory.alloc_kinds", &InfoParams::memory_alloc_kinds, "",
+    "Kinds of memory that the program asks for, such as mpi,system; those it gets are in "
+    "mpi_memory_alloc_kinds. The option -memory-alloc-kinds sets it.")};
+// Returns those kinds of the parameter that are supported, outside of sessions. The parameter is
+// read from the environment when it is first asked for.
+std::string GrantedMemoryKinds();
 
 // This holds what the Fortran layer has said about its types with MPI_Abi_set_fortran_info; it is
 // null before.

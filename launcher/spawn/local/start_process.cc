@@ -199,9 +199,10 @@ std::string FindProgram(std::string_view program, std::string_view path, std::st
 }
 
 const std::string& ProcessStarter::Find(const RankStart& start) {
-  std::string_view path = ValueOf(start.environment, "PATH");
+  std::string path(ValueOf(start.environment, "PATH"));
   if (path.empty()) path = kDefaultPath;
-  std::string key = start.argv.front() + "\n" + std::string(path) + "\n" + std::string(start.wdir);
+  if (!start.path.empty()) path = std::string(start.path) + ":" + path;
+  std::string key = start.argv.front() + "\n" + path + "\n" + std::string(start.wdir);
   const auto [entry, fresh] = found_.try_emplace(std::move(key));
   if (fresh) entry->second = FindProgram(start.argv.front(), path, start.wdir);
   return entry->second;

@@ -128,7 +128,7 @@ TEST(DirectCommand, Golden) {
   plan.hosts.resize(2);
   plan.hosts[0].name = "n1";
   plan.hosts[1].name = "n2";
-  plan.apps = {{{"./solver", "in"}, {}, "/scratch", 3}};
+  plan.apps = {{{"./solver", "in"}, {}, "/scratch", "", 3}};
   plan.ranks.resize(3);
   plan.ranks[1].host = 1;
   plan.options.tag_output = true;

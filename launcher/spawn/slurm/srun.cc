@@ -2,6 +2,7 @@
 #include "launcher/spawn/slurm/srun.h"
 
 #include "launcher/plan/hostlist.h"
+#include "launcher/plan/output_pattern.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
@@ -81,11 +82,20 @@ Result<CommandLine> DirectCommand(const Plan& plan) {
   else
     command.push_back(options.stdin_to == StdinTo::kAll ? "--input=all" : "--input=none");
   if (options.tag_output) command.push_back("--label");
-  if (!options.output_directory.empty()) {
-    command.push_back("--output=" + options.output_directory + "/rank.%t.out");
-    command.push_back("--error=" + options.output_directory + "/rank.%t.err");
-  }
+  // srun has words of its own for what the names of files are made of.
+  const PatternWords words = {"%t", "%N", "%n"};
+  if (!options.out_pattern.empty())
+    command.push_back("--output=" + FillPattern(options.out_pattern, words));
+  if (!options.merge_errors && !options.err_pattern.empty())
+    command.push_back("--error=" + FillPattern(options.err_pattern, words));
+  else if (!options.merge_errors && !options.out_pattern.empty())
+    command.push_back("--error=all");  // without it they would go to the same file
   const App& app = plan.apps.front();
+  if (!app.path.empty() || !plan.mapping.cpu_set.empty() ||
+      (options.merge_errors && options.out_pattern.empty()))
+    return Error(Code::kUnsupported,
+                 "srun knows neither -path nor --cpu-set nor --merge-stderr-to-stdout: these need "
+                 "spawner.slurm.start=shepherds");
   if (!app.wdir.empty()) command.push_back("--chdir=" + app.wdir);
   command.insert(command.end(), {"/bin/sh", "-c", kTellPlace, "sh"});
   command.insert(command.end(), app.argv.begin(), app.argv.end());
