@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "launcher/plan/control_group.h"
 #include "launcher/shepherd/tuning.h"
 #include "runtime/base/text.h"
 
@@ -95,8 +96,7 @@ Result<std::unique_ptr<Agent>> Agent::Start(const CommandLine& command,
                   words.write, failure.write);
   const int fork_error = errno;
   if (nothing >= 0) close(nothing);
-  if (agent->process_ < 0)
-    return SystemError(Code::kResource, fork_error, "cannot start %s", command.front().c_str());
+  if (agent->process_ < 0) return ProcessError(fork_error, "cannot start " + command.front());
   setpgid(agent->process_, agent->process_);  // whoever of us comes first
   agent->pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, agent->process_, 0));
   close(std::exchange(failure.write, -1));

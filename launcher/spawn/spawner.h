@@ -93,8 +93,8 @@ struct RankEvent {
     kStartFailed,  // it never ran: `why` says what could not be done and the errno text; empty:
                    // not tried, because an earlier one had failed. `code`: 127 not found, 126 else
     kExited,       // `code`
-    kKilled,       // by `signal`
-    kLost,         // nobody knows: its node is gone. `why` says how that was noticed; empty: said
+    kKilled,  // by `signal`; `why`: what it lacked, "the memory limit of ...", where that was it
+    kLost,    // nobody knows: its node is gone. `why` says how that was noticed; empty: said
     // Not an end:
     kTrouble,     // something of its was lost on the way: `why`
     kSharesCpus,  // its host turns out to have fewer CPUs than ranks; `why`: the CPUs there

@@ -91,7 +91,8 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
 Reaction Verdict::Killed(const RankEvent& event, const LastSeen& last, std::size_t others) {
   Decide(128 + event.signal);
   if (Expected(event.signal)) return {"", true};
-  return {Name(event.rank) + " was killed by " + SignalText(event.signal) + Where(last) +
+  return {Name(event.rank) + " was killed by " +
+              (event.why.empty() ? SignalText(event.signal) : event.why) + Where(last) +
               (others > 0 ? "; the job was ended" : ""),
           true};
 }

@@ -196,6 +196,59 @@ class Many(LaunchCase):
         self.assertEqual(job.returncode, 9)
 
 
+class ControlGroup(LaunchCase):
+    """A job within limits of its own. It needs a control group of one of the two versions."""
+
+    def make(self, controller, limits):
+        """The name of a new group; `limits`: {file of version 1 or 2: value}."""
+        own = {}
+        with open("/proc/self/cgroup", encoding="ascii") as file:
+            for line in file:
+                _, controllers, path = line.rstrip("\n").split(":", 2)
+                own.update((each, path) for each in controllers.split(","))
+        root = "/sys/fs/cgroup/" + controller if controller in own else "/sys/fs/cgroup"
+        name = "%s/lamina-test-%d" % (own.get(controller, own.get("", "/")).rstrip("/"), os.getpid())
+        self.group = root + name
+        try:
+            os.mkdir(self.group)
+            self.addCleanup(os.rmdir, self.group)
+            for file, value in limits.items():
+                if os.path.exists(os.path.join(self.group, file)):
+                    self.write(file, value)
+                    limits = None
+        except OSError as error:
+            self.skipTest("no control group can be made: %s" % error)
+        if limits is not None:
+            self.skipTest("control groups have no controller %s here" % controller)
+        return name
+
+    def write(self, file, value):
+        with open(os.path.join(self.group, file), "w", encoding="ascii") as out:
+            out.write(value)
+
+    def run_within(self, *words):
+        return subprocess.run(
+            ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', self.group, *words], check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT_S,
+            env=environment(self.mark))
+
+    def test_memory(self):
+        name = self.make("memory", {"memory.limit_in_bytes": str(512 << 20), "memory.max": str(512 << 20)})
+        hungry = ("-n", "1", "true", ":", "-n", "1", "python3", "-c", "b'x' * (1 << 30)")
+        for where in (), ("--spawner", "ssh", "-H", "localhost:2"):
+            job = self.run_within(command("x", options=where)[0], *where, *hungry)
+            self.assertRegex(job.stderr, r"\Ampiexec: rank 1 on \S+ was killed by the memory limit of "
+                             r"control group %s \(512 MiB\)\n\Z" % name)
+            self.assertEqual(job.returncode, 128 + 9)
+
+    def test_processes(self):
+        name = self.make("pids", {"pids.max": "8"})
+        job = self.run_within(*command("tail", "-f", "/dev/null", ranks=20))
+        self.assertRegex(job.stderr, r"\Ampiexec: cannot start rank \d+ on \S+: the process limit of "
+                         r"control group %s \(8\) is reached\n\Z" % name)
+        self.assertEqual(job.returncode, 126)
+
+
 class Pretended(LaunchCase):
     """Supervision of jobs that this machine could not run: the fake spawner plays the ranks."""
 

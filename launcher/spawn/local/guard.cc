@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "launcher/plan/control_group.h"
 #include "launcher/spawn/local/tuning.h"
 #include "runtime/base/check.h"
 
@@ -131,7 +132,7 @@ Result<std::unique_ptr<Guard>> Guard::Post(const std::string& mark, std::size_t 
   if (guard->process_ > 0) setpgid(guard->process_, guard->process_);  // whoever comes first
   close(line[0]);
   guard->lifeline_ = line[1];
-  if (guard->process_ < 0) return SystemError(Code::kResource, error, "cannot fork the guard");
+  if (guard->process_ < 0) return ProcessError(error, "cannot fork the guard");
   return guard;
 }
 

@@ -148,6 +148,7 @@ void LocalJob::Reap() {
     if (WIFSIGNALED(status)) {
       event.kind = RankEvent::Kind::kKilled;
       event.signal = WTERMSIG(status);
+      if (event.signal == SIGKILL) event.why = groups_.MemoryShortage();
     } else {
       event.code = WEXITSTATUS(status);
     }

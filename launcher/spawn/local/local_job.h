@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "launcher/plan/control_group.h"
 #include "launcher/spawn/local/guard.h"
 #include "launcher/spawn/spawner.h"
 
@@ -47,6 +48,7 @@ class LocalJob final : public Job {
   // Children from before the job: a shell makes `mpiexec > >(tee log)` their parent.
   std::vector<pid_t> strangers_;
   std::unique_ptr<Guard> guard_;
+  ControlGroups groups_;
 };
 
 }  // namespace lamina::launcher::local

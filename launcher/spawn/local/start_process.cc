@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "launcher/plan/control_group.h"
 #include "launcher/spawn/local/program_format.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/text.h"
@@ -258,8 +259,8 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
     process = Fork(&order);
   }
   if (process < 0)
-    return SystemError(Code::kResource, errno, "cannot start rank %u on %s", start.rank,
-                       std::string(start.host).c_str());
+    return ProcessError(
+        errno, Format("cannot start rank %u on %s", start.rank, std::string(start.host).c_str()));
   if (order.failed != Step::kNone) return WhyNot(start, order);  // it is a zombie: reaped as any
   return process;
 }

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "launcher/plan/control_group.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
@@ -61,7 +62,7 @@ Result<std::unique_ptr<Job>> DirectJob::Start(const CommandLine& command,
   close(file);
   if (job->process_ < 0) {
     job->process_ = 0;
-    return SystemError(Code::kResource, error, "cannot start srun");
+    return ProcessError(error, "cannot start srun");
   }
   job->handle_ = static_cast<int>(syscall(SYS_pidfd_open, job->process_, 0));
   if (job->handle_ < 0) return SystemError(Code::kResource, errno, "cannot watch srun");
