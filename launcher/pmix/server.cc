@@ -2,6 +2,7 @@
 #include "launcher/pmix/server.h"
 
 #include <event2/event.h>
+#include <fcntl.h>
 #include <hwloc.h>
 #include <net/if.h>
 #include <pmix.h>
@@ -264,8 +265,17 @@ void LibpmixServer::EnsureTopology() {
   topology_.topology = topology->release();  // libpmix looks at it until the process exits
 }
 
+// What libpmix logs is for its own developers: a rank that ends while it connects would be an
+// error. What concerns the user comes back as a status and is said in our words. Whoever looks for
+// a fault in libpmix sets the variable, to 2.
+void SilenceLibrary() {
+  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nothing >= 0) setenv("PMIX_OUTPUT_STDERR_FD", std::to_string(nothing).c_str(), 0);
+}
+
 Status LibpmixServer::InitLibrary() {
   EnsureTopology();
+  SilenceLibrary();
   setenv("PMIX_MCA_gds", kStore, 1);
   setenv("PMIX_MCA_psec", "native", 1);  // the gatekeeper knows who belongs here
   SitAt(&desk_);
