@@ -69,7 +69,8 @@ class Bootstrap {
 
 // Returns the bootstrap of the environment this process was started in. It is null (with ok) if no
 // launcher is there and the process is a singleton. It is an error if a launcher is there and
-// cannot be used, because a rank that silently became a singleton would be worse.
+// cannot be used, because a rank that silently became a singleton would be worse. The error of a
+// task other than the first has no text where the first one's says it for all.
 Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment);
 
 // A card says who a rank is and has one opaque address per transport. README.md of this folder has

@@ -79,6 +79,11 @@ TEST(Find, RefusesSlurmTasksThatCannotFindEachOther) {
   const auto found = Find(Environment({"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=4"}));
   ASSERT_FALSE(found.ok());
   EXPECT_NE(found.status().message().find("--mpi=pmix"), std::string_view::npos);
+  // A thousand tasks need not say it a thousand times.
+  const auto other =
+      Find(Environment({"SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=3"}));
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.status().message(), "");
 }
 
 TEST(Find, IsASingletonInABatchScript) {

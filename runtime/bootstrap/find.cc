@@ -20,7 +20,11 @@ Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
   // Without either variable, a Slurm task would silently become one of N jobs of one rank each.
   // SLURM_PROCID is no sign of a task, because a batch script has it too.
   const auto tasks = ParseInteger(environment.Get("SLURM_STEP_NUM_TASKS").value_or("1"));
-  if (environment.Get("SLURM_STEP_ID") && tasks.value_or(1) > 1)
+  const bool is_lost = environment.Get("SLURM_STEP_ID") && tasks.value_or(1) > 1;
+  // Task 0 says it for all.
+  if (is_lost && environment.Get("SLURM_PROCID").value_or("0") != "0")
+    return Status(Code::kUnsupported, "");
+  if (is_lost)
     return Error(Code::kUnsupported,
                  "srun started %d tasks without PMIx or PMI-2, so they cannot find each other; use "
                  "srun --mpi=pmix or --mpi=pmi2, or mpiexec inside the allocation",

@@ -261,9 +261,11 @@ int Handle(const Owner& owner, int error_class, const char* call, const char* te
   // process reports the error only if the launcher does not.
   if (error_class == MPI_ERR_PROC_ABORTED) poll(nullptr, 0, kOthersKnowBetterMs);
   const bool fatal = owner.handler->action == Errhandler::Action::kFatal;
-  Log(Level::kError, call, "%s (%s); the job is ended: %s on %s", text,
-      ClassName(error_class).c_str(), fatal ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT",
-      owner.name.c_str());
+  // Without a text it is another process that says what is wrong.
+  if (text[0] != '\0')
+    Log(Level::kError, call, "%s (%s); the job is ended: %s on %s", text,
+        ClassName(error_class).c_str(), fatal ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT",
+        owner.name.c_str());
   AbortJob(error_class, call);
 }
 
