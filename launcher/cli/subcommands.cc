@@ -26,8 +26,8 @@ Exit status: 0, or 1 when a launcher or a pinged host did not answer in time.
      R"(usage: lamina check [options of mpiexec] [PROGRAM]
 
 Starts a small errand on every host that mpiexec with the same options would use, in
-the same way and on many at once, and shows what is there. With PROGRAM also: is it
-there? Nothing is left running.
+the same way and on many at once, shows what is there, and says how to mend what is
+not. With PROGRAM also: is it there? Nothing is left running.
 
   lamina check --hostfile hosts
   lamina check ./solver               in a Slurm or PBS job: all its hosts

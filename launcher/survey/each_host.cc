@@ -43,6 +43,7 @@ Plan ErrandPlan(const Plan& plan, std::uint32_t host, const std::vector<std::str
   errand.options.spawner = plan.options.spawner;
   errand.options.stdin_to = StdinTo::kNone;
   errand.options.timeout_ms = timeout_ms;
+  errand.options.quiet = true;  // only failures are for the table
   errand.notes.clear();
   errand.warnings.clear();
   return errand;

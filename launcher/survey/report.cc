@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/survey/report.h"
 
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "launcher/cli/library.h"
 #include "launcher/cli/program_path.h"
 #include "launcher/plan/machine.h"
+#include "launcher/survey/abilities.h"
 #include "launcher/survey/tuning.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/text.h"
@@ -66,7 +68,10 @@ HostReport ReportHere(const std::string& program) {
   if (bytes > 0) report.program.assign(path, static_cast<std::size_t>(bytes));
   report.library = installation.library;
   report.components = Components(installation);
+  utsname machine{};
+  if (uname(&machine) == 0) report.machine = machine.machine;
   report.cpus = ThisMachine(false).cpus;
+  report.remarks = Remarks(AbilitiesHere());
   if (!program.empty()) {
     const Environment own = Environment::OfThisProcess();
     const std::string where = own.Get("PATH").value_or(std::string(kDefaultPath));
@@ -81,6 +86,8 @@ std::string Encode(const HostReport& report) {
   text += "version " + report.version + "\nprefix " + report.prefix + "\nprogram " +
           report.program + "\nlibrary " + report.library + "\n";
   for (const std::string& component : report.components) text += "component " + component + "\n";
+  for (const std::string& remark : report.remarks) text += "remark " + remark + "\n";
+  text += "machine " + report.machine + "\n";
   text += Format("cpus %u\nclock_us %lld\n", report.cpus, static_cast<long long>(report.clock_us));
   if (!report.program_problem.empty()) text += "problem " + report.program_problem + "\n";
   return text + std::string(kEnd) + "\n";
@@ -101,6 +108,8 @@ std::optional<HostReport> DecodeReport(std::string_view text) {
     if (name == "program") report.program = value;
     if (name == "library") report.library = value;
     if (name == "component") report.components.push_back(value);
+    if (name == "remark") report.remarks.push_back(value);
+    if (name == "machine") report.machine = value;
     if (name == "cpus") report.cpus = static_cast<std::uint32_t>(ParseInteger(value).value_or(0));
     if (name == "clock_us") report.clock_us = ParseInteger(value).value_or(0);
     if (name == "problem") report.program_problem = value;
@@ -114,6 +123,8 @@ std::vector<std::string> Differences(const HostReport& here, const HostReport& t
   if (there.version != here.version)
     problems.push_back(
         Format("Lamina %s is there, %s here", there.version.c_str(), here.version.c_str()));
+  if (there.machine != here.machine)
+    problems.push_back(Format("it is %s, this is %s", there.machine.c_str(), here.machine.c_str()));
   if (there.library.empty() && !here.library.empty()) {
     problems.push_back("no libmpi_abi.so.1 beside " + there.program);
   } else {

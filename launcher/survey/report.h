@@ -17,9 +17,11 @@ struct HostReport {
   std::string program;                  // the path of mpiexec
   std::string library;                  // of the MPI library; "": there is none
   std::vector<std::string> components;  // "transport shm 0.1.0", sorted
+  std::string machine;                  // "x86_64"
   std::uint32_t cpus = 0;
-  std::int64_t clock_us = 0;    // of the day
-  std::string program_problem;  // of the user's program; "": none, or not asked for
+  std::int64_t clock_us = 0;         // of the day
+  std::string program_problem;       // of the user's program; "": none, or not asked for
+  std::vector<std::string> remarks;  // what is missing there, though a job runs
 
   friend bool operator==(const HostReport&, const HostReport&) = default;
 };

@@ -4,8 +4,10 @@
 // Method: reports, answers and process tables made by hand.
 #include <gtest/gtest.h>
 
+#include "launcher/survey/abilities.h"
 #include "launcher/survey/job_answer.h"
 #include "launcher/survey/leftovers.h"
+#include "launcher/survey/mend.h"
 #include "launcher/survey/report.h"
 #include "launcher/survey/table.h"
 
@@ -19,6 +21,7 @@ HostReport Report() {
   report.program = "/opt/lamina/bin/mpiexec";
   report.library = "/opt/lamina/lib/libmpi_abi.so.1";
   report.components = {"transport shm 1.0.0", "transport ucx 1.0.0"};
+  report.machine = "x86_64";
   report.cpus = 8;
   report.clock_us = 5'000'000;
   return report;
@@ -27,6 +30,7 @@ HostReport Report() {
 TEST(ReportTest, TravelsAsText) {
   HostReport report = Report();
   report.program_problem = "no such program: ./x";
+  report.remarks = {"one", "and another one"};
   const std::string text = Encode(report);
   EXPECT_EQ(DecodeReport("Welcome!\n" + text + "Bye\n"), report);
   for (std::size_t bytes = 0; bytes < text.size() - 1; ++bytes)
@@ -49,6 +53,9 @@ TEST(ReportTest, EachDifferenceIsSaid) {
   there.version = "0.2.0";
   EXPECT_EQ(only(there), "Lamina 0.2.0 is there, 0.1.0 here");
   there = Report();
+  there.machine = "aarch64";
+  EXPECT_EQ(only(there), "it is aarch64, this is x86_64");
+  there = Report();
   there.library = "";
   there.components.clear();
   EXPECT_EQ(only(there), "no libmpi_abi.so.1 beside /opt/lamina/bin/mpiexec");
@@ -67,6 +74,51 @@ TEST(ReportTest, EachDifferenceIsSaid) {
   EXPECT_EQ(only(there), "its clock is 3.9 s ahead");
   there.clock_us = 4'000'000;  // within what the answer's way may explain
   EXPECT_EQ(only(there), "0");
+}
+
+// Each problem is answered by what mends it, and what ends with its own advice by nothing.
+TEST(MendTest, IsKnownForEachProblem) {
+  for (const auto& [problem, advice] : std::vector<std::pair<const char*, const char*>>{
+           {"cannot start on n1: ada@n1: Permission denied (publickey).", "ssh-copy-id n1"},
+           {"cannot start on n1: Host key verification failed.", "`ssh n1` once"},
+           {"cannot start on n1: ssh: Could not resolve hostname n1: Name or service not known",
+            "/etc/hosts"},
+           {"cannot start on n1: ssh: connect to host n1 port 22: Connection refused", "sshd"},
+           {"cannot start on n1: ssh: connect to host n1 port 22: Connection timed out", "ping n1"},
+           {"cannot start on n1: Connection timed out during banner exchange", "says nothing"},
+           {"cannot start on n1: no shepherd greeted within 30 s", "by hand"},
+           {"cannot start on n1: bash: line 1: /x/mpiexec: cannot execute binary file: Exec format "
+            "error",
+            "another machine"},
+           {"cannot start on n1: /x/mpiexec: error while loading shared libraries: libhwloc.so.15",
+            "packages"},
+           {"cannot start on n1: Lamina 0.2.0 is there, 0.1.0 here (wire 8 and 7)", "same version"},
+           {"Lamina 0.2.0 is there, 0.1.0 here", "same version"},
+           {"it is aarch64, this is x86_64", "one architecture"},
+           {"no libmpi_abi.so.1 beside /x/bin/mpiexec", "not whole"},
+           {"components only there: transport mine 1", "same components"},
+           {"no such program: ./x", "same path"},
+           {"its clock is 3.9 s behind", "set its clock"}})
+    EXPECT_NE(MendOf(problem, "n1").find(advice), std::string::npos) << problem;
+  EXPECT_EQ(MendOf("Lamina is not at /x/bin/mpiexec on n1: install it at the same path, or write "
+                   "prefix= in a host file",
+                   "n1"),
+            "");
+  EXPECT_EQ(MendOf("something new", "n1"), "");
+}
+
+TEST(AbilitiesTest, WhatIsMissingIsSaid) {
+  Abilities abilities;
+  EXPECT_TRUE(Remarks(abilities).empty());
+  abilities.has_rdma = true;
+  abilities.locked_bytes = 8 << 20;
+  ASSERT_EQ(Remarks(abilities).size(), 1u);
+  EXPECT_NE(Remarks(abilities)[0].find("only 8192 KiB may be locked"), std::string::npos);
+  abilities.locked_bytes = UINT64_MAX;
+  EXPECT_TRUE(Remarks(abilities).empty());
+  abilities.makes_memfds = abilities.reads_peers = abilities.has_user_namespaces =
+      abilities.sees_processes = false;
+  EXPECT_EQ(Remarks(abilities).size(), 4u);
 }
 
 TEST(JobAnswerTest, IsReadAsTheReadmeSays) {

@@ -29,6 +29,10 @@ case $host in
   bad*) echo "agent: no route to $host" >&2; exit 1 ;;
   silent*) exec tail -f /dev/null ;;
   old*) exec %s "$@" ;;
+  denied*) echo "ada@$host: Permission denied (publickey)." >&2; exit 255 ;;
+  unknown*) echo "ssh: Could not resolve hostname $host: Name or service not known" >&2; exit 255 ;;
+  absent*) echo "bash: line 1: $1: No such file or directory" >&2; exit 127 ;;
+  strange*) echo "bash: line 1: $1: cannot execute binary file: Exec format error" >&2; exit 126 ;;
 esac
 exec "$@"
 """ % OLD_SHEPHERD
@@ -84,6 +88,30 @@ class Check(unittest.TestCase):
                          ["failed", "cannot start on silent: no shepherd greeted within 3 s"])
         self.assertRegex(self.row(result, "old")[2], r"^cannot start on old: Lamina 9\.8\.7 is there")
         self.assertIn("\n3 of 6 hosts are well (spawner exec)\n", result.stdout)
+
+    def test_what_mends_each_host_is_said_in_one_run(self):
+        result = run("check", *reach("a,denied1,denied2,unknown,absent,strange,old"))
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        self.assertIn("\n1 of 7 hosts are well (spawner exec)\n", result.stdout)
+        self.assertRegex(self.row(result, "absent")[2], "^Lamina is not at /.*/mpiexec on absent: "
+                         "install it at the same path, or write prefix= in a host file$")
+        advice = dict(line.split(": ", 1) for line in result.stdout.splitlines()
+                      if re.match(r"\S+: ", line))
+        self.assertIn("ssh-copy-id denied1", advice["denied1"])
+        self.assertIn("ssh-copy-id denied2", advice["denied2"])
+        self.assertIn("/etc/hosts", advice["unknown"])
+        self.assertIn("another machine", advice["strange"])
+        self.assertIn("the same version", advice["old"])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "mounts over a folder of /proc")
+    def test_what_a_host_forbids(self):
+        """A job runs there all the same; whoever wants to know is told."""
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc/1 2>/dev/null; exec \"$@\"", "-",
+             LAMINA, "check"], check=False, capture_output=True, text=True, cwd=SCRATCH,
+            env=variables(), timeout=TIME_LIMIT_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("/proc hides the processes of others (hidepid)", done.stdout)
 
     def test_many_hosts_take_as_long_as_one(self):
         hosts = ",".join("silent%d" % i for i in range(24))
