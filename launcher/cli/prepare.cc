@@ -276,8 +276,10 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (!spawner.ok()) return std::move(spawner).status();
   if (*spawner == context.local_spawner && settings.Find("launcher.spawner.use") == nullptr)
     *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
+  const std::string chosen = *spawner;
   const Result<bool> asked = AskForHosts(settings, context, &*spawner, &machine, &request);
   if (!asked.ok()) return Status(asked.status().code(), std::string(asked.status().message()));
+  const bool given_here = *spawner == context.local_spawner && chosen != context.local_spawner;
   if (!*asked) *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
   for (ProgramRequest& program : request.programs)
     program.environment = Resolve(program.environment, context.environment, warnings);
@@ -285,6 +287,7 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (!plan.ok()) return plan;
   plan->options = line.options;
   plan->options.spawner = *spawner;
+  if (given_here) plan->options.manager = chosen;
   plan->environment = JobEnvironment(line, settings, context.environment, warnings);
   if (plan->options.stdin_to == StdinTo::kRank && plan->options.stdin_rank >= plan->ranks.size())
     return Error(Code::kInvalid, "--stdin %u: the job has ranks 0 to %zu only",
@@ -294,9 +297,6 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
 
 }  // namespace
 
-Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
-                            std::vector<std::string>* warnings) {
-  Preparation made;
 Result<std::string> ReadWholeFile(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0)
@@ -307,6 +307,9 @@ Result<std::string> ReadWholeFile(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
+Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
+                            std::vector<std::string>* warnings) {
+  Preparation made;
   made.line = std::move(line);
   made.environment = OutsideOfJobs(outer.environment);
   made.installation = ThisInstallation();
@@ -317,13 +320,13 @@ Result<std::string> ReadWholeFile(const std::string& path) {
   if (!settings.ok()) return std::move(settings).status();
   made.settings = *std::move(settings);
   Request& request = made.line.request;
-  if (!made.line.host_file_path.empty()) {
-    Result<std::vector<HostEntry>> hosts =
-        ReadHostFile(made.line.host_file_path, made.installation, made.environment);
   if (Status status = ReadTimeout(made.environment, &made.line); !status.ok()) return status;
   if (Status status = CheckArchitectures(request); !status.ok()) return status;
   if (Status status = UseDefaultHostFile(made.settings, context, &made.line); !status.ok())
     return status;
+  if (!made.line.host_file_path.empty()) {
+    Result<std::vector<HostEntry>> hosts =
+        ReadHostFile(made.line.host_file_path, made.installation, made.environment);
     if (!hosts.ok()) return std::move(hosts).status();
     request.host_file = *std::move(hosts);
     for (std::string& sentence : UnknownKeys(request.host_file))
@@ -333,16 +336,16 @@ Result<std::string> ReadWholeFile(const std::string& path) {
     if (Status status = ReadRankFile(made.line.rank_file_path, &request); !status.ok())
       return status;
   if (Status status = CountMappedObjects(&request); !status.ok()) return status;
-  made.machine = ThisMachine(NeedsAddresses(request));
-  Result<Plan> plan = Decide(made.line, request, made.machine, made.settings, context, warnings);
-  if (!plan.ok()) return std::move(plan).status();
   Status kept;
   if (const std::string& cpus = request.mapping.cpu_set; !cpus.empty())
     kept = KeepToCpus(cpus).Within("--cpu-set " + cpus);
+  made.machine = ThisMachine(NeedsAddresses(request));
+  Result<Plan> plan = Decide(made.line, request, made.machine, made.settings, context, warnings);
+  if (!plan.ok()) return std::move(plan).status();
+  // Only the hosts of ranks need to have these CPUs, and shepherds ask for those of others.
+  if (plan->options.spawner == context.local_spawner && !kept.ok()) return kept;
   made.plan = *std::move(plan);
   return made;
 }
-  // Only the hosts of ranks need to have these CPUs, and shepherds ask for those of others.
-  if (plan->options.spawner == context.local_spawner && !kept.ok()) return kept;
 
 }  // namespace lamina::launcher

@@ -182,6 +182,8 @@ std::string Agent::Words() const {
     std::string_view text = Trim(line);
     if (text.starts_with("mpiexec: ")) text.remove_prefix(9);  // a shepherd's: the reader knows
     while (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+    // What is wrong stands before the usage of a command that was called wrongly.
+    if (text.starts_with("usage: ") && !lines.empty()) break;
     if (!text.empty()) lines.emplace_back(text);
   }
   std::string words;

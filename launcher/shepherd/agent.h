@@ -45,7 +45,7 @@ class Agent {
   int words_fd() const { return words_; }
   // Reads what it has said. False: it will say nothing more.
   bool Listen();
-  // Returns the last lines of that on one line.
+  // Returns the last lines of that on one line, without the usage text of a command.
   std::string Words() const;
   const std::string& heard() const { return heard_; }
   // Forgets what it has said until now.

@@ -39,6 +39,11 @@ class CommandCrew final : public ShepherdCrew {
                                       *agent_->Status(), words.empty() ? "" : ": ", words.c_str())};
   }
 
+  std::string Words() override {
+    agent_->Listen();
+    return agent_->heard();
+  }
+
  private:
   std::string name_;
   std::unique_ptr<Poller> poller_;

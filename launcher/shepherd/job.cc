@@ -43,6 +43,7 @@ ShepherdedJob::~ShepherdedJob() {
   shepherds_.reset();
   for (const auto& [fd, guest] : guests_) poller_->Remove(fd);
   guests_.clear();
+  question_.reset();
   crew_.reset();
   remotes_.clear();
   if (exchange_.fd >= 0) close(exchange_.fd);
@@ -51,7 +52,7 @@ ShepherdedJob::~ShepherdedJob() {
 std::optional<RankEvent> ShepherdedJob::Next() {
   poller_->Turn();
   shepherds_->CarryAll();
-  if (events_.empty()) return std::nullopt;
+  if (events_.empty() || holding_) return std::nullopt;
   RankEvent event = std::move(events_.front());
   events_.pop_front();
   return event;
@@ -142,6 +143,7 @@ void ShepherdedJob::HearEnd(const wire::Ended& ended) {
   if (!remote.running) return;
   remote.trace = {ended.ring_head, ended.events};
   if (remote.input != nullptr) remote.input->Refuse();
+  Suspect(ended);
   RankEvent event;
   event.kind = ended.kind <= static_cast<std::uint8_t>(RankEvent::Kind::kKilled)
                    ? static_cast<RankEvent::Kind>(ended.kind)
@@ -209,6 +211,7 @@ void ShepherdedJob::Report(RankEvent event) {
 }
 
 void ShepherdedJob::Signal(std::uint32_t rank, int signal) {
+  if (EndsProcesses(signal)) SettleFailures(true);
   if (!remotes_.at(rank).running) return;
   Node* node = NodeOfRank(rank);
   if (node->state == Node::State::kHerding) {
@@ -277,6 +280,8 @@ std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
 
 void ShepherdedJob::OnTick() {
   shepherds_->Tick();
+  SettleFailures(false);
+  if (question_ != nullptr) OnAnswer();
   const std::uint64_t now_ms = MonotonicMs();
   CheckWaits(now_ms);
   for (auto guest = guests_.begin(); guest != guests_.end();) {

@@ -14,6 +14,7 @@
 
 #include "launcher/plan/plan.h"
 #include "launcher/pmix/hub.h"
+#include "launcher/shepherd/agent.h"
 #include "launcher/shepherd/dial.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/heartbeat.h"
@@ -65,6 +66,14 @@ class ShepherdedJob final : public Job {
   void Welcome(int fd, const wire::Hello& hello);
   Node* NodeOf(const wire::Hello& hello);
   void OnCrew();
+  void Failed(Node* node, bool started, const std::string& why);
+  void SettleFailures(bool now);
+  // These are in question.cc.
+  void AskManager();
+  void OnAnswer();
+  void Suspect();
+  void Suspect(const wire::Ended& ended);
+  bool IsSilenceExcused();
   std::string OrdersFor(const Node& node);
   // These are in job.cc.
   void OnTick();
@@ -101,7 +110,20 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, std::string> taken_back_;  // hosts that others could not reach, and why
   bool said_taken_back_ = false;
   bool said_wait_ = false;
-  Sharing sharing_;  // kShared: some host has fewer CPUs than ranks, and the user was told
+  // Hosts that could not be reached, while the others are still being tried.
+  struct Failure {
+    std::vector<std::uint32_t> hosts;
+    std::string why;  // "": said with another
+  };
+  std::vector<Failure> failures_;
+  std::uint64_t others_until_ms_ = 0;
+  // The manager is being asked what it does with the job.
+  std::unique_ptr<Agent> question_;
+  std::uint64_t question_until_ms_ = 0;
+  std::uint64_t silence_asked_ms_ = 0;
+  bool alarmed_ = false;  // a rank or a node has failed
+  bool holding_ = false;  // the news waits for the answer
+  Sharing sharing_;       // kShared: some host has fewer CPUs than ranks, and the user was told
   struct Ping {
     std::uint64_t sent_us = 0;
     std::optional<std::uint64_t> round_trip_us;

@@ -23,7 +23,7 @@ Relay::Relay(const wire::Orders& orders, Poller* poller, Heartbeat* heartbeat, O
                      [this](Node* node, bool started, const std::string& why) {
                        Failed(node, started, why);
                      },
-                     [this] { EndIfDone(); }}),
+                     [](const Node&) { return false; }, [this] { EndIfDone(); }}),
       by_host_(orders.plan.hosts.size()),
       hub_(orders.plan, std::vector<pmix::Hub::Edge>(orders.plan.hosts.size(), pmix::Hub::kUp),
            false,

@@ -2,9 +2,11 @@
 // Implements the Spawner of every way to start ranks through shepherds.
 #include <utility>
 
+#include "launcher/shepherd/agent.h"
 #include "launcher/shepherd/job.h"
 #include "launcher/shepherd/params.h"
 #include "launcher/shepherd/shepherded_job.h"
+#include "launcher/shepherd/tuning.h"
 
 namespace lamina::launcher {
 namespace {
@@ -39,6 +41,16 @@ class ShepherdSpawner final : public Spawner {
     auto job = std::make_unique<ShepherdedJob>(plan, starter_, std::move(params));
     if (Status status = job->Start(starts); !status.ok()) return status;
     return std::unique_ptr<Job>(std::move(job));
+  }
+
+  ManagerState AskState() override {
+    const auto* manager = std::get_if<Manager>(&starter_);
+    if (manager == nullptr || manager->question.empty()) return {};
+    Result<std::unique_ptr<Agent>> agent = Agent::Start(manager->question, nullptr, false);
+    if (!agent.ok()) return {};  // without the command there is no answer
+    (*agent)->Await(static_cast<int>(kQuestionMs));
+    (*agent)->Listen();
+    return manager->understand((*agent)->heard());
   }
 
  private:

@@ -44,6 +44,8 @@ class ShepherdCrew {
   // Returns a shepherd that could not be started or has ended, in any manner. Never blocks. The
   // caller ignores ends after a shepherd's goodbye, so they may be told.
   virtual std::optional<Event> Next() = 0;
+  // Returns what the manager's command has said until now; "" if there is none.
+  virtual std::string Words() = 0;
 };
 
 struct Pipes {
@@ -78,6 +80,11 @@ struct Manager {
       const Plan& plan, std::span<const std::uint32_t> hosts, std::span<const std::string> shepherd,
       const Calling& calling)>
       start;
+  // This command asks for the state of the job before a host is called lost or a rank killed;
+  // empty: nobody can be asked. `understand` gets what it has said and what the crew has; it is
+  // pure.
+  CommandLine question;
+  std::function<ManagerState(std::string_view answer)> understand;
 };
 
 using ShepherdStarter = std::variant<Pipes, Manager>;

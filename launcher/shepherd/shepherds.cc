@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "launcher/shepherd/shepherd_word.h"
 #include "launcher/shepherd/tuning.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
@@ -34,7 +35,36 @@ std::string CannotStart(const Node& node, std::string_view why) {
   return "cannot start on " + node.name + ": " + std::string(why);
 }
 
+// Returns the path that a command gives to the shepherd's program; "" if it gives none. It stands
+// before the shepherd's word, within a word for a shell or by itself.
+std::string ProgramOf(const std::vector<std::string>& command) {
+  std::string words;
+  for (const std::string& word : command) words += word + " ";
+  const std::size_t end = words.find(std::string(" ") + std::string(kShepherdWord));
+  if (end == std::string::npos) return {};
+  const std::size_t begin = words.find_last_of(" '", end - 1) + 1;
+  const std::string program = words.substr(begin, end - begin);
+  return program.starts_with('/') ? program : "";
+}
+
 }  // namespace
+
+bool IsAbsent(std::string_view program, std::string_view words) {
+  const bool is_named = !program.empty() && words.find(program) != std::string_view::npos;
+  const auto says = [words](std::string_view what) {
+    return words.find(what) != std::string_view::npos;
+  };
+  // Shells and srun each say it in their own way.
+  return is_named && !says("shared libraries") &&
+         (says("No such file or directory") || says("no such file or directory") ||
+          says("not found"));
+}
+
+std::string AbsentWords(std::string_view program, std::string_view host) {
+  return Format(
+      "Lamina is not at %.*s on %.*s: install it at the same path, or write prefix= in a host file",
+      static_cast<int>(program.size()), program.data(), static_cast<int>(host.size()), host.data());
+}
 
 Shepherds::Shepherds(const Plan& plan, wire::StartRules rules, std::uint64_t silence_ms,
                      Poller* poller, Heartbeat* heartbeat, Outlets outlets)
@@ -283,7 +313,10 @@ void Shepherds::Settle(Node* node) {
   const bool starting = node->state == Node::State::kStarting;
   if (starting && Retry(node)) return;
   std::string why = starting ? CannotStart(*node, "") : LostWords(*node);
-  if (!words.empty()) {
+  const std::string program = ProgramOf(node->command);
+  if (starting && IsAbsent(program, words)) {
+    why = AbsentWords(program, node->name);
+  } else if (!words.empty()) {
     why += words;
   } else if (starting && node->stream != nullptr && !node->stream->noise().empty()) {
     why += std::string(Trim(node->stream->noise()));
@@ -297,7 +330,7 @@ void Shepherds::Settle(Node* node) {
   } else {
     why += "the connection to " + node->name + " or the shepherd there ended abruptly";
   }
-  if (status.has_value() && !killed_by.has_value() && starting)
+  if (status.has_value() && !killed_by.has_value() && starting && !IsAbsent(program, words))
     why += Format(" (exit status %d)", *status);
   Fail(node, why);
 }
@@ -311,7 +344,11 @@ bool Shepherds::Retry(Node* node) {
     });
   };
   const bool at_once = MonotonicMs() + rules_.start_ms < node->due_ms + kAtOnceMs;
-  if (!status.has_value() || node->attempts >= rules_.attempts ||
+  // A host that let the first attempt wait in vain is hardly there.
+  const std::uint32_t attempts = node->agent->heard().find("timed out") != std::string::npos
+                                     ? std::min(rules_.attempts, kSlowAttempts)
+                                     : rules_.attempts;
+  if (!status.has_value() || node->attempts >= attempts ||
       !(heard_any(rules_.passing_signs) || (at_once && heard_any(rules_.quick_signs))))
     return false;
   Detach(node);
@@ -365,6 +402,10 @@ void Shepherds::Tick() {
   StartWaiting();
 }
 
+void Shepherds::ForgetSilence() {
+  for (const auto& node : nodes_) node->heard_ms = MonotonicMs();
+}
+
 void Shepherds::TickNode(Node* node, std::uint64_t now_ms) {
   if (node->state != Node::State::kStarting && node->state != Node::State::kHerding) return;
   if (node->failing_ms != 0) return Settle(node);
@@ -379,8 +420,9 @@ void Shepherds::TickNode(Node* node, std::uint64_t now_ms) {
   if (heartbeat_->slept()) {
     node->heard_ms = now_ms;
   } else if (silence_ms_ != 0 && now_ms - node->heard_ms > silence_ms_) {
-    Fail(node, LostWords(*node) +
-                   Format("no sign of life for %g s", static_cast<double>(silence_ms_) / 1000.0));
+    if (outlets_.excused(*node)) return;
+    Fail(node, LostWords(*node) + Format("no sign of life for %g s (launcher.shepherd.silence_ms)",
+                                         static_cast<double>(silence_ms_) / 1000.0));
   } else {
     node->stream->Send(wire::Kind::kBeat, wire::Encode(wire::Beat{}));
     Carry(node);

@@ -25,6 +25,11 @@
 
 namespace lamina::launcher {
 
+// Does an agent say that the shepherd's program is not there?
+bool IsAbsent(std::string_view program, std::string_view words);
+// Returns what to do about that.
+std::string AbsentWords(std::string_view program, std::string_view host);
+
 class Shepherds {
  public:
   struct Outlets {
@@ -35,6 +40,9 @@ class Shepherds {
     // A node is given up with everything below it, after it was `started` or before. Called once a
     // node.
     std::function<void(Node* node, bool started, const std::string& why)> failed;
+    // A node has been silent for too long. Returns whether to wait for it all the same, which is
+    // asked again and again.
+    std::function<bool(const Node& node)> excused;
     // A node has said goodbye.
     std::function<void()> left;
   };
@@ -69,6 +77,8 @@ class Shepherds {
   void Carry(Node* node);
   // To be called at the owner's heartbeat.
   void Tick();
+  // Nobody can have spoken until now, so their silence begins anew.
+  void ForgetSilence();
   // `node` will not greet or is not wanted any more; `why` is a sentence.
   void Fail(Node* node, const std::string& why);
   // The job ends before `node` is up; the owner is not told.

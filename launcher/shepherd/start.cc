@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "launcher/plan/hostlist.h"
 #include "launcher/plan/machine.h"
 #include "launcher/plan/rank_variables.h"
 #include "launcher/shepherd/job.h"
@@ -130,15 +131,11 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
 void ShepherdedJob::MakeNodes() {
   shepherds_ = std::make_unique<Shepherds>(
       plan_, Rules(), params_.silence_ms, &*poller_, &heartbeat_,
-      Shepherds::Outlets{[this](const Node& node) { return OrdersFor(node); },
-                         [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
-                         [this](Node* node, bool started, const std::string& why) {
-                           shepherds_->StopStarting();
-                           Lose(node->hosts(),
-                                started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
-                                why);
-                         },
-                         [] {}});
+      Shepherds::Outlets{
+          [this](const Node& node) { return OrdersFor(node); },
+          [this](Node* node, const wire::Frame& frame) { return Hear(node, frame); },
+          [this](Node* node, bool started, const std::string& why) { Failed(node, started, why); },
+          [this](const Node&) { return IsSilenceExcused(); }, [] {}});
   by_host_.resize(plan_.hosts.size());
   for (const RankPlan& rank : plan_.ranks) ranks_[rank.host].push_back(rank.rank);
   const Machine machine = ThisMachine(true);
@@ -298,18 +295,69 @@ Node* ShepherdedJob::NodeOf(const wire::Hello& hello) {
 }
 
 void ShepherdedJob::OnCrew() {
-  while (const std::optional<ShepherdCrew::Event> event = crew_->Next())
+  while (const std::optional<ShepherdCrew::Event> event = crew_->Next()) {
+    std::vector<Node*> failed;
+    std::vector<std::string> names;
     for (const std::uint32_t host : called_) {
       Node* node = by_host_[host];
       if (node->over() || (event->host.has_value() && *event->host != host)) continue;
       // If it has called, its stream decides about it; this is only the reason for its end.
       node->failure = event->why;
-      if (node->stream == nullptr)
-        shepherds_->Fail(node, "cannot start on " + node->name + ": " + event->why);
+      if (node->stream != nullptr) continue;
+      failed.push_back(node);
+      names.push_back(node->name);
     }
+    if (failed.empty()) continue;
+    const std::string program = ShepherdCommand(failed.front()->host).front();
+    const std::string hosts = FoldHostNames(names);
+    std::string why = IsAbsent(program, event->why)
+                          ? AbsentWords(program, hosts)
+                          : "cannot start on " + hosts + ": " + event->why;
+    for (Node* node : failed) shepherds_->Fail(node, std::exchange(why, ""));
+  }
+}
+
+// No rank runs before all hosts are reached, so there is time to learn which others cannot be.
+void ShepherdedJob::Failed(Node* node, bool started, const std::string& why) {
+  if (started || shepherds_->sweeping()) {
+    if (started) Suspect();
+    shepherds_->StopStarting();
+    return Lose(node->hosts(), started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
+                why);
+  }
+  if (failures_.empty()) {
+    others_until_ms_ = MonotonicMs() + kOthersMs;
+    heartbeat_.Hurry(kOthersMs + 1);
+  }
+  failures_.push_back({node->hosts(), why});
+  heartbeat_.Hurry(1);
+}
+
+// Gives up the hosts that could not be reached, and says why of each, once it is known of all.
+void ShepherdedJob::SettleFailures(bool now) {
+  if (failures_.empty()) return;
+  std::vector<std::string> awaited;
+  for (const auto& node : shepherds_->nodes())
+    if (node->state == Node::State::kWaiting || node->state == Node::State::kStarting)
+      awaited.push_back(node->name);
+  if (const std::uint64_t now_ms = MonotonicMs();
+      !now && !awaited.empty() && now_ms < others_until_ms_)
+    return heartbeat_.Hurry(others_until_ms_ - now_ms + 1);
+  shepherds_->StopStarting();
+  const std::vector<Failure> failures = std::exchange(failures_, {});
+  std::string why;
+  std::size_t named = 0;
+  for (const Failure& failure : failures)
+    if (!failure.why.empty() && ++named <= kReasonsNamed)
+      why += (why.empty() ? "" : "\nmpiexec: ") + failure.why;
+  if (named > kReasonsNamed) why += Format("\nmpiexec: and %zu more hosts", named - kReasonsNamed);
+  if (!now && !awaited.empty()) why += "\nmpiexec: no answer yet from " + FoldHostNames(awaited);
+  for (const Failure& failure : failures)
+    Lose(failure.hosts, RankEvent::Kind::kStartFailed, 0, std::exchange(why, ""));
 }
 
 std::string ShepherdedJob::OrdersFor(const Node& node) {
+  if (!failures_.empty()) heartbeat_.Hurry(1);  // this was perhaps the last to be awaited
   SayTakenBack(node.host);
   wire::Orders orders;
   orders.host = node.host;

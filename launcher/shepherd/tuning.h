@@ -16,6 +16,18 @@ inline constexpr std::uint64_t kFirstRetryMs = 100;
 // No pause between two attempts is longer.
 inline constexpr std::uint64_t kRetryMsMax = 5000;
 
+// A host at which an attempt ended by a time-out is tried this often.
+inline constexpr std::uint32_t kSlowAttempts = 2;
+
+// Once a host could not be reached, the others get this long, so that all that cannot are named.
+inline constexpr std::uint64_t kOthersMs = 5000;
+
+// A message names this many hosts that could not be reached, each with its reason.
+inline constexpr std::size_t kReasonsNamed = 16;
+
+// A manager that has not answered after this time is not waited for.
+inline constexpr std::uint64_t kQuestionMs = 3000;
+
 // What an agent says within this time, it has said without waiting for anybody.
 inline constexpr std::uint64_t kAtOnceMs = 1000;
 

@@ -158,6 +158,13 @@ struct SpawnerCaps {
   bool keeps_rings = false;
 };
 
+// What a manager does with the job it has given us the hosts for.
+struct ManagerState {
+  enum class Kind { kGoesOn, kSuspended, kCancelled };
+  Kind kind = Kind::kGoesOn;
+  std::string why;  // cancelled: "the job was cancelled by Slurm (time limit)"
+};
+
 class Spawner {
  public:
   virtual ~Spawner() = default;
@@ -170,6 +177,8 @@ class Spawner {
   // a RankEvent.
   virtual Result<std::unique_ptr<Job>> Start(const Plan& plan,
                                              std::span<const RankStart> starts) = 0;
+  // Asks the manager, if there is one, what it does with the job we are in. It may take seconds.
+  virtual ManagerState AskState() = 0;
 };
 
 // What a spawner component may look at.

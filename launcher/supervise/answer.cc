@@ -75,16 +75,17 @@ std::string DescribeJob(const Plan& plan, const JobNews& news) {
   return text + "end\n";
 }
 
-std::string StartProgress(const Plan& plan, std::span<const HostState> hosts) {
+std::string StartProgress(const Plan& plan, std::span<const HostState> hosts,
+                          std::size_t names_max) {
   std::vector<std::string> awaited;
   for (const HostState& state : hosts)
     if (state.kind == HostState::Kind::kStarting) awaited.push_back(plan.hosts[state.host].name);
   if (awaited.empty()) return {};
   std::string names;
-  for (std::size_t i = 0; i < awaited.size() && i < kNamesShown; ++i)
+  for (std::size_t i = 0; i < awaited.size() && i < names_max; ++i)
     names += (i == 0 ? "" : i + 1 == awaited.size() ? " and " : ", ") + awaited[i];
-  if (awaited.size() > kNamesShown) {
-    const std::size_t others = awaited.size() - kNamesShown;
+  if (awaited.size() > names_max) {
+    const std::size_t others = awaited.size() - names_max;
     names += Format(" and %zu %s", others, others == 1 ? "other" : "others");
   }
   return Format("%zu of %zu hosts have answered; waiting for %s", hosts.size() - awaited.size(),

@@ -25,6 +25,7 @@ std::string DescribeJob(const Plan& plan, const JobNews& news);
 
 // Returns "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all
 // have.
-std::string StartProgress(const Plan& plan, std::span<const HostState> hosts);
+std::string StartProgress(const Plan& plan, std::span<const HostState> hosts,
+                          std::size_t names_max);
 
 }  // namespace lamina::launcher

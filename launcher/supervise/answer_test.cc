@@ -64,18 +64,19 @@ TEST(ProgressTest, NamesAFewOfThoseThatAreAwaited) {
   std::vector<HostState> hosts;
   for (std::uint32_t host = 0; host < 5; ++host)
     hosts.push_back({host, HostState::Kind::kStarting, 0, {}});
-  EXPECT_EQ(StartProgress(plan, hosts),
+  EXPECT_EQ(StartProgress(plan, hosts, 2),
             "0 of 5 hosts have answered; waiting for node1, node2 and 3 others");
   hosts[0].kind = hosts[1].kind = HostState::Kind::kUp;
-  EXPECT_EQ(StartProgress(plan, hosts),
+  EXPECT_EQ(StartProgress(plan, hosts, 2),
             "2 of 5 hosts have answered; waiting for node3, node4 and 1 other");
   hosts[2].kind = HostState::Kind::kLost;
-  EXPECT_EQ(StartProgress(plan, hosts), "3 of 5 hosts have answered; waiting for node4 and node5");
+  EXPECT_EQ(StartProgress(plan, hosts, 2),
+            "3 of 5 hosts have answered; waiting for node4 and node5");
   hosts[3].kind = HostState::Kind::kDone;
-  EXPECT_EQ(StartProgress(plan, hosts), "4 of 5 hosts have answered; waiting for node5");
+  EXPECT_EQ(StartProgress(plan, hosts, 2), "4 of 5 hosts have answered; waiting for node5");
   hosts[4].kind = HostState::Kind::kUp;
-  EXPECT_EQ(StartProgress(plan, hosts), "");
-  EXPECT_EQ(StartProgress(plan, {}), "");
+  EXPECT_EQ(StartProgress(plan, hosts, 2), "");
+  EXPECT_EQ(StartProgress(plan, {}, 2), "");
 }
 
 }  // namespace

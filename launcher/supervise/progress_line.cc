@@ -17,19 +17,24 @@ bool Print(std::string_view text) { return write(STDERR_FILENO, text.data(), tex
 
 }  // namespace
 
-ProgressLine::ProgressLine(event_base* loop, std::function<std::string()> text)
-    : text_(std::move(text)), timer_(loop, [this] { Show(); }) {}
+ProgressLine::ProgressLine(event_base* loop, std::function<std::string(std::size_t)> text,
+                           std::function<void(const std::string&)> say)
+    : text_(std::move(text)), say_(std::move(say)), timer_(loop, [this] { Show(); }) {}
 
-void ProgressLine::Begin() { timer_.Set(kSlowStartMs); }
+void ProgressLine::Begin(bool on_terminal) {
+  on_terminal_ = on_terminal;
+  timer_.Set(on_terminal ? kSlowStartMs : kVerySlowStartMs);
+}
 
 void ProgressLine::Wipe() {
   if (std::exchange(shown_, false)) Print(kWipe);
 }
 
 void ProgressLine::Show() {
-  const std::string text = text_();
+  const std::string text = text_(on_terminal_ ? kNamesShown : kNamesSaid);
   Wipe();
   if (text.empty()) return;
+  if (!on_terminal_) return say_(text);
   shown_ = Print(std::string(kWipe) + "mpiexec: " + text + "\r");
   if (shown_) timer_.Set(kProgressMs);
 }

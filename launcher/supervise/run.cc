@@ -17,6 +17,18 @@ void SayFailure(const Status& status) {
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody left to tell
 }
 
+// The manager that gave us this host may have ended the job, which the ranks' ends do not tell.
+void SayCancelled(const Plan& plan, const RunContext& context, int status) {
+  if (status != 128 + SIGTERM && status != 128 + SIGKILL && status != 128 + SIGHUP) return;
+  const SpawnerComponent* manager = context.spawners.Find(plan.options.manager);
+  if (manager == nullptr) return;
+  auto spawner = manager->make(SpawnContext{context.environment, context.settings});
+  if (!spawner.ok()) return;
+  const ManagerState state = (*spawner)->AskState();
+  if (state.kind == ManagerState::Kind::kCancelled)
+    SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()));
+}
+
 }  // namespace
 
 int RunPlan(const Plan& plan, const RunContext& context) {
@@ -31,6 +43,7 @@ int RunPlan(const Plan& plan, const RunContext& context) {
       SayFailure(result.status());
     interrupted = supervisor.interrupted();
   }
+  SayCancelled(plan, context, status);
   if (interrupted && status == 128 + SIGINT) DieBy(SIGINT);
   return status;
 }

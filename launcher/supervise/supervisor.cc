@@ -79,7 +79,11 @@ Status Supervisor::Prepare() {
                                                            StopIfDone();
                                                          }});
   progress_ = std::make_unique<ProgressLine>(
-      loop_, [this] { return ended_ ? "" : StartProgress(plan_, job_->Hosts(false)); });
+      loop_,
+      [this](std::size_t names_max) {
+        return ended_ ? "" : StartProgress(plan_, job_->Hosts(false), names_max);
+      },
+      [this](const std::string& text) { streams_->Say(text); });
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
   if (Status status = streams_->Open(caps_.takes_descriptors); !status.ok()) return status;
   auto server = pmix::Server::Make(
@@ -125,7 +129,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   event_add(job_ready_, nullptr);
   started_ms_ = MonotonicMs();
   // The line is for a person in front of a terminal, unless ranks write there themselves.
-  if (!caps_.takes_descriptors && isatty(STDERR_FILENO) != 0) progress_->Begin();
+  if (!caps_.takes_descriptors && !plan_.options.quiet)
+    progress_->Begin(isatty(STDERR_FILENO) != 0);
   return {};
 }
 

@@ -20,7 +20,13 @@ inline constexpr std::uint64_t kProgressMs = 250;
 // With -v, this many of the last events of a rank that failed are shown.
 inline constexpr std::size_t kEventsShown = 10;
 
-// A line about many hosts gives this many names.
+// The line about the start gives this many names of hosts.
 inline constexpr std::size_t kNamesShown = 2;
+
+// Whoever has no terminal is told once that the start takes longer than this.
+inline constexpr std::uint64_t kVerySlowStartMs = 5000;
+
+// That one line gives this many names.
+inline constexpr std::size_t kNamesSaid = 16;
 
 }  // namespace lamina::launcher

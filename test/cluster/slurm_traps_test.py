@@ -5,6 +5,7 @@ Method: a real Slurm on three virtual hosts; ranks that come late, that leave ea
         power, scripts and allocations of every shape.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -126,8 +127,76 @@ class Allocations(unittest.TestCase):
         self.assertEqual(out, "heard\n" * 2, err)
 
 
+class Manager(unittest.TestCase):
+    """What Slurm itself does to a job is not laid at anybody else's door."""
+
+    def start(self, *words):
+        """A job of three ranks that wait for the file `go`; the job's number in Slurm."""
+        go = program("go")
+        if os.path.exists(go):
+            os.unlink(go)
+        job = subprocess.Popen(
+            salloc("-N3", "-n3", *mpiexec(
+                *words, "bash", "-c", "echo $SLURM_JOB_ID; until [ -e go ]; do read -t 0.1 < /dev/zero; "
+                "done; exit 0")),
+            cwd=everywhere.PLACE, env=everywhere.variables(everywhere.slurm_environment()), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.kill)
+        numbers = {job.stdout.readline().strip() for _ in range(3)}
+        self.assertEqual(len(numbers), 1)
+        return job, numbers.pop()
+
+    def test_cancelled(self):
+        for what in ("%s", "%s.0"):
+            with self.subTest(what):
+                job, number = self.start()
+                self.assertEqual(slurm(["scancel", what % number]).returncode, 0)
+                _, err = job.communicate(timeout=90)
+                said = [line for line in err.splitlines() if line.startswith("mpiexec: ")]
+                self.assertEqual(len(said), 1, err)
+                self.assertRegex(said[0], r"^mpiexec: the job was cancelled by Slurm \(scancel.*\)$")
+
+    def test_cancelled_on_one_node(self):
+        """Ranks are started by fork there, and mpiexec is told to end as well."""
+        script, out = program("one"), program("one.out")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/bash\n#SBATCH -N1 -n2\n%s bash -c 'echo up; exec tail -f /dev/null'\n"
+                       % program("mpiexec"))
+        with open(out, "w", encoding="ascii"):
+            pass
+        job = subprocess.Popen(["sbatch", "--parsable", "--wait", "-o", out, script], text=True,
+                               env=everywhere.variables(everywhere.slurm_environment()),
+                               cwd=everywhere.PLACE, stdout=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        number = job.stdout.readline().strip()
+        began = time.monotonic()
+        said = ""
+        while "up\nup\n" not in said and time.monotonic() < began + 30:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                job.wait(timeout=0.1)
+            with open(out, encoding="ascii") as file:
+                said = file.read()
+        self.assertEqual(slurm(["scancel", number]).returncode, 0)
+        job.wait(timeout=60)
+        with open(out, encoding="ascii") as file:
+            self.assertIn("mpiexec: the job was cancelled by Slurm (scancel", file.read())
+
+    def test_suspended(self):
+        """Three times as long as a host may be silent; the job goes on afterwards."""
+        job, number = self.start("--param", "launcher.shepherd.silence_ms=1000")
+        self.assertEqual(slurm(["scontrol", "suspend", number]).returncode, 0)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            job.wait(timeout=4)
+        self.assertEqual(slurm(["scontrol", "resume", number]).returncode, 0)
+        with open(program("go"), "w", encoding="ascii"):
+            pass
+        _, err = job.communicate(timeout=60)
+        self.assertEqual((job.returncode, err), (0, ""))
+
+
 class Power(unittest.TestCase):
-    """Last, because a host is gone afterwards."""
+    """Last by its name, because a host is gone afterwards."""
 
     def test_z_a_host_that_vanishes(self):
         """Slurm takes half a minute to notice and says 0; our own heartbeat does not wait for it."""
@@ -143,7 +212,8 @@ class Power(unittest.TestCase):
         everywhere.vcluster("poweroff", "lp2")
         line = job.stderr.readline()
         began = time.monotonic()
-        self.assertRegex(line, "^mpiexec: lp2 is lost: no sign of life for 1.5 s; the job was ended")
+        self.assertRegex(line, "^mpiexec: lp2 is lost: no sign of life for 1.5 s "
+                               ".launcher.shepherd.silence_ms.; the job was ended")
         job.communicate(timeout=60)
         self.assertEqual(job.returncode, 1)
         self.assertLess(time.monotonic() - began, 30)

@@ -35,7 +35,8 @@ class FailuresTest(hosts.HostsCase):
         victim = self.shepherds()[HOSTS[1]]
         os.kill(victim, signal.SIGSTOP)
         try:
-            self.one_message(process, 12, 1, "fa2 is lost: no sign of life for 2 s; the job was "
+            self.one_message(process, 12, 1, "fa2 is lost: no sign of life for 2 s "
+                                             ".launcher.shepherd.silence_ms.; the job was "
                                             "ended")
         finally:
             with contextlib.suppress(ProcessLookupError):

@@ -10,6 +10,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,15 @@ class HostsCase(harness.LaunchCase):
         return subprocess.run(["lamina", "ps", "--ping", str(process.pid)], check=False, text=True,
                               executable=program("mpiexec"), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=harness.TIME_LIMIT_S)
+
+    def each_host_is_named(self, done, words, hosts=None):
+        """With these words, which have HOST for its name, in a line of its own."""
+        self.assertEqual(done.returncode, 1)
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), len(hosts or HOSTS), done.stderr)
+        for host in hosts or HOSTS:
+            pattern = re.compile("mpiexec: " + words.replace("HOST", host))
+            self.assertEqual(len([line for line in lines if pattern.fullmatch(line)]), 1, done.stderr)
 
     def shepherds(self):
         """{host name: process id} of the shepherds there are; of their guards, where these alone are."""
@@ -315,15 +325,25 @@ class FailureTest(HostsCase):
         self.assertRegex(done.stderr, "^mpiexec: cannot start on nosuch.invalid: .*resolve")
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_all_hosts_that_are_not_there(self):
+        """Also the last, which is tried when the first has failed; and none of those that are well."""
+        bad = ["nosuch1.invalid", "nosuch2.invalid", "nosuch3.invalid"]
+        done = self.job("hostname", hosts=[bad[0], HOSTS[0], bad[1], bad[2]],
+                        options=["--param", "launcher.shepherd.window=1"])
+        self.each_host_is_named(done, "cannot start on HOST: .*resolve.*", bad)
+
     def test_shepherd_that_is_not_there(self):
         done = self.job("hostname", options=["--param", "launcher.shepherd.program=/no/mpiexec"])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: .*/no/mpiexec.*: No such .*\n$")
+        self.each_host_is_named(done, "Lamina is not at /no/mpiexec on HOST: install it at the same "
+                                      "path, or write prefix= in a host file")
 
     def test_agent_that_is_not_there(self):
         done = self.job("hostname", options=["--param", "spawner.ssh.command=/no/ssh"])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh1: cannot run /no/ssh: No such")
+        self.each_host_is_named(done, "cannot start on HOST: cannot run /no/ssh: No such .*")
+
+    def test_options_that_ssh_does_not_know(self):
+        done = self.job("hostname", options=["--param", "spawner.ssh.options=-Z"])
+        self.each_host_is_named(done, r"cannot start on HOST: unknown option -- Z \(exit status 255\)")
 
     def test_agent_that_says_nothing(self):
         silent = program("silent")
@@ -332,9 +352,8 @@ class FailureTest(HostsCase):
         os.chmod(silent, 0o755)
         done = self.job("hostname", options=["--param", "spawner.ssh.command=" + silent,
                                              "--param", "launcher.shepherd.start_ms=500"])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: no shepherd greeted within "
-                                      r"0.5 s; what do you want\n$")
+        self.each_host_is_named(done, "cannot start on HOST: no shepherd greeted within 0.5 s; what "
+                                      "do you want")
 
     def test_another_version(self):
         other = program("other")
@@ -342,9 +361,20 @@ class FailureTest(HostsCase):
                     other)
         os.chmod(other, 0o755)
         done = self.job("hostname", options=["--param", "spawner.ssh.command=" + other])
+        self.each_host_is_named(done, r"cannot start on HOST: Lamina 9.8.7 is there, "
+                                      r"\d+\.\d+\.\d+ here \(wire 99 and \d+\)")
+
+    def test_a_host_that_accepts_and_says_nothing(self):
+        """ssh is patient twice, and whoever waits is told for whom."""
+        with socket.create_server(("127.0.0.1", 0)) as mute:
+            began = time.monotonic()
+            done = self.job("hostname", hosts=HOSTS[:1], options=[
+                "--param", "spawner.ssh.options=-o HostName=127.0.0.1 -p %d" % mute.getsockname()[1],
+                "--param", "spawner.ssh.connect_s=3"])
+        self.assertLess(time.monotonic() - began, 15)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: Lamina 9.8.7 is there, "
-                                      r"\d+\.\d+\.\d+ here \(wire 99 and \d+\)\n$")
+        self.assertRegex(done.stderr, "^mpiexec: 0 of 1 hosts have answered; waiting for lh1\n"
+                         "mpiexec: cannot start on lh1: .*timed out.*banner.*\n$")
 
     def test_shepherd_killed(self):
         process = self.start_and_wait("wait")
@@ -363,7 +393,8 @@ class FailureTest(HostsCase):
         try:
             status, _, err = self.ends(process, 8)
             self.assertEqual(status, 1)
-            self.assertRegex(err, r"^mpiexec: lh2 is lost: no sign of life for 1 s; the job was end"
+            self.assertRegex(err, r"^mpiexec: lh2 is lost: no sign of life for 1 s "
+                                  r".launcher.shepherd.silence_ms.; the job was end"
                                   r"ed\n$")
             # The shepherd notices by itself.
             self.assertTrue(harness.wait_until(lambda: HOSTS[1] not in self.shepherds(), 5))
@@ -377,7 +408,8 @@ class FailureTest(HostsCase):
         try:
             status, _, err = self.ends(process, 8)
             self.assertEqual(status, 1)
-            self.assertRegex(err, "^mpiexec: lh3 is lost: no sign of life for 1 s")
+            self.assertRegex(err, "^mpiexec: lh3 is lost: no sign of life for 1 s "
+                                  ".launcher.shepherd.silence_ms.")
         finally:
             vcluster("thaw", HOSTS[2])
 
@@ -468,6 +500,8 @@ class AgentTest(WellTest, FailureTest):
     # What is about ssh, or about hosts as `ip netns exec` does not make them.
     test_agent_that_is_not_there = test_agent_that_says_nothing = test_another_version = None
     test_host_that_is_not_there = test_connection_cut = test_host_frozen = None
+    test_all_hosts_that_are_not_there = test_options_that_ssh_does_not_know = None
+    test_a_host_that_accepts_and_says_nothing = None
 
 
 class GuestsTest(HostsCase):
@@ -485,9 +519,7 @@ class GuestsTest(HostsCase):
         os.chmod(script, 0o755)
         agent = ["--agent", script + " {host}"]
         done = self.job("true", options=agent)
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"^mpiexec: cannot start on lh\d: pod lh\d is not ready \(exit "
-                                      r"status 1\)\n$")
+        self.each_host_is_named(done, r"cannot start on HOST: pod HOST is not ready \(exit status 1\)")
         for host in HOSTS:
             if os.path.exists(count + "." + host):
                 os.rmdir(count + "." + host)

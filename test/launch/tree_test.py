@@ -154,7 +154,8 @@ class FailureTest(TreeCase):
         try:
             status, _, err = self.ends(process, 20)
             self.assertEqual(status, 1)
-            self.assertRegex(err, "^mpiexec: " + words + ": no sign of life for 2 s; the job was "
+            self.assertRegex(err, "^mpiexec: " + words + ": no sign of life for 2 s "
+                                                         ".launcher.shepherd.silence_ms.; the job was "
                                   "ended\n$")
         finally:
             with contextlib.suppress(ProcessLookupError):  # it hears its end by itself, or is gone
@@ -207,7 +208,8 @@ class SshTest(TreeCase):
             status, _, err = self.ends(process, 12)
             self.assertEqual(status, 1)
             self.assertRegex(err, "^mpiexec: tr6 is lost, and with it tr7 that was reached "
-                                  "through it: no sign of life for 2 s; the job was ended\n$")
+                                  "through it: no sign of life for 2 s "
+                                  ".launcher.shepherd.silence_ms.; the job was ended\n$")
             # Both notice by themselves.
             self.assertTrue(harness.wait_until(
                 lambda: not {"tr6", "tr7"} & set(self.shepherds()), 8))
@@ -223,7 +225,8 @@ class SshTest(TreeCase):
             status, _, err = self.ends(process, 12)
             self.assertEqual(status, 1)
             self.assertRegex(err, "^mpiexec: tr6 is lost, and with it tr7 that was reached "
-                                  "through it: no sign of life for 2 s; the job was ended\n$")
+                                  "through it: no sign of life for 2 s "
+                                  ".launcher.shepherd.silence_ms.; the job was ended\n$")
         finally:
             hosts.vcluster("unpartition", "tr4", "tr6")
 

@@ -36,6 +36,7 @@ class MoveCrew final : public ShepherdCrew {
 
   int ReadyFd() const override { return epoll_; }
   std::optional<Event> Next() override;
+  std::string Words() override { return {}; }
 
  private:
   struct Child {

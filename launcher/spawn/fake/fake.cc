@@ -52,6 +52,7 @@ class FakeSpawner final : public Spawner {
   Result<std::unique_ptr<Job>> Start(const Plan&, std::span<const RankStart> starts) override {
     return FakeJob::Start(script_, starts);
   }
+  ManagerState AskState() override { return {}; }
 
  private:
   Params params_;

@@ -48,6 +48,8 @@ class LocalSpawner final : public Spawner {
                      rank.rank, plan.hosts[rank.host].name.c_str());
     return LocalJob::Start(starts);
   }
+
+  ManagerState AskState() override { return {}; }
 };
 
 component::Offer Query(const SpawnContext&) { return {0, "forks on this host, always possible"}; }

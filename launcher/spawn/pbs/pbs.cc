@@ -63,7 +63,8 @@ Manager TaskManager(const Environment& environment) {
           [environment](const Plan& plan, std::span<const std::uint32_t> hosts,
                         std::span<const std::string> shepherd, const Manager::Calling& calling) {
             return StartTasks(environment, plan, hosts, shepherd, calling);
-          }};
+          },
+          StateQuestion(environment.Get("PBS_JOBID").value_or("")), UnderstandState};
 }
 
 component::Offer Query(const SpawnContext& context) {

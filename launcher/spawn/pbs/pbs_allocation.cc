@@ -53,6 +53,20 @@ Result<Allocation> ReadAllocation(const Environment& environment, std::string_vi
   return allocation;
 }
 
+CommandLine StateQuestion(const std::string& job) { return {"qstat", "-f", job}; }
+
+// The job's state is one letter: E while it ends, F or C when it has, S and U while it is
+// suspended.
+ManagerState UnderstandState(std::string_view answer) {
+  constexpr std::string_view kKey = "job_state = ";
+  const std::size_t at = answer.find(kKey);
+  if (at == std::string_view::npos || at + kKey.size() == answer.size()) return {};
+  const char state = answer[at + kKey.size()];
+  if (state == 'S' || state == 'U') return {ManagerState::Kind::kSuspended, ""};
+  if (state != 'E' && state != 'F' && state != 'C') return {};
+  return {ManagerState::Kind::kCancelled, "the job was cancelled by PBS (qdel or walltime)"};
+}
+
 std::vector<std::int64_t> LinesOf(const Plan& plan, std::span<const std::uint32_t> hosts,
                                   std::string_view node_file) {
   std::map<std::string, std::int64_t> first;

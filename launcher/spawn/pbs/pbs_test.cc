@@ -130,6 +130,18 @@ TEST(TmSession, BytesAtRandom) {
   }
 }
 
+TEST(State, AsQstatSaysIt) {
+  const auto state = [](const std::string& letter) {
+    return UnderstandState("Job Id: 7.head\n    job_state = " + letter + "\n    queue = workq\n");
+  };
+  EXPECT_EQ(StateQuestion("7.head"), (CommandLine{"qstat", "-f", "7.head"}));
+  EXPECT_EQ(state("R").kind, ManagerState::Kind::kGoesOn);
+  EXPECT_EQ(state("S").kind, ManagerState::Kind::kSuspended);
+  EXPECT_EQ(state("E").why, "the job was cancelled by PBS (qdel or walltime)");
+  EXPECT_EQ(UnderstandState("qstat: Unknown Job Id 7.head").kind, ManagerState::Kind::kGoesOn);
+  EXPECT_EQ(UnderstandState("    job_state = ").kind, ManagerState::Kind::kGoesOn);
+}
+
 TEST(ReadAllocation, PlacesAreFoldedIntoHosts) {
   const Environment environment({"PBS_JOBID=1.head", "PBS_NODEFILE=/nodes"});
   EXPECT_TRUE(InJob(environment));

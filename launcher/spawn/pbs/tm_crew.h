@@ -33,6 +33,7 @@ class TmCrew final : public ShepherdCrew {
 
   int ReadyFd() const override { return connection_; }
   std::optional<Event> Next() override;
+  std::string Words() override { return {}; }
 
  private:
   struct Task {

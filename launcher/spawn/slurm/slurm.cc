@@ -84,7 +84,8 @@ Manager Shepherds(const Environment& environment) {
                                 const Manager::Calling& calling) {
             return RunSrun(SrunCommand(plan, hosts, groups, shepherd),
                            SrunEnvironment(environment, calling));
-          }};
+          },
+          StateQuestion(JobId(environment)), UnderstandState};
 }
 
 // With this spawner srun starts the ranks themselves.
@@ -104,6 +105,7 @@ class DirectSpawner final : public Spawner {
     return DirectJob::Start(*command, SrunEnvironment(Environment(own), {}), RankHosts(plan),
                             static_cast<std::uint32_t>(starts.size()), reader.stdio[0]);
   }
+  ManagerState AskState() override { return {}; }  // srun says it itself
 };
 
 component::Offer Query(const SpawnContext& context) {

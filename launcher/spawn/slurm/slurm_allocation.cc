@@ -115,9 +115,11 @@ bool InAllocation(const Environment& environment) {
           Number(First(environment, "", {"SLURM_HET_SIZE", "SLURM_PACK_SIZE"})).has_value());
 }
 
-std::string JobName(const Environment& environment) {
-  return "Slurm job " + First(environment, "", {"SLURM_JOB_ID", "SLURM_JOBID"}).value_or("?");
+std::string JobId(const Environment& environment) {
+  return First(environment, "", {"SLURM_JOB_ID", "SLURM_JOBID"}).value_or("?");
 }
+
+std::string JobName(const Environment& environment) { return "Slurm job " + JobId(environment); }
 
 Result<Allocation> ReadAllocation(const Environment& environment, std::string_view host_file) {
   if (!InAllocation(environment))

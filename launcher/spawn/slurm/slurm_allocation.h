@@ -17,6 +17,7 @@ namespace lamina::launcher::slurm {
 Result<std::vector<std::uint32_t>> ExpandCounts(std::string_view text);
 
 bool InAllocation(const Environment& environment);    // SLURM_JOB_ID and its list of nodes
+std::string JobId(const Environment& environment);    // "77"
 std::string JobName(const Environment& environment);  // "Slurm job 77"
 
 // Components of a heterogeneous job follow one another. Slots are what was asked for

@@ -146,6 +146,26 @@ TEST(DirectCommand, Golden) {
   EXPECT_FALSE(DirectCommand(plan).ok());
 }
 
+TEST(State, AsSqueueAndSrunSayIt) {
+  const auto why = [](std::string_view answer) {
+    const ManagerState state = UnderstandState(answer);
+    EXPECT_EQ(state.kind == ManagerState::Kind::kCancelled, !state.why.empty());
+    return state.why;
+  };
+  EXPECT_EQ(Joined(StateQuestion("77")), "squeue --noheader --states=all --jobs=77 --format=%T");
+  EXPECT_EQ(why("CANCELLED\n"), "the job was cancelled by Slurm (scancel)");
+  EXPECT_EQ(why("COMPLETING\n"), "the job was cancelled by Slurm (scancel or time limit)");
+  EXPECT_EQ(why("TIMEOUT\n"), "the job was cancelled by Slurm (time limit)");
+  EXPECT_EQ(why("RUNNING\nslurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-11-27T19:00:00 "
+                "DUE TO TIME LIMIT ***\n"),
+            "the job was cancelled by Slurm (time limit)");
+  EXPECT_EQ(why("RUNNING\n"), "");
+  EXPECT_EQ(why("NODE_FAIL\n"), "");
+  EXPECT_EQ(UnderstandState("SUSPENDED\nRUNNING\n").kind, ManagerState::Kind::kSuspended);
+  EXPECT_EQ(UnderstandState("slurm_load_jobs error: Invalid job id").kind,
+            ManagerState::Kind::kGoesOn);
+}
+
 TEST(SrunEnvironment, NothingThatChangesSrunsMind) {
   const std::vector<std::string> more = {"LAMINA_SECRET=1"};
   EXPECT_EQ(

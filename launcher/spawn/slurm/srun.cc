@@ -108,6 +108,27 @@ std::string RankHosts(const Plan& plan) {
   return lines;
 }
 
+CommandLine StateQuestion(const std::string& job) {
+  return {"squeue", "--noheader", "--states=all", "--jobs=" + job, "--format=%T"};
+}
+
+ManagerState UnderstandState(std::string_view answer) {
+  const auto says = [answer](std::string_view word) {
+    return answer.find(word) != std::string_view::npos;
+  };
+  const auto cancelled = [](const char* by) {
+    return ManagerState{ManagerState::Kind::kCancelled,
+                        Format("the job was cancelled by Slurm (%s)", by)};
+  };
+  if (says("TIMEOUT") || says("DUE TO TIME LIMIT") || says("DEADLINE"))
+    return cancelled("time limit");
+  if (says("PREEMPTED") || says("DUE TO PREEMPTION")) return cancelled("preemption");
+  if (says("CANCELLED") || says("REVOKED")) return cancelled("scancel");
+  if (says("COMPLETING")) return cancelled("scancel or time limit");
+  if (says("SUSPENDED") || says("STOPPED")) return {ManagerState::Kind::kSuspended, ""};
+  return {};
+}
+
 std::vector<std::string> SrunEnvironment(const Environment& environment,
                                          std::span<const std::string> more) {
   Environment changed = environment;

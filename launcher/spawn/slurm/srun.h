@@ -14,9 +14,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/plan/plan.h"
+#include "launcher/shepherd/shepherded_job.h"
 #include "launcher/spawn/spawner.h"
 #include "runtime/base/environment.h"
 
@@ -32,6 +34,11 @@ CommandLine SrunCommand(const Plan& plan, std::span<const std::uint32_t> hosts,
 // SLURM_HOSTFILE names (RankHosts). kUnsupported names what srun cannot do (several programs).
 Result<CommandLine> DirectCommand(const Plan& plan);
 std::string RankHosts(const Plan& plan);
+
+// Returns the command that asks what becomes of the job with this number, and what its answer or
+// srun's words mean.
+CommandLine StateQuestion(const std::string& job);
+ManagerState UnderstandState(std::string_view answer);
 
 // Returns `environment` without what would change srun's mind, and with `more` ("NAME=value") on
 // top.

@@ -44,7 +44,8 @@ class PbsEnds(unittest.TestCase):
         variables.update(
             HOME=SCRATCH, PBS_JOBID="7.head", PBS_JOBCOOKIE="c00c1e", PBS_TASKNUM="1",
             PBS_NODENUM="0", PBS_MOMPORT=str(self.mom.port), PBS_NODEFILE=self.nodes,
-            PBS_ENVIRONMENT="PBS_BATCH", PBS_ENDS_TEST=self.mark.split("=")[1])
+            PBS_ENVIRONMENT="PBS_BATCH", PBS_ENDS_TEST=self.mark.split("=")[1],
+            PATH=SCRATCH + "/pbs:" + os.environ["PATH"])
         process = subprocess.Popen([MPIEXEC, *words], cwd=SCRATCH, env=variables, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
@@ -52,8 +53,8 @@ class PbsEnds(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def start_and_wait(self):
-        process = self.start("sh", "-c", SHELL)
+    def start_and_wait(self, *words):
+        process = self.start(*words, "sh", "-c", SHELL)
         for _ in range(3):
             self.assertEqual(process.stdout.readline(), "up\n")
         return process
@@ -112,6 +113,60 @@ class PbsEnds(unittest.TestCase):
         process.communicate(timeout=TIME_LIMIT_S)
         self.assertEqual((process.returncode, self.mom.spawned), (0, []))
         self.nothing_is_left()
+
+
+class Manager(PbsEnds):
+    """What PBS itself does to a job is not laid at anybody else's door. qstat is a script."""
+
+    def says(self, state):
+        folder = os.path.join(SCRATCH, "pbs")
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(folder, "qstat")
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n[ \"$*\" = '-f 7.head' ] || exit 1\n"
+                       "echo 'Job Id: 7.head'\necho '    job_state = %s'\n" % state)
+        os.chmod(path, 0o755)
+
+    def signal_others(self, process, number):
+        """Every process of the job but mpiexec, as PBS does it."""
+        for pid in self.left():
+            if pid != process.pid:
+                os.kill(pid, number)
+
+    def test_cancelled(self):
+        process = self.start_and_wait()
+        self.says("E")
+        self.signal_others(process, signal.SIGTERM)
+        _, err = process.communicate(timeout=TIME_LIMIT_S)
+        self.assertEqual(err, "mpiexec: the job was cancelled by PBS (qdel or walltime)\n")
+        self.assertEqual(process.returncode, 1)
+        self.nothing_is_left()
+
+    def test_a_rank_that_is_killed_while_the_job_runs(self):
+        process = self.start_and_wait()
+        self.says("R")
+        self.signal_others(process, signal.SIGTERM)
+        _, err = process.communicate(timeout=TIME_LIMIT_S)
+        self.assertNotIn("cancelled", err)
+        self.assertIn("; the job was ended\n", err)
+        self.nothing_is_left()
+
+    def test_suspended(self):
+        process = self.start_and_wait("--param", "launcher.shepherd.silence_ms=500")
+        self.says("S")
+        self.signal_others(process, signal.SIGSTOP)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        self.says("R")
+        self.signal_others(process, signal.SIGCONT)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.communicate(timeout=TIME_LIMIT_S), ("", ""))
+        self.nothing_is_left()
+
+    # Those of PbsEnds have had their turn.
+    test_normal_end = test_end_with_mpiexec_still_there = test_end_with_ranks_still_running = None
+    test_end_without_a_rank_ever_run = test_end_without_anything_started = None
 
 
 class Ports(PbsEnds):
