@@ -97,18 +97,23 @@ def parameter(function, text):
                      intent_of(function, const, stars, array, ctype, name), array)
 
 
+def seen_from_fortran(row):
+    """The function of a row of the table, unless Fortran has none: a list of one or none."""
+    name = row["name"]
+    if name.startswith("MPI_T_") or re.search(r"_(to|from)int$", name):
+        return []
+    words = [] if row["parameters"] in ("void", "") else row["parameters"].split(", ")
+    if name == "MPI_Pcontrol":
+        words = ["int level"]
+    return [Function(name, row["returns"], [parameter(name, word) for word in words], row["area"],
+                     row["deprecated_since"] == "MPI-2.0")]
+
+
 def functions(path):
     """The functions that have a Fortran binding, without those that have no C counterpart."""
     with open(path, encoding="utf-8") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            name = row["name"]
-            if name.startswith("MPI_T_") or re.search(r"_(to|from)int$", name):
-                continue
-            words = [] if row["parameters"] in ("void", "") else row["parameters"].split(", ")
-            if name == "MPI_Pcontrol":
-                words = ["int level"]
-            yield Function(name, row["returns"], [parameter(name, word) for word in words],
-                           row["area"], row["deprecated_since"] == "MPI-2.0")
+            yield from seen_from_fortran(row)
 
 
 def constants(path):

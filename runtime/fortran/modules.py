@@ -268,16 +268,22 @@ def mpi_f08(functions, constants):
     for name, function in by_name.items():
         if wrappers.is_large(function) and name[:-2] in by_name and not needs_own_name(function):
             continue
+        large = by_name.get(name + "_c")
         for prefix in ("", "P"):
-            bodies = [f08_body(function, prefix)]
-            large = by_name.get(name + "_c")
-            if large is not None and not needs_own_name(large):
-                body = f08_body(large, prefix)
-                # Where only address-sized arguments become counts, both are the same for Fortran.
-                if body.key() != bodies[0].key():
-                    bodies.append(body)
-            yield from generic(prefix + name, bodies)
+            yield from generic(prefix + name, f08_bodies(
+                function, None if large is None or needs_own_name(large) else large, prefix))
     yield "end module\n"
+
+
+def f08_bodies(function, large=None, prefix=""):
+    """The procedures with one generic name: a function and, if Fortran can tell it apart, its large form."""
+    bodies = [f08_body(function, prefix)]
+    if large is not None:
+        body = f08_body(large, prefix)
+        # Where only address-sized arguments become counts, both are the same for Fortran.
+        if body.key() != bodies[0].key():
+            bodies.append(body)
+    return bodies
 
 
 def needs_own_name(function):
