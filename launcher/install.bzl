@@ -22,6 +22,7 @@ INSTALLED = [
     ("share/man/man1", "//launcher/tools:lamina.1"),
     ("share/man/man1", "//launcher/tools:mpiexec.1"),
     ("share/man/man1", "//launcher/tools:mpicc.1"),
+    ("share/man/man3", "//runtime/man:man3.tar"),
 ]
 
 INSTALLED_FILES = [file for _, file in INSTALLED]

@@ -20,8 +20,12 @@ link() { # FOLDER NAME TARGET
 for pair in "${@:1:$#-1}"; do
   directory=${pair%%=*} file=${pair#*=} mode=0644
   [[ $directory == bin || $file == *.so.* ]] && mode=0755
-  # A running program or a mapped library must not be overwritten in place: copy, then rename.
   install -d "$root/$directory"
+  if [[ $file == *.tar ]]; then # many small files
+    tar -xmf "$file" --no-same-owner -C "$root/$directory"
+    continue
+  fi
+  # A running program or a mapped library must not be overwritten in place: copy, then rename.
   name=${file##*/}
   install -m $mode "$file" "$root/$directory/.$name.new"
   mv -f "$root/$directory/.$name.new" "$root/$directory/$name"

@@ -67,7 +67,7 @@ class Installation(unittest.TestCase):
                      "lib/libmpi_abi.so.1", "lib/libmpi_abi.so.0", "lib/libmpi_abi.so",
                      "lib/libmpi.so", "lib/libmpi_abi.a", "lib/libmpi.a",
                      "lib/libmpifort_abi.a", "lib/libmpifort.a", "lib/pkgconfig/mpi.pc", "share/man/man1/mpiexec.1",
-                     "share/man/man1/mpicc.1", "share/bash-completion/completions/mpiexec"):
+                     "share/man/man1/mpicc.1", "share/man/man3/MPI_Send.3", "share/bash-completion/completions/mpiexec"):
             self.assertTrue(os.path.exists(os.path.join(PREFIX, name)), name)
         # Nothing absolute: links would point into the old place.
         for folder, _, files in os.walk(PREFIX):

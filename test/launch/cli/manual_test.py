@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Goal:   manual pages and --help say the same, and completion offers what there is.
 Method: the installed files against the installed programs: every option of the help texts is looked
-        for in the pages and the other way round; man renders them; bash itself completes.
+        for in the pages and the other way round; man renders them, and finds those of MPI's
+        functions; bash itself completes.
 """
 
 import os
@@ -90,6 +91,16 @@ class Pages(unittest.TestCase):
             result = run("man", "--warnings", "-l", os.path.join(PREFIX, "share/man/man1", name))
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
             self.assertGreater(len(result.stdout.splitlines()), 20)
+
+    @unittest.skipUnless(shutil.which("man"), "man is not installed")
+    def test_man_finds_functions(self):
+        # With PREFIX/bin in PATH, man looks into PREFIX/share/man by itself.
+        for name in ("MPI_Send", "MPI_Send_c", "PMPI_Send", "PMPI_Send_c"):
+            found = run("man", "-w", name)
+            self.assertEqual(found.stdout, PREFIX + "/share/man/man3/MPI_Send.3\n", found.stderr)
+            shown = run("man", "--warnings", name)
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""), name)
+            self.assertIn("MPI_Send - send a message", shown.stdout)
 
 
 class Completion(unittest.TestCase):
