@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/memory/sealed_memory.h"
 
 namespace lamina::collective::board {
@@ -32,7 +33,7 @@ Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_byte
   invitation.ranks = static_cast<std::uint32_t>(ranks);
   invitation.slot_bytes = WholePages(area_bytes / kSlots);
   const std::size_t bytes = BoardBytes(invitation);
-  Result<memory::Descriptor> made = memory::MakeSealed("lamina-board", bytes);
+  Result<Descriptor> made = memory::MakeSealed("lamina-board", bytes);
   if (!made.ok()) return std::move(made).status();
   Result<memory::SealedName> name = memory::NameOf(*made);
   if (!name.ok()) return std::move(name).status();
@@ -55,7 +56,7 @@ Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_byte
 
 Result<std::unique_ptr<Board>> Board::Open(const Invitation& invitation) {
   const std::size_t bytes = BoardBytes(invitation);
-  Result<memory::Descriptor> opened =
+  Result<Descriptor> opened =
       memory::OpenSealed({invitation.pid, invitation.descriptor, invitation.inode}, bytes);
   if (!opened.ok()) return std::move(opened).status();
   Result<std::byte*> base = memory::MapShared(*opened, 0, bytes);

@@ -42,10 +42,6 @@ Code CodeOfOpen(int error) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) close(value_);
-}
-
 std::string DescriptorPath(std::int32_t pid, std::int32_t descriptor) {
   return Format("/proc/%d/fd/%d", pid, descriptor);
 }

@@ -13,8 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 
 namespace lamina::memory {
@@ -23,24 +23,6 @@ inline constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t WholePages(std::size_t bytes) {
   return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
 }
-
-// A file descriptor that is closed with its owner.
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(other.Release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(value_, other.value_);
-    return *this;
-  }
-  ~Descriptor();
-
-  int value() const { return value_; }
-  int Release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
 
 // Where other processes find sealed memory. The inode tells it from whatever its maker, or another
 // process of the same number, opened later under the same descriptor.

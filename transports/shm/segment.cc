@@ -43,7 +43,7 @@ Result<std::unique_ptr<OwnSegment>> OwnSegment::Create(const Layout& layout) {
   Address address;
   if (Status status = FillMachine(&address); !status.ok()) return status;
   const std::size_t bytes = layout.SegmentBytes();
-  Result<memory::Descriptor> made = memory::MakeSealed("lamina-shm", bytes);
+  Result<Descriptor> made = memory::MakeSealed("lamina-shm", bytes);
   if (!made.ok()) return std::move(made).status();
   Result<memory::SealedName> name = memory::NameOf(*made);
   if (!name.ok()) return std::move(name).status();
@@ -90,7 +90,7 @@ Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
                                                        const Address& own) {
   if (Status status = CheckReachable(remote, own); !status.ok()) return status;
   const Layout layout = LayoutOf(remote);
-  Result<memory::Descriptor> opened = memory::OpenSealed(NameIn(remote), layout.SegmentBytes());
+  Result<Descriptor> opened = memory::OpenSealed(NameIn(remote), layout.SegmentBytes());
   if (!opened.ok()) {
     const bool refused = opened.status().code() == Code::kUnsupported;
     return std::move(opened).status().Within(
@@ -112,7 +112,7 @@ Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
 }
 
 // Claims a new ring, or a freed one when all have been used.
-Status PeerSegment::ClaimRing(const memory::Descriptor& opened, transport::ProcessName self,
+Status PeerSegment::ClaimRing(const Descriptor& opened, transport::ProcessName self,
                               const Address& own) {
   SegmentHeader& segment = header();
   RingEntry* claimed = nullptr;

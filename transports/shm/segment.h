@@ -15,6 +15,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 #include "runtime/memory/sealed_memory.h"
 #include "transports/shm/address.h"
@@ -99,13 +100,12 @@ class OwnSegment {
   void Erase(std::uint32_t index);
 
  private:
-  OwnSegment(const Layout& layout, std::byte* base, memory::Descriptor descriptor,
-             const Address& address)
+  OwnSegment(const Layout& layout, std::byte* base, Descriptor descriptor, const Address& address)
       : layout_(layout), base_(base), descriptor_(std::move(descriptor)), address_(address) {}
 
   const Layout layout_;
   std::byte* const base_;
-  const memory::Descriptor descriptor_;
+  const Descriptor descriptor_;
   const Address address_;
 };
 
@@ -130,8 +130,7 @@ class PeerSegment {
   RingEntry& entry(std::uint32_t index) {
     return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
   }
-  Status ClaimRing(const memory::Descriptor& opened, transport::ProcessName self,
-                   const Address& own);
+  Status ClaimRing(const Descriptor& opened, transport::ProcessName self, const Address& own);
 
   const Layout layout_;
   std::byte* const base_;
