@@ -21,7 +21,11 @@ inline constexpr std::uint64_t kPlanes = 4;
 // A communicator has this context until its members have agreed on one.
 inline constexpr ContextId kNoContext{0xfffffffffffffcu};
 
+// An Epoch is the number of a saved state of a job, from 1 on; 0 is none.
+enum class Epoch : std::uint32_t {};
+
 constexpr std::uint32_t Index(PeerId id) { return static_cast<std::uint32_t>(id); }
+constexpr std::uint32_t Index(Epoch epoch) { return static_cast<std::uint32_t>(epoch); }
 constexpr std::uint64_t Index(ContextId id) { return static_cast<std::uint64_t>(id); }
 
 // A rank within a communicator stays an int, as in MPI, because MPI_ANY_SOURCE and MPI_PROC_NULL

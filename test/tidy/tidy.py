@@ -151,7 +151,9 @@ CONCRETE_COLLECTIVE = r"collectives/(?!call/|pieces/|exec/|select/|conformance/)
 COLLECTIVE_COMPONENT = r"collectives/(board|hierarchical|plugin)/"  # as opposed to basic's operations
 BASIC = r"collectives/basic/"
 CONCRETE_SPAWNER = r"launcher/spawn/\w+/"
-CONCRETE = (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, COLLECTIVE_COMPONENT, BASIC, CONCRETE_SPAWNER)
+CONCRETE_ENGINE = r"checkpoint/(?!store/|conformance/)\w+/"
+CONCRETE = (CONCRETE_TRANSPORT, CONCRETE_COLLECTIVE, COLLECTIVE_COMPONENT, BASIC, CONCRETE_SPAWNER,
+            CONCRETE_ENGINE)
 
 # (who, must not include, except who, why). Tests may name any component: they are assemblies.
 ARROWS = [
@@ -168,12 +170,16 @@ ARROWS = [
     (r"runtime/p2p/", CONCRETE_TRANSPORT, None, "p2p knows transport.h only"),
     (r"runtime/", CONCRETE_TRANSPORT, r"runtime/assembly/", "only assembly names components"),
     (r"runtime/", CONCRETE_COLLECTIVE, r"runtime/assembly/", "only assembly names components"),
+    (r"checkpoint/", r"(?!runtime/(base|component)/|checkpoint/)", None,
+     "a checkpoint engine knows base and component"),
+    (r"(runtime|transports|collectives)/", r"checkpoint/", None, "only the launcher saves processes"),
     (r"(runtime|transports|collectives|checkpoint)/", r"launcher/", None,
      "the library knows no launcher"),
     (r"launcher/", r"runtime/(?!base/|component/|bootstrap/|include/)", None,
      "the launcher shares base, component and the card with the library"),
     (r"launcher/", r"(transports|collectives)/", None, "the launcher moves no messages"),
     (r"launcher/", CONCRETE_SPAWNER, r"launcher/main\.cc", "only main.cc names components"),
+    (r"launcher/", CONCRETE_ENGINE, r"launcher/main\.cc", "only main.cc names components"),
     (r"(runtime|transports|collectives|checkpoint|launcher)/", r"test/", None,
      "nothing shipped needs test/"),
 ]

@@ -95,6 +95,9 @@ SAMPLES = {
          {"launcher/main.cc": '#include "runtime/core/comm.h"\n'},
          {"launcher/main.cc": '#include "transports/shm/shm_transport.h"\n'},
          {"launcher/cli/a.cc": '#include "launcher/spawn/local/local.h"\n'},
+         {"launcher/shepherd/a.cc": '#include "checkpoint/criu/criu.h"\n'},
+         {"runtime/core/a.cc": '#include "checkpoint/store/manifest.h"\n'},
+         {"checkpoint/store/a.cc": '#include "runtime/memory/copy.h"\n'},
          {"runtime/core/a.cc": '#include "launcher/plan/plan.h"\n'},
          {"runtime/core/a.cc": '#include "test/mpi/check.h"\n'}],
         [{"runtime/base/a.cc": '#include "runtime/base/text.h"\n#include <vector>\n'},
@@ -103,6 +106,8 @@ SAMPLES = {
          {"runtime/assembly/a.cc": '#include "transports/shm/shm_transport.h"\n'
                                    '#include "collectives/basic/basic.h"\n'},
          {"launcher/main.cc": '#include "launcher/spawn/local/local.h"\n'},
+         {"launcher/main.cc": '#include "checkpoint/criu/criu.h"\n'},
+         {"launcher/shepherd/a.cc": '#include "checkpoint/store/generation.h"\n'},
          {"launcher/spawn/local/a.cc": '#include "launcher/spawn/local/local.h"\n'},
          {"launcher/pmix/a.cc": '#include "runtime/bootstrap/card.h"\n'},
          {"collectives/basic/a.cc": '#include "collectives/barrier/barrier.h"\n'},

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the generations in a directory of checkpoints: lists them, chooses the newest that is
+// complete, verifies checksums, and deletes those that are no longer kept.
+//
+// Threads: one. Everything here may wait for a disk.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checkpoint/store/manifest.h"
+#include "runtime/base/descriptor.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+
+namespace lamina::checkpoint {
+
+struct Names {
+  std::vector<Epoch> complete;          // newest first, by their names alone
+  std::vector<std::string> unfinished;  // what a writer has left, or is writing
+};
+Result<Names> NamesOfGenerations(int directory);
+
+// A complete generation, whose folder is open.
+struct Opened {
+  Descriptor folder;
+  Manifest manifest;
+};
+// Opens a generation that is whole as far as its manifest and the lengths of its files tell.
+// kNotFound: it is not there. kDenied: it, or a file of it, is somebody else's, or others may write
+// it. kInvalid: it is damaged; the message begins with what is wrong where.
+Result<Opened> OpenGeneration(int directory, Epoch epoch);
+
+// Reads every file, the plan too, and compares its checksum. The error is as above.
+Status Verify(const Opened& opened);
+
+// Opens and verifies the newest generation that is whole. Each newer one that is not is named in
+// `damaged`, with the reason. kNotFound: there is none.
+Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged);
+
+// Deletes all but the newest `count` generations that are whole, and damaged ones that are older
+// than those. A newer damaged one stays to be looked at.
+Status KeepNewest(int directory, std::size_t count);
+
+}  // namespace lamina::checkpoint
