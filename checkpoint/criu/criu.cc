@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "checkpoint/criu/criu.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "checkpoint/criu/examine.h"
+#include "checkpoint/criu/run.h"
+#include "checkpoint/criu/tuning.h"
+#include "checkpoint/criu/words.h"
+#include "runtime/base/text.h"
+#include "runtime/base/version.h"
+
+namespace lamina::checkpoint::criu {
+namespace {
+
+struct Params {
+  std::string program = "criu";
+  std::uint64_t limit_ms = 600'000;
+};
+constexpr std::tuple kFields{
+    param::Describe("checkpoint.criu.program", &Params::program, "",
+                    "The program criu: a path, or a name that is looked for in PATH and the "
+                    "folders of the system's own programs."),
+    param::Describe("checkpoint.criu.limit_ms", &Params::limit_ms, Unit::kMilliseconds, 1u,
+                    86'400'000u,
+                    "How long criu may take for one rank before it is ended. Raise it where images "
+                    "are large and disks slow."),
+};
+
+// PATH of an ordinary user often lacks these.
+constexpr std::string_view kSystemPath = "/usr/local/sbin:/usr/sbin:/sbin";
+
+// Returns the path of an executable file, or "".
+std::string FindProgram(const std::string& program, const Environment& environment) {
+  const auto is_program = [](const std::string& path) {
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
+  };
+  if (program.find('/') != program.npos) return is_program(program) ? program : "";
+  const std::string path = environment.Get("PATH").value_or(std::string(kDefaultPath));
+  for (const std::string_view list : {std::string_view(path), kSystemPath})
+    for (const std::string_view folder : Split(list, ':'))
+      if (std::string file = std::string(folder) + "/" + program;
+          !folder.empty() && is_program(file))
+        return file;
+  return "";
+}
+
+// True where this process has the rights of root over the whole machine.
+bool IsPrivileged() {
+  std::ifstream file("/proc/self/uid_map");
+  std::uint64_t first = 1, outside = 1, count = 0;
+  file >> first >> outside >> count;
+  return geteuid() == 0 && first == 0 && outside == 0 && count == UINT32_MAX;
+}
+
+std::string KernelRelease() {
+  utsname name;
+  return uname(&name) == 0 ? name.release : "unknown";
+}
+
+// A child of this process that is not one of ours yet: what a failed revival has left behind.
+bool IsChildOfOurs(std::int64_t process) {
+  std::ifstream file(Format("/proc/%lld/stat", static_cast<long long>(process)));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t name_end = text.rfind(") ");  // a name may contain anything
+  if (name_end == text.npos) return false;
+  const auto words = Split(std::string_view(text).substr(name_end + 2), ' ');
+  return words.size() > 1 && ParseInteger(words[1]) == getpid();
+}
+
+enum class Task : std::uint8_t { kSave, kRevive };
+
+class CriuErrand final : public Errand {
+ public:
+  CriuErrand(Task task, std::int64_t process, std::string version, std::uint64_t limit_ms,
+             std::unique_ptr<Run> run)
+      : task_(task),
+        process_(process),
+        version_(std::move(version)),
+        limit_ms_(limit_ms),
+        run_(std::move(run)) {}
+  ~CriuErrand() override {
+    if (!told_) CleanUp();
+  }
+
+  int ReadyFd() const override { return run_->ReadyFd(); }
+
+  std::optional<Status> Outcome() override {
+    const std::optional<Run::End> end = run_->Ended();
+    if (!end) return std::nullopt;
+    if (*end != Run::End::kGood) CleanUp();
+    told_ = true;
+    return What(*end);
+  }
+
+ private:
+  Status What(Run::End end) const {
+    const auto process = static_cast<long long>(process_);
+    const char* verb = task_ == Task::kSave ? "save" : "revive";
+    switch (end) {
+      case Run::End::kGood:
+        return {};
+      case Run::End::kTimedOut:
+        return Error(Code::kTimeout, "criu %s did not %s process %lld within %g s and was ended",
+                     version_.c_str(), verb, process, static_cast<double>(limit_ms_) / 1000);
+      case Run::End::kKilled:
+        return Error(Code::kPeerLost,
+                     "criu %s was killed by signal %d before it could %s process "
+                     "%lld",
+                     version_.c_str(), run_->signal(), verb, process);
+      default:
+        return Error(Code::kUnsupported, "criu %s cannot %s process %lld on kernel %s (%s)%s",
+                     version_.c_str(), verb, process, KernelRelease().c_str(),
+                     FirstError(run_->Printed()).c_str(),
+                     IsOld(version_) ? "; 4.2 or later is needed" : "");
+    }
+  }
+
+  void CleanUp() {
+    run_->Kill();
+    if (task_ != Task::kRevive || !IsChildOfOurs(process_)) return;
+    kill(static_cast<pid_t>(process_), SIGKILL);
+    while (waitpid(static_cast<pid_t>(process_), nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+
+  const Task task_;
+  const std::int64_t process_;
+  const std::string version_;
+  const std::uint64_t limit_ms_;
+  const std::unique_ptr<Run> run_;
+  bool told_ = false;
+};
+
+class Criu final : public CheckpointEngine {
+ public:
+  Criu(std::string program, std::string version, std::uint64_t limit_ms)
+      : program_(std::move(program)), version_(std::move(version)), limit_ms_(limit_ms) {}
+
+  EngineCaps caps() const override {
+    return {.whole_process = true, .needs_bare = true, .keeps_process_ids = true};
+  }
+  std::string version() const override { return version_; }
+
+  std::vector<std::string> Examine(const Subject& subject) override {
+    return ExamineProcesses(subject);
+  }
+
+  Result<std::unique_ptr<Errand>> Save(const Subject& subject, int folder) override {
+    return Begin(Task::kSave, subject, folder,
+                 {"dump", "--leave-running", "--tree", std::to_string(subject.process)}, {});
+  }
+
+  Result<std::unique_ptr<Errand>> Revive(const Subject& subject, int folder,
+                                         std::span<const int> descriptors) override {
+    std::vector<std::string> words = {"restore", "--restore-detached", "--restore-sibling"};
+    std::vector<int> given;
+    for (std::size_t at = 0; at < subject.links.size() && at < descriptors.size(); ++at) {
+      if (descriptors[at] < 0) continue;
+      words.emplace_back("--inherit-fd");
+      words.push_back(Format("fd[%zu]:", 3 + given.size()) + subject.links[at]);
+      given.push_back(descriptors[at]);
+    }
+    return Begin(Task::kRevive, subject, folder, std::move(words), given);
+  }
+
+ private:
+  Result<std::unique_ptr<Errand>> Begin(Task task, const Subject& subject, int folder,
+                                        std::vector<std::string> words,
+                                        std::span<const int> descriptors) {
+    words.insert(words.begin(), program_);
+    for (const char* word : {"--images-dir", ".", "--tcp-close"}) words.emplace_back(word);
+    if (!IsPrivileged()) words.emplace_back("--unprivileged");
+    Result<std::unique_ptr<Run>> run =
+        Run::Start({std::move(words), folder, descriptors, limit_ms_});
+    if (!run.ok()) return std::move(run).status();
+    return std::unique_ptr<Errand>(
+        std::make_unique<CriuErrand>(task, subject.process, version_, limit_ms_, *std::move(run)));
+  }
+
+  const std::string program_;
+  const std::string version_;
+  const std::uint64_t limit_ms_;
+};
+
+component::Offer Query(const EngineContext& context) {
+  Params params;
+  if (Status status = param::Load(context.settings, kFields, &params); !status.ok())
+    return {-1, std::string(status.message())};
+  const std::string program = FindProgram(params.program, context.environment);
+  if (program.empty())
+    return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
+  return {50, "by " + program};
+}
+
+Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {
+  Params params;
+  if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
+  std::string program = FindProgram(params.program, context.environment);
+  if (program.empty())
+    return Error(Code::kNotFound, "there is no program %s", params.program.c_str());
+  Result<std::unique_ptr<Run>> run = Run::Start({{program, "--version"}, -1, {}, kVersionMs});
+  if (!run.ok()) return std::move(run).status();
+  while (!(*run)->Ended()) {
+    pollfd ready{(*run)->ReadyFd(), POLLIN, 0};
+    poll(&ready, 1, -1);  // bounded by the run's own limit
+  }
+  const std::string printed = (*run)->Printed();
+  std::optional<std::string> version = VersionIn(printed);
+  if (!version)
+    return Error(Code::kUnsupported, "%s does not say its version: %s", program.c_str(),
+                 FirstError(printed).c_str());
+  return std::unique_ptr<CheckpointEngine>(
+      std::make_unique<Criu>(std::move(program), *std::move(version), params.limit_ms));
+}
+
+std::vector<param::Row> Rows(const param::Settings& settings) {
+  return param::Rows<Params>(settings, kFields);
+}
+
+}  // namespace
+
+EngineComponent Describe() { return {{"criu", kVersion, "built in"}, Query, Make, Rows}; }
+
+}  // namespace lamina::checkpoint::criu

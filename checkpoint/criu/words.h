@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Understands what criu prints. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lamina::checkpoint::criu {
+
+// Returns "4.2.1" for what `criu --version` prints; nothing if it is not that.
+std::optional<std::string> VersionIn(std::string_view printed);
+
+// True for versions of which it is known that new kernels are too new for them.
+bool IsOld(std::string_view version);
+
+// Returns the first error in what criu printed that has to do with a failure, without the place in
+// criu's source. Where there is none it returns the last line, or "it printed nothing".
+std::string FirstError(std::string_view printed);
+
+}  // namespace lamina::checkpoint::criu

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   what criu prints is understood, and its first error that matters is the one quoted.
+// Method: what several versions have printed.
+#include "checkpoint/criu/words.h"
+
+#include <gtest/gtest.h>
+
+namespace lamina::checkpoint::criu {
+namespace {
+
+TEST(VersionIn, WhatVersionsPrint) {
+  EXPECT_EQ(VersionIn("Version: 4.2.1\n"), "4.2.1");
+  EXPECT_EQ(VersionIn("Version: 3.17.1\nGitID: v3.17.1-1-gabc\n"), "3.17.1");
+  EXPECT_EQ(VersionIn("sh: 1: criu: not found\n"), std::nullopt);
+  EXPECT_EQ(VersionIn("Version: \n"), std::nullopt);
+  EXPECT_EQ(VersionIn(""), std::nullopt);
+}
+
+TEST(IsOld, Versions) {
+  for (const char* old : {"3.17.1", "4.1", "4.1.1", "4", "2.0"}) EXPECT_TRUE(IsOld(old)) << old;
+  for (const char* good : {"4.2", "4.2.1", "4.10", "5.0", "10.1"})
+    EXPECT_FALSE(IsOld(good)) << good;
+}
+
+TEST(FirstError, IsTheOneThatMatters) {
+  EXPECT_EQ(
+      FirstError("Warn  (criu/kerndat.c:1799): Hardware breakpoints don't seem to work\n"
+                 "Error (criu/util.c:1534): rlimit: Can't setup RLIMIT_NOFILE for self: "
+                 "Operation not permitted\n"
+                 "Error (criu/net.c:3500): net: Unexpected error: -1(Operation not permitted)\n"
+                 "Error (criu/image.c:94): Need to set the --tcp-close options.\n"
+                 "Error (criu/cr-dump.c:1975): Dumping FAILED.\n"),
+      "Need to set the --tcp-close options.");
+  EXPECT_EQ(
+      FirstError("(00.014526) Error (criu/vdso.c:221): vdso: Unexpected rt vDSO area bounds\n"),
+      "vdso: Unexpected rt vDSO area bounds");
+  EXPECT_EQ(FirstError("criu: error while loading shared libraries: libnet.so.9\n\n"),
+            "criu: error while loading shared libraries: libnet.so.9");
+  EXPECT_EQ(FirstError("Error (cut"), "Error (cut");
+  EXPECT_EQ(FirstError(""), "it printed nothing");
+}
+
+}  // namespace
+}  // namespace lamina::checkpoint::criu
