@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/cli/checkpoint.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
 #include "launcher/cli/mpiexec.h"
@@ -22,7 +23,7 @@ int VersionCommand(std::span<const std::string>, const CommandContext&) {
 std::string Usage() {
   std::string text = "usage: lamina COMMAND [arguments]\n\n";
   for (const Subcommand& command : Subcommands())
-    text += Format("  %-10s%s\n", command.name, command.help);
+    text += Format("  %-12s%s\n", command.name, command.help);
   text += "\n`lamina help TOPIC`, with TOPIC one of:";
   for (const std::string& topic : HelpTopics()) text += " " + topic;
   return text + "\n";
@@ -42,8 +43,9 @@ int HelpCommand(std::span<const std::string> arguments, const CommandContext&) {
   return 0;
 }
 
-constexpr Command kOwn[] = {
-    {"run", Mpiexec}, {"info", Info}, {"help", HelpCommand}, {"version", VersionCommand}};
+constexpr Command kOwn[] = {{"run", Mpiexec},           {"info", Info},
+                            {"checkpoint", Checkpoint}, {"restart", Restart},
+                            {"help", HelpCommand},      {"version", VersionCommand}};
 
 const Command* Find(std::span<const Command> commands, std::string_view name) {
   for (const Command& command : commands)

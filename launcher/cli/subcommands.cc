@@ -57,6 +57,19 @@ Exit status: 0 when nothing is left; 1 when something is, or a host cannot be re
               node, with predicted time and why; starts nothing
   --param     as for mpiexec: shows what it would change
 )"},
+    {"checkpoint", "show and verify saved states of jobs",
+     R"(usage: lamina checkpoint --list DIRECTORY
+       lamina checkpoint --verify DIRECTORY
+
+Shows the saved states, called generations, that are in a directory, the newest first.
+What is damaged, or somebody else's, is named with the reason.
+
+  --list     by what they say of themselves and the lengths of their files
+  --verify   every file is read and its checksum compared
+
+Exit status: 0 when every generation is whole; 1 when one is not, or there is none;
+2 for a mistake in the words.
+)"},
     {"tune", "measure what collective algorithms are chosen by",
      R"(usage: lamina tune [-o FILE] MPIEXEC-OPTIONS
 

@@ -151,7 +151,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         self.assertEqual(self.complete("mpiexec", "./program", "-x", ":", "--map"), ["--map-by"])
 
     def test_subcommands(self):
-        self.assertEqual(self.complete("lamina", "ch"), ["check"])
+        self.assertEqual(self.complete("lamina", "cl"), ["clean"])
         commands = re.findall(r"^  ([a-z]+) ", run("lamina", "help").stdout, re.M)
         self.assertEqual(sorted(self.complete("lamina", "")), sorted(commands))
         self.assertEqual(self.complete("lamina", "ps", "--p"), ["--ping"])
