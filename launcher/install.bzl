@@ -12,6 +12,7 @@ INSTALLED = [
     ("include", "//runtime/include:mpi.h"),
     ("include/lamina", "//collectives:collective_abi.h"),
     ("include/lamina", "//runtime/component:component_abi.h"),
+    ("include/lamina", "//runtime/include:lamina/checkpoint.h"),
     ("lib", "//runtime:libmpi_abi.a"),
     ("lib", "//runtime:libmpi_abi.so.1"),
     ("lib", "//runtime/fortran:libmpifort_abi.a"),

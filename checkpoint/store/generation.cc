@@ -17,6 +17,7 @@
 #include "checkpoint/store/listing.h"
 #include "checkpoint/store/tuning.h"
 #include "runtime/base/check.h"
+#include "runtime/base/checkpoint_word.h"
 #include "runtime/base/text.h"
 
 namespace lamina::checkpoint {
@@ -43,7 +44,6 @@ Status CheckRoom(int directory, std::uint64_t bytes_min) {
 
 std::string FolderName(Epoch epoch) { return Format("g%06u", Index(epoch)); }
 std::string PartName(Epoch epoch) { return FolderName(epoch) + std::string(kPartEnding); }
-std::string RankFolderName(std::uint32_t rank) { return Format("rank%05u", rank); }
 
 Result<Sum> SumOf(const Descriptor& file, const std::string& name) {
   Sum sum;

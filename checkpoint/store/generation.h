@@ -57,9 +57,8 @@ class Generation {
 };
 
 // Names of what is below a directory of checkpoints.
-std::string FolderName(Epoch epoch);             // g000007
-std::string PartName(Epoch epoch);               // g000007.part
-std::string RankFolderName(std::uint32_t rank);  // rank00003
+std::string FolderName(Epoch epoch);  // g000007
+std::string PartName(Epoch epoch);    // g000007.part
 inline constexpr const char* kManifestName = "manifest";
 inline constexpr const char* kPlanName = "plan";
 

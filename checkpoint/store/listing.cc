@@ -17,6 +17,7 @@
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/generation.h"
 #include "checkpoint/store/tuning.h"
+#include "runtime/base/checkpoint_word.h"
 #include "runtime/base/text.h"
 
 namespace lamina::checkpoint {

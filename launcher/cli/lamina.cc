@@ -8,6 +8,7 @@
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
 #include "launcher/cli/mpiexec.h"
+#include "launcher/cli/restart.h"
 #include "launcher/cli/subcommands.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"

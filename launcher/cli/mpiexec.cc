@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/prepare.h"
 #include "launcher/cli/program_path.h"
+#include "launcher/cli/restart.h"
 #include "launcher/plan/advice.h"
 #include "launcher/plan/bind.h"
 #include "launcher/plan/display.h"
@@ -112,21 +114,52 @@ Result<Topology> BindAndShow(const Invocation& line, const Machine& machine,
   return topology;
 }
 
-}  // namespace
+// Finds what a job with --resume goes on from; none if nothing has been saved yet.
+Result<std::optional<SavedJob>> FindResumed(const CheckpointOptions& options,
+                                            std::vector<std::string>* warnings) {
+  if (!options.resume) return std::optional<SavedJob>();
+  if (options.directory.empty())
+    return Error(Code::kInvalid, "--resume needs --checkpoint-dir, which says from where");
+  std::vector<std::string> damaged;
+  Result<SavedJob> job = FindSavedJob(options.directory, Epoch{}, &damaged);
+  warnings->insert(warnings->end(), damaged.begin(), damaged.end());
+  if (job.ok()) return std::optional(*std::move(job));
+  // A program whose states are all damaged does not begin from its beginning unasked.
+  if (job.status().code() == Code::kNotFound && damaged.empty()) return std::optional<SavedJob>();
+  return std::move(job).status();
+}
 
-int Mpiexec(std::span<const std::string> arguments, const CommandContext& context) {
+// `saved` is what the job goes on from; null if the words say that.
+int Run(std::span<const std::string> arguments, const SavedJob* saved,
+        const CommandContext& context) {
   Result<Invocation> line = ParseCommandLine(arguments, ReadWholeFile);
   if (!line.ok()) return Refuse(line.status());
   if (line->action == Invocation::Action::kHelp) return PrintHelp(line->topic);
   if (line->action == Invocation::Action::kVersion) return PrintVersion();
 
   std::vector<std::string> warnings;
+  CheckpointOptions& checkpoint = line->options.checkpoint;
+  Result<std::optional<SavedJob>> resumed = std::optional<SavedJob>();
+  if (saved == nullptr) resumed = FindResumed(checkpoint, &warnings);
+  if (!resumed.ok()) {
+    for (const std::string& warning : warnings) Say("warning: " + warning);
+    return Refuse(resumed.status());
+  }
+  if (resumed->has_value()) saved = &**resumed;
+  if (saved != nullptr) {
+    checkpoint.directory = saved->directory;
+    checkpoint.restored = saved->epoch;
+  }
+  checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;
   for (const std::string& warning : warnings)
     if (!quiet) Say("warning: " + warning);
   if (!made.ok()) return Refuse(made.status());
   Plan& plan = made->plan;
+  if (saved != nullptr && plan.ranks.size() != saved->ranks)
+    return Refuse(Format("generation %u has %zu ranks, so the job cannot have %zu",
+                         Index(saved->epoch), saved->ranks, plan.ranks.size()));
   if (plan.options.spawner == context.local_spawner)
     if (const int status = CheckPrograms(plan); status != 0) return status;
   const Result<Topology> topology =
@@ -138,6 +171,16 @@ int Mpiexec(std::span<const std::string> arguments, const CommandContext& contex
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);
   return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get()});
+}
+
+}  // namespace
+
+int Mpiexec(std::span<const std::string> arguments, const CommandContext& context) {
+  return Run(arguments, nullptr, context);
+}
+
+int MpiexecFrom(const SavedJob& job, const CommandContext& context) {
+  return Run(job.words, &job, context);
 }
 
 }  // namespace lamina::launcher

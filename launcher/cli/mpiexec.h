@@ -26,6 +26,10 @@ struct CommandContext {
 // Runs mpiexec, mpirun and `lamina run`. Returns the exit status for the shell.
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context);
 
+// Runs mpiexec with the words of a saved job, which goes on from its saved state.
+struct SavedJob;
+int MpiexecFrom(const SavedJob& job, const CommandContext& context);
+
 // A subcommand of lamina. `run` returns the exit status; the texts are in subcommands.cc.
 struct Command {
   std::string_view name;

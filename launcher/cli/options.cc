@@ -61,6 +61,17 @@ Status SearchPath(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status CheckpointDirectory(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no directory named");
+  draft.line.options.checkpoint.directory = value;
+  return {};
+}
+
+Status ResumeJob(Draft& draft, std::string_view) {
+  draft.line.options.checkpoint.resume = true;
+  return {};
+}
+
 Status Soft(Draft& draft, std::string_view value) {
   Result<std::vector<SoftRange>> ranges = ParseSoft(value);
   if (!ranges.ok()) return std::move(ranges).status();
@@ -350,6 +361,17 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "At a timeout also say what each rank did last.",
      EventsAtTimeout},
+    {{"--checkpoint-dir"},
+     "DIR",
+     Topic::kLaunching,
+     "Keep in DIR what a program saves by lamina_checkpoint(); `lamina restart DIR` goes on from "
+     "there.",
+     CheckpointDirectory},
+    {{"--resume"},
+     "",
+     Topic::kLaunching,
+     "Go on from the newest state in the directory of --checkpoint-dir, or begin if there is none.",
+     ResumeJob},
     {{"--dry-run", "--do-not-launch"},
      "",
      Topic::kLaunching,

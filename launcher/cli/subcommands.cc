@@ -70,6 +70,17 @@ What is damaged, or somebody else's, is named with the reason.
 Exit status: 0 when every generation is whole; 1 when one is not, or there is none;
 2 for a mistake in the words.
 )"},
+    {"restart", "go on from a saved state of a job",
+     R"(usage: lamina restart [--generation N] DIRECTORY
+
+Starts a job again that was started with mpiexec --checkpoint-dir, in the directory and
+with the words it was started with, and lets it go on from the newest of its saved
+states that is whole. Newer ones that are damaged are named.
+
+  --generation N   go on from this one
+
+Exit status: that of the job; 2 when nothing was started.
+)"},
     {"tune", "measure what collective algorithms are chosen by",
      R"(usage: lamina tune [-o FILE] MPIEXEC-OPTIONS
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "launcher/plan/mapping.h"
+#include "runtime/base/ids.h"
 #include "runtime/base/sharing.h"
 
 namespace lamina::launcher {
@@ -53,6 +54,16 @@ struct RankPlan {
 
 enum class StdinTo : std::uint8_t { kNone, kRank, kAll };
 
+// Where the state of the job is saved, if its program wants that.
+struct CheckpointOptions {
+  std::string directory;           // "": nowhere
+  bool resume = false;             // from what is there, if there is something
+  Epoch restored{};                // the job goes on from this generation of the directory; 0: none
+  std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
+
+  friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
+};
+
 struct RunOptions {
   StdinTo stdin_to = StdinTo::kRank;
   std::uint32_t stdin_rank = 0;   // with kRank
@@ -69,6 +80,7 @@ struct RunOptions {
   std::string spawner;             // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.
   std::string manager;
+  CheckpointOptions checkpoint;
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
 };

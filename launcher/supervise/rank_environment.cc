@@ -7,6 +7,7 @@
 
 #include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
+#include "runtime/base/checkpoint_word.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/roster.h"
 
@@ -20,6 +21,7 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   Environment environment(assignments);
   environment.Unset("LAMINA_EVENT_FD");
   environment.Unset(kRosterVariable);
+  environment.Unset(kCheckpointVariable);
   if (environment.Get(kWaitVariable) == "auto") environment.Unset(kWaitVariable);
   assignments = environment.Assignments();
   std::erase_if(assignments, [](const std::string& assignment) {

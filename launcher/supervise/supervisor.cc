@@ -45,6 +45,7 @@ Supervisor::~Supervisor() {
   question_socket_.reset();
   job_.reset();
   server_.reset();
+  saving_.reset();
   streams_.reset();
   signals_.reset();
   progress_.reset();
@@ -95,6 +96,15 @@ Status Supervisor::Prepare() {
        [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
+  if (!plan_.options.checkpoint.directory.empty()) {
+    if (!caps_.takes_descriptors)
+      return Error(Code::kUnsupported, "--checkpoint-dir: jobs on other hosts cannot be saved yet");
+    auto saving = Saving::Make(
+        loop_, plan_, server_->name(),
+        {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); }});
+    if (!saving.ok()) return std::move(saving).status();
+    saving_ = *std::move(saving);
+  }
   return caps_.keeps_rings ? Status() : rings_.Make(plan_.ranks.size());
 }
 
@@ -105,6 +115,7 @@ void Supervisor::Equip(RankStart* start) const {
   if (start->event_fd >= 0)
     start->own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(start->event_fd));
   start->roster_fd = server_->roster();
+  if (saving_ != nullptr) saving_->Equip(start);
   start->stdio = streams_->OfRank(start->rank);
   start->output = streams_.get();
   start->open_files_max = open_files_max_;
@@ -121,6 +132,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
   streams_->RanksStarted();
+  if (saving_ != nullptr) saving_->RanksStarted();
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
   job_ready_ = event_new(
@@ -293,6 +305,7 @@ void Supervisor::Suspend() {
 void Supervisor::AllEnded() {
   ended_ = true;
   job_->Sweep();
+  if (saving_ != nullptr) saving_->RanksEnded();
   limits_->DrainingBegins();
   StopIfDone();
 }
@@ -307,7 +320,10 @@ void Supervisor::StopIfDone() {
   if (Done()) event_base_loopbreak(loop_);
 }
 
-bool Supervisor::Done() const { return ended_ && streams_->finished() && job_->Settled(); }
+bool Supervisor::Done() const {
+  return ended_ && streams_->finished() && job_->Settled() &&
+         (saving_ == nullptr || !saving_->IsStoring());
+}
 
 const RankTrace* Supervisor::TraceOf(std::uint32_t rank) const {
   return job_ != nullptr ? job_->TraceOf(rank) : nullptr;

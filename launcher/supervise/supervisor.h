@@ -22,6 +22,7 @@
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
+#include "launcher/supervise/saving.h"
 #include "launcher/supervise/signals.h"
 #include "launcher/supervise/streams.h"
 #include "launcher/supervise/verdict.h"
@@ -80,6 +81,7 @@ class Supervisor {
   std::unique_ptr<Signals> signals_;
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Streams> streams_;
+  std::unique_ptr<Saving> saving_;  // null: the job is not saved
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;

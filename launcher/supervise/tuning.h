@@ -29,4 +29,7 @@ inline constexpr std::uint64_t kVerySlowStartMs = 5000;
 // That one line gives this many names.
 inline constexpr std::size_t kNamesSaid = 16;
 
+// So many complete generations of a job stay in its directory.
+inline constexpr std::size_t kGenerationsKept = 2;
+
 }  // namespace lamina::launcher

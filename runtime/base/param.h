@@ -58,8 +58,9 @@ struct Found {
 class Settings {
  public:
   // Reads LAMINA_* from `environment`, a null-terminated array of "NAME=value" strings that is not
-  // kept. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_COMPONENT_PATH, LAMINA_PREFIX and
-  // what tells a rank its place (LAMINA_RANK and its kin) are no parameters.
+  // kept. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_CHECKPOINT,
+  // LAMINA_COMPONENT_PATH, LAMINA_PREFIX and what tells a rank its place (LAMINA_RANK and its kin)
+  // are no parameters.
   static Settings FromEnvironment(const char* const* environment);
   static Settings FromEnvironment(const Environment& environment);
 

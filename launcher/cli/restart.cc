@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/cli/restart.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "checkpoint/store/folder.h"
+#include "checkpoint/store/generation.h"
+#include "checkpoint/store/listing.h"
+#include "launcher/cli/subcommands.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+namespace store = lamina::checkpoint;
+
+int Refuse(const std::string& message) {
+  fprintf(stderr, "lamina restart: %s\n", message.c_str());
+  return 2;
+}
+
+struct Wanted {
+  std::string directory;
+  Epoch epoch{};
+};
+
+Result<Wanted> Parse(std::span<const std::string> arguments) {
+  Wanted wanted;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const std::string& word = arguments[at];
+    if (word == "--generation") {
+      const auto number = ParseInteger(at + 1 < arguments.size() ? arguments[++at] : "");
+      if (!number || *number < 1 || *number > UINT32_MAX)
+        return Error(Code::kInvalid, "--generation needs the number of one");
+      wanted.epoch = Epoch{static_cast<std::uint32_t>(*number)};
+    } else if (word.starts_with('-')) {
+      return Error(Code::kInvalid, "unknown option %s; --help tells more", word.c_str());
+    } else if (!wanted.directory.empty()) {
+      return Error(Code::kInvalid, "one directory is enough: %s, %s", wanted.directory.c_str(),
+                   word.c_str());
+    } else {
+      wanted.directory = word;
+    }
+  }
+  if (wanted.directory.empty()) return Error(Code::kInvalid, "say which directory");
+  return wanted;
+}
+
+// The program reads what it wrote as it lies in memory, so the machine must be of the same kind.
+Status CheckFits(const store::Manifest& manifest) {
+  if (manifest.engine != "self")
+    return Error(Code::kUnsupported, "generation %u was saved by %s, which cannot be restarted yet",
+                 Index(manifest.epoch), manifest.engine.c_str());
+  utsname system;
+  if (uname(&system) == 0 && manifest.machine != system.machine)
+    return Error(Code::kUnsupported, "generation %u was saved on %s, and this machine is %s",
+                 Index(manifest.epoch), manifest.machine.c_str(), system.machine);
+  return {};
+}
+
+// Opens the generation and verifies every checksum of it.
+Result<store::Opened> Open(int directory, Epoch epoch, std::vector<std::string>* damaged) {
+  if (Index(epoch) == 0) return store::OpenNewest(directory, damaged);
+  Result<store::Opened> opened = store::OpenGeneration(directory, epoch);
+  if (!opened.ok()) return opened;
+  if (Status status = store::Verify(*opened); !status.ok()) return status;
+  return opened;
+}
+
+}  // namespace
+
+Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
+                              std::vector<std::string>* damaged) {
+  Result<Descriptor> opened = store::OpenStore(directory);
+  if (!opened.ok()) return std::move(opened).status();
+  Result<store::Opened> generation = Open(opened->value(), epoch, damaged);
+  if (!generation.ok()) return std::move(generation).status().Within(directory);
+  const store::Manifest& manifest = generation->manifest;
+  if (Status status = CheckFits(manifest); !status.ok()) return status;
+  Result<std::string> plan =
+      store::ReadFile(generation->folder.value(), store::kPlanName, manifest.plan_bytes);
+  if (!plan.ok()) return std::move(plan).status().Within(directory);
+  std::vector<std::string_view> pieces = Split(*plan, '\0');
+  pieces.pop_back();  // behind the last zero byte
+  if (pieces.empty()) return Error(Code::kInvalid, "%s: the plan is empty", directory.c_str());
+  std::error_code error;
+  SavedJob job;
+  job.directory = std::filesystem::absolute(directory, error).lexically_normal().string();
+  job.epoch = manifest.epoch;
+  job.ranks = manifest.ranks.size();
+  job.working_directory = pieces.front();
+  job.words.assign(pieces.begin() + 1, pieces.end());
+  return job;
+}
+
+int Restart(std::span<const std::string> arguments, const CommandContext& context) {
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") {
+      fputs(UsageOf("restart"), stdout);
+      return 0;
+    }
+  const Result<Wanted> wanted = Parse(arguments);
+  if (!wanted.ok()) return Refuse(std::string(wanted.status().message()));
+  std::vector<std::string> damaged;
+  const Result<SavedJob> job = FindSavedJob(wanted->directory, wanted->epoch, &damaged);
+  for (const std::string& sentence : damaged)
+    fprintf(stderr, "lamina restart: warning: %s\n", sentence.c_str());
+  if (!job.ok()) return Refuse(std::string(job.status().message()));
+  if (chdir(job->working_directory.c_str()) != 0)
+    return Refuse(std::string(
+        SystemError(Code::kNotFound, errno, "cannot go back to %s", job->working_directory.c_str())
+            .message()));
+  return MpiexecFrom(*job, context);
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Implements `lamina restart` and `mpiexec --resume`: a job goes on from one of its saved states.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launcher/cli/mpiexec.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+// A saved state that was looked at and is whole.
+struct SavedJob {
+  std::string directory;  // absolute
+  Epoch epoch{};
+  std::size_t ranks = 0;
+  std::string working_directory;   // that its mpiexec was called in
+  std::vector<std::string> words;  // of its mpiexec
+};
+
+// Finds generation `epoch` of a directory, or the newest whole one if `epoch` is 0, and verifies
+// it. Adds a sentence to `damaged` for each newer one that is not whole. kNotFound: the directory
+// is not there, or no generation is whole.
+Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
+                              std::vector<std::string>* damaged);
+
+// Returns the exit status.
+int Restart(std::span<const std::string> arguments, const CommandContext& context);
+
+}  // namespace lamina::launcher
