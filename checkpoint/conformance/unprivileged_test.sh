@@ -17,6 +17,7 @@ if [[ $(id -u) -eq 0 ]]; then
   export SUBJECT=$copy/subject TEST_TMPDIR=$copy/tmp XML_OUTPUT_FILE=$copy/tmp/report.xml
   unset TEST_PREMATURE_EXIT_FILE
   chown -R 64321:64321 "$copy"
+  cd "$copy"  # criu must be able to name the directory that its subject is in
   own=(setpriv --reuid=64321 --regid=64321 --clear-groups "${own[@]}")
 fi
 if ! why=$("${own[@]}" true 2>&1); then
