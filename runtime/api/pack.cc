@@ -148,7 +148,9 @@ int UnpackExternal(Call call, const char* datarep, const void* inbuf, Size insiz
   const std::int64_t bytes = outcount * bytes_each;
   if (error = CheckRoom(entry, nullptr, *position, bytes, insize); error != MPI_SUCCESS)
     return error;
-  UnpackExternal(static_cast<const std::byte*>(inbuf) + *position, Buffer{outbuf, outcount, type});
+  const std::byte* from = static_cast<const std::byte*>(inbuf) + *position;
+  static_cast<void>(lamina::datatype::UnpackExternal({from, static_cast<std::size_t>(bytes)},
+                                                     Buffer{outbuf, outcount, type}));
   *position += static_cast<Size>(bytes);
   return MPI_SUCCESS;
 }

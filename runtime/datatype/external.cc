@@ -89,20 +89,22 @@ void ReadNumber(const std::byte* from, const Number& number, std::byte* memory) 
 }
 
 // Calls visit(address, predefined type) for every basic element of `count` elements, in type map
-// order.
+// order, until it returns false. Returns false in that case.
 template <class Visit>
-void ForEachBasic(const Datatype& type, void* address, std::int64_t count, const Visit& visit) {
+bool ForEachBasic(const Datatype& type, void* address, std::int64_t count, const Visit& visit) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::byte* element = At(address, i * type.extent);
     if (type.predefined) {
-      visit(element, type);
+      if (!visit(element, type)) return false;
       continue;
     }
     for (const Part& part : type.definition->parts)
       for (std::int64_t block = 0; block < part.repeats; ++block)
-        ForEachBasic(*part.type, At(element, part.displacement + block * part.stride), part.count,
-                     visit);
+        if (!ForEachBasic(*part.type, At(element, part.displacement + block * part.stride),
+                          part.count, visit))
+          return false;
   }
+  return true;
 }
 
 }  // namespace
@@ -128,18 +130,27 @@ void PackExternal(const Buffer& from, std::byte* into) {
                    WriteNumber(memory + shape.numbers[i].offset, shape.numbers[i], into);
                    into += shape.numbers[i].external;
                  }
+                 return true;
                });
 }
 
-void UnpackExternal(const std::byte* from, const Buffer& into) {
-  ForEachBasic(*into.type, into.address, into.count,
-               [&from](std::byte* memory, const Datatype& type) {
-                 const Shape shape = ShapeOf(type);
-                 for (int i = 0; i < shape.count; ++i) {
-                   ReadNumber(from, shape.numbers[i], memory + shape.numbers[i].offset);
-                   from += shape.numbers[i].external;
-                 }
-               });
+std::int64_t UnpackExternal(std::span<const std::byte> from, const Buffer& into) {
+  std::int64_t written = 0;
+  ForEachBasic(*into.type, into.address, into.count, [&](std::byte* memory, const Datatype& type) {
+    const Shape shape = ShapeOf(type);
+    std::int64_t bytes = 0;
+    for (int i = 0; i < shape.count; ++i) bytes += shape.numbers[i].external;
+    if (bytes > static_cast<std::int64_t>(from.size())) return false;
+    const std::byte* at = from.data();
+    for (int i = 0; i < shape.count; ++i) {
+      ReadNumber(at, shape.numbers[i], memory + shape.numbers[i].offset);
+      at += shape.numbers[i].external;
+    }
+    from = from.subspan(static_cast<std::size_t>(bytes));
+    written += type.size;
+    return true;
+  });
+  return written;
 }
 
 }  // namespace lamina::datatype

@@ -57,8 +57,16 @@ TEST(External, IsBigEndianWithFixedSizes) {
   EXPECT_EQ(std::to_integer<int>(bytes[1]), 0xff);
   EXPECT_EQ(std::to_integer<int>(bytes[2]), 0x80);
   long double back = 0;
-  UnpackExternal(bytes, {&back, 1, FindDatatype(MPI_LONG_DOUBLE)});
+  EXPECT_EQ(UnpackExternal(bytes, {&back, 1, FindDatatype(MPI_LONG_DOUBLE)}), 16);
   EXPECT_EQ(back, one);
+}
+
+TEST(External32, HalfAnElementIsNotUnpacked) {
+  const std::byte bytes[6] = {std::byte{}, std::byte{}, std::byte{}, std::byte{7}};
+  int numbers[2] = {1, 2};
+  EXPECT_EQ(UnpackExternal(bytes, {numbers, 2, FindDatatype(MPI_INT)}), 4);
+  EXPECT_EQ(numbers[0], 7);
+  EXPECT_EQ(numbers[1], 2);
 }
 
 TEST(Distributed, AllProcessesTogetherHaveEveryElementOnce) {
