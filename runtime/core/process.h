@@ -125,4 +125,20 @@ class Guard {
   Process* const held_;
 };
 
+// Lets other threads into the library while this one gives the CPU up or is in a long system call.
+// It does nothing below MPI_THREAD_MULTIPLE.
+class Unlocked {
+ public:
+  Unlocked() {
+    if (process->before_unlock != nullptr) process->before_unlock();
+    depth_ = process->lock.ReleaseAll();
+  }
+  ~Unlocked() { process->lock.RegainAll(depth_); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  int depth_;
+};
+
 }  // namespace lamina::core

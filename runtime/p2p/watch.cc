@@ -13,25 +13,10 @@
 namespace lamina::p2p {
 namespace {
 
-// Lets other threads into the library while this one gives the CPU up.
-class Unlocked {
- public:
-  Unlocked() {
-    if (core::process->before_unlock != nullptr) core::process->before_unlock();
-    depth_ = core::process->lock.ReleaseAll();
-  }
-  ~Unlocked() { core::process->lock.RegainAll(depth_); }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
-
- private:
-  int depth_;
-};
-
 template <class Yield>
 void GiveWay(const Yield& yield) {
   trace::Count(trace::Counter::kYields);
-  const Unlocked unlocked;
+  const core::Unlocked unlocked;
   yield();
 }
 
@@ -106,7 +91,7 @@ bool Watch::Sleep(bool (*done)(void*), void* argument) {
     if (const waiting::Nap nap(duty_.Ringing()); nap.armed()) {
       on_bells_ = &self;
       const Sleeping sleeping;
-      const Unlocked unlocked;
+      const core::Unlocked unlocked;
       nap.Sleep(sleep_ms);
     }
     on_bells_ = nullptr;
@@ -114,7 +99,7 @@ bool Watch::Sleep(bool (*done)(void*), void* argument) {
     --watchers_;
     {
       const Sleeping sleeping;
-      const Unlocked unlocked;
+      const core::Unlocked unlocked;
       waiting::SleepOn(self.word, 0, sleep_ms);
     }
     ++watchers_;
