@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This is the completion of requests (MPI-5.0, sections 3.7.3 to 3.7.6 and 3.8.4).
 #include <algorithm>
+#include <string>
 
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
@@ -87,8 +88,16 @@ class Kept {
   core::Comm* const comm_;
 };
 
+// Returns what a request that failed says of it itself, before it is retired.
+std::string WordsOf(const Request& request) {
+  const bool speaks = request.activity != nullptr && request.error != MPI_SUCCESS;
+  return speaks ? request.activity->Explain() : std::string();
+}
+
 // Raises the error of one request, in words.
-int RaiseOne(const Entry& entry, core::Comm* comm, const Request& request, int error) {
+int RaiseOne(const Entry& entry, core::Comm* comm, const Request& request, int error,
+             const std::string& words) {
+  if (!words.empty()) return core::Raise(comm, error, entry.name(), "%s", words.c_str());
   if (request.type == Request::Type::kCollective) return RaiseCollective(entry.name(), comm, error);
   const bool is_send = request.type == Request::Type::kSend;
   return RaiseTransfer(entry.name(), comm, error, is_send ? request.peer : request.source,
@@ -109,8 +118,9 @@ int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MP
   copy.source = request->source;
   copy.tag = request->tag;
   copy.bytes = request->bytes;
+  const std::string words = WordsOf(*request);
   const int error = Retire(handle, request, status);
-  return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error);
+  return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error, words);
 }
 
 // An active collective or partitioned transfer may be neither freed nor cancelled.
@@ -436,7 +446,8 @@ int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   *flag = request->complete ? 1 : 0;
   if (!request->complete) return MPI_SUCCESS;
   const int error = api::Report(*request, status);
-  return error == MPI_SUCCESS ? error : api::RaiseOne(entry, request->comm, *request, error);
+  if (error == MPI_SUCCESS) return error;
+  return api::RaiseOne(entry, request->comm, *request, error, api::WordsOf(*request));
 }
 PROFILED(MPI_Request_get_status);
 
@@ -482,7 +493,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* in
     if (!api::IsActive(request) || !request->complete) continue;
     *index = i;
     const int error = api::Report(*request, status);
-    return error == MPI_SUCCESS ? error : api::RaiseOne(entry, request->comm, *request, error);
+    if (error == MPI_SUCCESS) return error;
+    return api::RaiseOne(entry, request->comm, *request, error, api::WordsOf(*request));
   }
   api::GiveEmptyStatus(status);
   return MPI_SUCCESS;

@@ -7,6 +7,8 @@ namespace lamina::core {
 
 // This list holds the notified activities, first in, first out. The library lock guards it.
 constinit Activity* first_notified = nullptr;
+constinit std::atomic<Activity*> first_notified_elsewhere{nullptr};
+constinit int notices_to_come = 0;
 namespace {
 constinit Activity* last_notified = nullptr;
 }
@@ -33,7 +35,28 @@ void Notify(Activity* activity) {
   last_notified = activity;
 }
 
+void NotifyFromAnyThread(Activity* activity) {
+  Activity* first = first_notified_elsewhere.load(std::memory_order_relaxed);
+  do activity->next_elsewhere_ = first;
+  while (!first_notified_elsewhere.compare_exchange_weak(first, activity, std::memory_order_release,
+                                                         std::memory_order_relaxed));
+}
+
+// Takes over what other threads have notified, the oldest first.
+void TakeNotices() {
+  Activity* newest = first_notified_elsewhere.exchange(nullptr, std::memory_order_acquire);
+  Activity* oldest = nullptr;
+  while (newest != nullptr) {
+    Activity* next = newest->next_elsewhere_;
+    newest->next_elsewhere_ = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  for (; oldest != nullptr; oldest = oldest->next_elsewhere_) Notify(oldest);
+}
+
 bool AdvanceNotified() {
+  if (first_notified_elsewhere.load(std::memory_order_relaxed) != nullptr) TakeNotices();
   if (first_notified == nullptr) return false;
   while (first_notified != nullptr) {
     Activity* activity = first_notified;

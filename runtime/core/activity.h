@@ -14,6 +14,9 @@
 
 #include <mpi.h>
 
+#include <atomic>
+#include <string>
+
 namespace lamina::core {
 
 struct Request;
@@ -25,6 +28,18 @@ void Notify(Activity* activity);
 bool AdvanceNotified();
 // This is null when there is nothing to advance.
 extern Activity* first_notified;
+
+// Does what Notify does, and any thread may call it, without the library lock. A caller that sleeps
+// in a wait looks at such notices once a millisecond while one is to come.
+void NotifyFromAnyThread(Activity* activity);
+extern std::atomic<Activity*> first_notified_elsewhere;
+// This counts the notices of other threads that are to come. The library lock guards it.
+extern int notices_to_come;
+
+inline bool IsAnyNotified() {
+  return first_notified != nullptr ||
+         first_notified_elsewhere.load(std::memory_order_relaxed) != nullptr;
+}
 
 struct Activity {
   Activity() = default;
@@ -49,13 +64,18 @@ struct Activity {
   // what the call that frees it returns. It is not called for an orphan, where only the destructor
   // follows.
   virtual int Free(int error) { return error; }
+  // Says in words why the request failed; empty if the error class says it all.
+  virtual std::string Explain() const { return {}; }
   // True if the request may be neither freed nor cancelled while it is active.
   virtual bool MustComplete() const { return false; }
 
  private:
   friend void Notify(Activity*);
+  friend void NotifyFromAnyThread(Activity*);
   friend bool AdvanceNotified();
+  friend void TakeNotices();
   Activity* next_notified_ = nullptr;
+  Activity* next_elsewhere_ = nullptr;
   bool notified_ = false;
 };
 

@@ -45,7 +45,7 @@ bool Engine::Progress(std::uint32_t events_max) {
   bool moved = carriers_.Progress(events_max) != 0;
   if (Blocked()) [[unlikely]]
     moved = SendWhatWaits() || moved;
-  if (core::first_notified != nullptr) [[unlikely]]
+  if (core::IsAnyNotified()) [[unlikely]]
     moved = core::AdvanceNotified() || moved;
   if (moved) watch_.Moved();
   return moved;
@@ -99,9 +99,11 @@ void Engine::WaitForNext(Request* request) {
 }
 
 // Neither a frame to this process itself nor an activity rings a bell.
-bool Engine::IsDue() const { return core::first_notified != nullptr || carriers_.HoldsOwnFrames(); }
+bool Engine::IsDue() const { return core::IsAnyNotified() || carriers_.HoldsOwnFrames(); }
 
-std::uint32_t Engine::SleepMsMax() const { return Blocked() ? kBlockedSleepMs : policy_.sleep_ms; }
+std::uint32_t Engine::SleepMsMax() const {
+  return Blocked() || core::notices_to_come > 0 ? kBlockedSleepMs : policy_.sleep_ms;
+}
 
 PeerId Engine::Identify(transport::ProcessName name) {
   const std::uint64_t word = static_cast<std::uint64_t>(name);
