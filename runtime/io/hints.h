@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Hints of files: which are known, and what they are set to (MPI-5.0, section 14.2.8). Unknown keys
+// and bad values are ignored.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/core/info.h"
+
+namespace lamina::io {
+
+class Hints {
+ public:
+  Hints();
+  // Takes what `info` names and this file may still change; `info` may be null. `when_made` is true
+  // while the file is opened.
+  void Take(const core::Info* info, bool when_made);
+  // Lists every known hint with its value in force.
+  void List(core::Info* info) const;
+  const std::string& Get(const std::string& key) const;
+  // The permissions of a file that is made, before the process's mask.
+  unsigned permissions() const;
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace lamina::io
