@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Goal:   whatever the ranks write together, every byte is written once with the right value, no
+//         hole is touched, and each parcel that is expected is made.
+// Method: plays all ranks without a network, for 1...64 of them, any number of aggregators, windows
+//         from one byte to everything, odd spans and ranks without data.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "runtime/datatype/construct.h"
+#include "runtime/io/parcel.h"
+#include "runtime/io/table.h"
+
+namespace lamina::io::exchange {
+namespace {
+
+using datatype::Datatype;
+
+struct Writer {
+  View* view = nullptr;
+  std::int64_t position = 0;
+  std::vector<std::byte> data;
+  Entry entry;
+
+  Share share() {
+    return {
+        view,
+        position,
+        {data.data(), static_cast<std::int64_t>(data.size()), datatype::FindDatatype(MPI_BYTE)}};
+  }
+};
+
+class Play {
+ public:
+  Play(unsigned seed, int ranks) : random_(seed), writers_(static_cast<std::size_t>(ranks)) {
+    // Rank i owns every `ranks`-th block; the last block in a tile belongs to nobody.
+    const std::int64_t block = Between(1, 5);
+    const std::int64_t tile = block * (ranks + 1);
+    for (int rank = 0; rank < ranks; ++rank) {
+      Writer& writer = writers_[static_cast<std::size_t>(rank)];
+      Datatype* bytes = datatype::MakeContiguous(block, datatype::FindDatatype(MPI_BYTE));
+      Datatype* type = datatype::MakeResized(0, tile, bytes);
+      datatype::Commit(type);
+      ViewArguments arguments;
+      arguments.displacement = 100 + rank * block;
+      arguments.etype = datatype::FindDatatype(MPI_BYTE);
+      arguments.filetype = type;
+      arguments.datarep = FindDatarep("native");
+      EXPECT_TRUE(MakeView(arguments, &writer.view).ok());
+      datatype::Release(type);
+      datatype::Release(bytes);
+      writer.position = Between(0, 20);
+      writer.data.resize(Between(0, 4) == 0 ? 0 : static_cast<std::size_t>(Between(1, 40)));
+      for (std::byte& byte : writer.data) byte = static_cast<std::byte>(Between(1, 255));
+      Describe(&writer);
+      for (std::size_t i = 0; i < writer.data.size(); ++i) {
+        const auto at = static_cast<std::size_t>(
+            writer.view->OffsetAt(writer.position + static_cast<std::int64_t>(i)));
+        if (at >= expected_.size()) expected_.resize(at + 1, 0);
+        expected_[at] = std::to_integer<int>(writer.data[i]);
+      }
+    }
+  }
+  ~Play() {
+    for (Writer& writer : writers_) Release(writer.view);
+  }
+
+  std::int64_t Between(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+  bool empty() const { return expected_.empty(); }
+
+  void Run(int aggregators, std::int64_t window_bytes, std::int64_t unit) {
+    std::vector<Entry> table;
+    for (Writer& writer : writers_) {
+      writer.entry.buffer_bytes = window_bytes;
+      table.push_back(writer.entry);
+    }
+    std::vector<Rank> ranks(static_cast<std::size_t>(aggregators));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const Windows windows = Cut(table, ranks, unit);
+    std::vector<int> file(expected_.size(), 0);
+    for (const Domain& domain : windows.domains)
+      for (std::int64_t round = 0; round < windows.rounds; ++round)
+        Collect(WindowOf(windows, domain, round), &file);
+    ASSERT_EQ(file, expected_);
+  }
+
+ private:
+  static void Describe(Writer* writer) {
+    const auto bytes = static_cast<std::int64_t>(writer->data.size());
+    if (bytes == 0) return;
+    writer->entry.first = writer->view->OffsetAt(writer->position);
+    writer->entry.end = writer->view->OffsetAt(writer->position + bytes - 1) + 1;
+    writer->entry.bytes = bytes;
+  }
+
+  void Collect(const Range& window, std::vector<int>* file) {
+    if (window.empty()) return;
+    std::vector<std::byte> memory(static_cast<std::size_t>(window.end - window.first));
+    Coverage coverage;
+    coverage.Reset(window.end - window.first);
+    for (Writer& writer : writers_) {
+      const std::vector<std::byte> parcel = MakeParcel(writer.share(), window);
+      // A rank that is not expected to send has nothing to send.
+      if (!Meets(writer.entry, window)) {
+        ASSERT_EQ(parcel.size(), sizeof(Header));
+        continue;
+      }
+      ASSERT_TRUE(TakeParcel(parcel, window.first, memory, &coverage));
+    }
+    for (io::Run run = coverage.Next(0); run.bytes > 0; run = coverage.Next(run.offset + run.bytes))
+      for (std::int64_t i = run.offset; i < run.offset + run.bytes; ++i) {
+        int& byte = (*file)[static_cast<std::size_t>(window.first + i)];
+        ASSERT_EQ(byte, 0) << "written twice";
+        byte = std::to_integer<int>(memory[static_cast<std::size_t>(i)]);
+      }
+  }
+
+  std::mt19937 random_;
+  std::vector<Writer> writers_;
+  std::vector<int> expected_;
+};
+
+TEST(Exchange, EveryByteIsWrittenOnce) {
+  for (int ranks = 1; ranks <= 64; ++ranks) {
+    Play play(static_cast<unsigned>(ranks), ranks);
+    if (play.empty()) continue;
+    for (const std::int64_t window : {1, 7, 64, 100000}) {
+      if (window < 64 && ranks > (window == 1 ? 8 : 24)) continue;
+      for (const int aggregators : {1, 2, ranks}) {
+        if (aggregators > ranks) continue;
+        play.Run(aggregators, window, ranks % 2 == 0 ? 1 : 16);
+        ASSERT_FALSE(testing::Test::HasFatalFailure())
+            << ranks << " ranks, " << aggregators << " aggregators, window " << window;
+      }
+    }
+  }
+}
+
+TEST(Exchange, AHeaderFarFromTheDataLeavesNoAggregatorIdle) {
+  std::vector<Entry> table(8);
+  table[0] = {0, 100, 100, 100, 0, Wish::kAutomatic, 1 << 20};
+  for (std::int64_t i = 1; i < 8; ++i)
+    table[static_cast<std::size_t>(i)] = {1'000'000'000'000,
+                                          1'000'000'000'000 + (1 << 20),
+                                          1 << 17,
+                                          64,
+                                          0,
+                                          Wish::kAutomatic,
+                                          1 << 20};
+  const Rank aggregators[] = {0, 2, 4, 6};
+  const Windows windows = Cut(table, aggregators, 4096);
+  for (const Domain& domain : windows.domains) EXPECT_GT(domain.end - domain.first, 1 << 17);
+}
+
+TEST(Exchange, RanksWriteForThemselvesWhereThatIsBetter) {
+  const auto method = [](std::vector<Entry> table) { return IsDirect(table); };
+  EXPECT_TRUE(method({{0, 100, 100, 100}, {100, 200, 100, 100}})) << "apart and dense";
+  EXPECT_FALSE(method({{0, 196, 100, 4}, {4, 200, 100, 4}})) << "interleaved";
+  EXPECT_TRUE(method({{0, 196, 100, 4}, {0, 0, 0, 0}})) << "one writer";
+  EXPECT_TRUE(method({{0, 1 << 30, 100, 4}, {4, 1 << 30, 100, 4}})) << "sparse";
+  EXPECT_TRUE(method({{0, 4 << 20, 2 << 20, 1 << 20}, {1 << 20, 5 << 20, 2 << 20, 1 << 20}}))
+      << "long runs";
+  EXPECT_TRUE(method({{0, 196, 100, 4, 0, Wish::kDisable}, {4, 200, 100, 4}})) << "by hint";
+  EXPECT_FALSE(method({{0, 100, 100, 100, 0, Wish::kEnable}, {100, 200, 100, 100}})) << "by hint";
+}
+
+// These are the bytes of the example in README.md.
+TEST(Parcel, GoldenBytes) {
+  Datatype* type = datatype::MakeResized(0, 20, datatype::FindDatatype(MPI_INT));
+  datatype::Commit(type);
+  ViewArguments arguments;
+  arguments.displacement = 100;
+  arguments.etype = datatype::FindDatatype(MPI_INT);
+  arguments.filetype = type;
+  arguments.datarep = FindDatarep("native");
+  View* view = nullptr;
+  ASSERT_TRUE(MakeView(arguments, &view).ok());
+  std::int32_t numbers[2] = {0x01020304, 0x05060708};
+  const std::vector<std::byte> parcel =
+      MakeParcel({view, 0, {numbers, 2, datatype::FindDatatype(MPI_INT)}}, {0, 1000});
+  const std::uint8_t golden[] = {2 - 1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0,  0, 0, 100, 0, 0,
+                                 0,     0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0,   0, 0,
+                                 0,     0, 2, 0, 0, 0, 0, 0, 0, 0, 4, 3, 2, 1,  8, 7, 6,   5};
+  ASSERT_EQ(parcel.size(), sizeof golden);
+  for (std::size_t i = 0; i < sizeof golden; ++i)
+    EXPECT_EQ(std::to_integer<int>(parcel[i]), golden[i]) << i;
+  Release(view);
+  datatype::Release(type);
+}
+
+TEST(Parcel, NonsenseIsRefused) {
+  std::vector<std::byte> window(16);
+  Coverage coverage;
+  coverage.Reset(16);
+  const auto take = [&](const std::vector<std::int64_t>& words) {
+    return TakeParcel(std::as_bytes(std::span(words)), 0, window, &coverage);
+  };
+  EXPECT_TRUE(take({1, 8, 0, 8, 0, 1, 0}));
+  EXPECT_FALSE(take({}));
+  EXPECT_FALSE(take({5, 8, 0, 8, 0, 1, 0})) << "more strips than there are";
+  EXPECT_FALSE(take({1, 8, 12, 8, 0, 1, 0})) << "beyond the window";
+  EXPECT_FALSE(take({1, 8, -1, 8, 0, 1, 0})) << "before the window";
+  EXPECT_FALSE(take({1, 8, 0, 8, 0, 2, 0})) << "more data than there is";
+  EXPECT_FALSE(take({1, 8, 0, 4, 0, 1, 0})) << "less data than there is";
+}
+
+}  // namespace
+}  // namespace lamina::io::exchange
