@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // These are error handlers (MPI-5.0, section 9.3).
+#include <string>
+
 #include "runtime/api/arguments.h"
+#include "runtime/api/file_arguments.h"
 #include "runtime/api/window_arguments.h"
 
 using lamina::Call;
+using lamina::api::BadFile;
 using lamina::api::Entry;
 using lamina::api::HandlerFits;
 using lamina::core::Comm;
@@ -155,41 +159,49 @@ int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode) {
 }
 PROFILED(MPI_Comm_call_errhandler);
 
-// There are no files yet, so MPI_FILE_NULL is the only one; its handler is that of files to come
-// (section 14.7).
+// The handler of MPI_FILE_NULL is that of files to come (section 14.7).
 namespace {
 
-int BadFile(const Entry& entry, MPI_File file) {
-  return lamina::core::RaiseOnNoFile(MPI_ERR_FILE, entry.name(),
-                                     "file is %p, which is not a file handle",
-                                     static_cast<void*>(file));
+// Finds where the handler of a file or of MPI_FILE_NULL is kept. Null means that the handle is
+// neither.
+Errhandler** HandlerOf(MPI_File file) {
+  if (file == MPI_FILE_NULL) return &lamina::core::file_errhandler;
+  lamina::io::File* found = lamina::io::FindFile(file);
+  return found == nullptr ? nullptr : &found->comm->errhandler;
+}
+
+// Raises on the file, or on MPI_FILE_NULL.
+int RaiseOnFile(const Entry& entry, MPI_File file, int error_class, const char* text) {
+  if (file == MPI_FILE_NULL)
+    return lamina::core::RaiseOnNoFile(error_class, entry.name(), "%s", text);
+  return lamina::core::Raise(lamina::io::FindFile(file)->comm, error_class, entry.name(), "%s",
+                             text);
 }
 
 }  // namespace
 
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler) {
   Entry entry(Call::MPI_File_set_errhandler);
-  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  Errhandler** const place = HandlerOf(file);
+  if (place == nullptr) return BadFile(entry, file);
   Errhandler* handler = FindErrhandler(errhandler);
   if (handler == nullptr || !HandlerFits(*handler, Target::kFile))
-    return lamina::core::RaiseOnNoFile(MPI_ERR_ERRHANDLER, entry.name(),
-                                       "errhandler is %p, which is not an error handler for files",
-                                       static_cast<void*>(errhandler));
+    return RaiseOnFile(entry, file, MPI_ERR_ERRHANDLER,
+                       "errhandler is not an error handler for files");
   Retain(handler);
-  if (lamina::core::file_errhandler != nullptr) Release(lamina::core::file_errhandler);
-  lamina::core::file_errhandler = handler;
+  if (*place != nullptr) Release(*place);
+  *place = handler;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_File_set_errhandler);
 
 int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler* errhandler) {
   Entry entry(Call::MPI_File_get_errhandler);
-  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  Errhandler** const place = HandlerOf(file);
+  if (place == nullptr) return BadFile(entry, file);
   if (errhandler == nullptr)
-    return lamina::core::RaiseOnNoFile(MPI_ERR_ARG, entry.name(), "errhandler is a null pointer");
-  Errhandler* handler = lamina::core::file_errhandler != nullptr
-                            ? lamina::core::file_errhandler
-                            : FindErrhandler(MPI_ERRORS_RETURN);
+    return RaiseOnFile(entry, file, MPI_ERR_ARG, "errhandler is a null pointer");
+  Errhandler* handler = *place != nullptr ? *place : FindErrhandler(MPI_ERRORS_RETURN);
   Retain(handler);
   *errhandler = handler->handle;
   return MPI_SUCCESS;
@@ -198,11 +210,11 @@ PROFILED(MPI_File_get_errhandler);
 
 int PMPI_File_call_errhandler(MPI_File file, int errorcode) {
   Entry entry(Call::MPI_File_call_errhandler);
-  if (file != MPI_FILE_NULL) return BadFile(entry, file);
+  if (HandlerOf(file) == nullptr) return BadFile(entry, file);
   const char* text = lamina::core::ErrorText(errorcode);
-  static_cast<void>(lamina::core::RaiseOnNoFile(errorcode, entry.name(),
-                                                "raised by the application: %s",
-                                                text != nullptr ? text : "unknown error code"));
+  const std::string words =
+      std::string("raised by the application: ") + (text != nullptr ? text : "unknown error code");
+  static_cast<void>(RaiseOnFile(entry, file, errorcode, words.c_str()));
   return MPI_SUCCESS;
 }
 PROFILED(MPI_File_call_errhandler);

@@ -22,6 +22,7 @@ enum class Kind : std::uint32_t {
   kMessage,
   kSession,
   kWin,
+  kFile,
 };
 
 struct Object {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/io/agree.h"
+
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "collectives/exec/exec.h"
+#include "runtime/core/process.h"
+#include "runtime/datatype/op.h"
+
+namespace lamina::io {
+namespace {
+
+constexpr std::size_t kTextBytes = 400;
+
+Failure Meet(const collective::Invocation& invocation) {
+  const int error = collective::Run(invocation);
+  if (error == MPI_SUCCESS) return {};
+  return Fail(error, "the ranks of the file could not agree");
+}
+
+Failure Combine(core::Comm* comm, collective::Operation operation, MPI_Op op, std::int64_t mine,
+                std::int64_t* result) {
+  collective::Invocation call;
+  call.operation = operation;
+  call.comm = comm;
+  call.input = &mine;
+  call.output = result;
+  call.input_count = call.output_count = 1;
+  call.input_type = call.output_type = datatype::FindDatatype(MPI_INT64_T);
+  call.op = datatype::FindOp(op);
+  return Meet(call);
+}
+
+// Gives everybody the bytes of `root`.
+Failure Tell(core::Comm* comm, Rank root, std::span<std::byte> bytes) {
+  collective::Invocation call;
+  call.operation = collective::Operation::kBcast;
+  call.comm = comm;
+  call.root = root;
+  call.output = bytes.data();
+  call.output_count = static_cast<std::int64_t>(bytes.size());
+  call.output_type = datatype::FindDatatype(MPI_BYTE);
+  return Meet(call);
+}
+
+}  // namespace
+
+Failure Agree(core::Comm* comm, Failure mine) {
+  if (comm->size == 1) return mine;
+  // Ranks without a failure have a number above that of every rank with one.
+  constexpr std::int64_t kNone = INT64_MAX;
+  const std::int64_t word =
+      mine.ok() ? kNone : (static_cast<std::int64_t>(comm->rank) << 32) | mine.error_class;
+  std::int64_t first = kNone;
+  if (Failure failure = Combine(comm, collective::Operation::kAllreduce, MPI_MIN, word, &first);
+      !failure.ok())
+    return failure;
+  if (first == kNone) return {};
+  const auto rank = static_cast<Rank>(first >> 32);
+  char text[kTextBytes] = {};
+  if (comm->rank == rank)
+    snprintf(text, sizeof text, "rank %d on %s: %s", rank, core::process->identity.node.c_str(),
+             mine.text.c_str());
+  if (Failure failure = Tell(comm, rank, std::as_writable_bytes(std::span(text))); !failure.ok())
+    return failure;
+  return {static_cast<int>(first & INT_MAX), text};
+}
+
+Failure Share(core::Comm* comm, std::span<std::byte> bytes) {
+  return comm->size == 1 ? Failure{} : Tell(comm, 0, bytes);
+}
+
+Failure SameAsFirst(core::Comm* comm, const char* what, std::int64_t mine) {
+  std::int64_t theirs = mine;
+  if (Failure failure = Share(comm, std::as_writable_bytes(std::span(&theirs, 1))); !failure.ok())
+    return failure;
+  if (theirs == mine) return {};
+  return Fail(MPI_ERR_NOT_SAME, "%s is %lld, and %lld on rank 0", what,
+              static_cast<long long>(mine), static_cast<long long>(theirs));
+}
+
+Failure Gather(core::Comm* comm, std::span<const std::byte> mine, std::span<std::byte> all) {
+  collective::Invocation call;
+  call.operation = collective::Operation::kAllgather;
+  call.comm = comm;
+  call.input = mine.data();
+  call.output = all.data();
+  call.input_count = call.output_count = static_cast<std::int64_t>(mine.size());
+  call.input_type = call.output_type = datatype::FindDatatype(MPI_BYTE);
+  return Meet(call);
+}
+
+Failure AddUp(core::Comm* comm, std::int64_t mine, std::int64_t* below, std::int64_t* all) {
+  *below = 0;
+  *all = mine;
+  if (comm->size == 1) return {};
+  std::int64_t sum = 0;
+  if (Failure failure = Combine(comm, collective::Operation::kScan, MPI_SUM, mine, &sum);
+      !failure.ok())
+    return failure;
+  *below = sum - mine;
+  *all = sum;
+  return Tell(comm, comm->size - 1, std::as_writable_bytes(std::span(all, 1)));
+}
+
+}  // namespace lamina::io
