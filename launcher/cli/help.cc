@@ -110,9 +110,9 @@ So a rank can choose a GPU, a NUMA domain or a file before the program begins:
   mpiexec sh -c 'CUDA_VISIBLE_DEVICES=$LAMINA_LOCAL_RANK exec ./solver'
 
 PMIX_NAMESPACE and PMIX_RANK are there, too. LAMINA_ORIGINS, LAMINA_EVENT_FD,
-LAMINA_ROSTER, LAMINA_CHECKPOINT, LAMINA_COMPONENT_PATH and LAMINA_PREFIX are
-used by Lamina itself. A program of Open MPI 4, which looks at PMIX_* only under
-launchers that it knows, needs -x JSM_JSRUN_PORT=none too.
+LAMINA_ROSTER, LAMINA_NODE_MEMORY, LAMINA_CHECKPOINT, LAMINA_COMPONENT_PATH and
+LAMINA_PREFIX are used by Lamina itself. A program of Open MPI 4, which looks at
+PMIX_* only under launchers that it knows, needs -x JSM_JSRUN_PORT=none too.
 )"},
     {"params", "parameters", Topic::kParams,
      R"(Thresholds and behaviour are parameters named framework.component.what. A value

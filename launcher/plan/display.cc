@@ -246,8 +246,9 @@ std::string ShowEnvironment(const Plan& plan, const Environment& own) {
     for (const std::string& assignment : app.environment)
       text += "  + " + assignment + "  (for " + app.argv.front() + ")\n";
   return text +
-         "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
-         "LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for each rank\n";
+         "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_NODE_MEMORY, "
+         "LAMINA_P2P_WAIT_MODE, LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for each "
+         "rank\n";
 }
 
 std::string ShowBindings(const Plan& plan, std::uint32_t host, hwloc_topology_t topology,

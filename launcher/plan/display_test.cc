@@ -148,8 +148,9 @@ TEST(ShowEnvironment, OnlyWhatDiffers) {
             "  + LAMINA_A_B=1\n"
             "  - OLD\n"
             "  + X=y  (for ./solver)\n"
-            "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_P2P_WAIT_MODE, "
-            "LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for each rank\n");
+            "  + PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_NODE_MEMORY, "
+            "LAMINA_P2P_WAIT_MODE, LAMINA_COLLECTIVE_SELECT_CROWD, LAMINA_RANK and its kin for "
+            "each rank\n");
 }
 
 TEST(Ranges, Short) {

@@ -94,8 +94,8 @@ struct Plan {
 
   // Every rank gets these, as "NAME=value". The launcher's own environment is the weakest,
   // param::Settings::Export() replaces it, and App::environment replaces both. supervise adds
-  // PMIX_*, LAMINA_EVENT_FD, LAMINA_ROSTER on one host, the variables of rank_variables.h and,
-  // unless they are here already, those of sharing_words.h.
+  // PMIX_*, LAMINA_EVENT_FD, LAMINA_NODE_MEMORY, LAMINA_ROSTER on one host, the variables of
+  // rank_variables.h and, unless they are here already, those of sharing_words.h.
   std::vector<std::string> environment;
   RunOptions options;
 

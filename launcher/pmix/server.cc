@@ -28,6 +28,7 @@
 #include "runtime/base/check.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/log.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
@@ -127,6 +128,7 @@ class LibpmixServer final : public Server {
   const std::string& name() const override { return name_; }
   std::vector<std::string> EnvironmentOf(std::uint32_t rank) const override;
   int roster() const override { return roster_; }
+  int node_memory() const override { return node_memory_; }
   bool started() const override { return started_; }
   Status Start() override;
   Status Receive(std::string_view letter) override;
@@ -134,6 +136,7 @@ class LibpmixServer final : public Server {
  private:
   void OpenDesk();
   Status OpenRoster();
+  void OpenNodeMemory();
   bool KnowsLibrary() const;
   Status InitLibrary();
   void EnsureTopology();
@@ -157,6 +160,7 @@ class LibpmixServer final : public Server {
   std::string version_;
   std::uint16_t server_port_ = 0;
   int roster_ = -1;
+  int node_memory_ = -1;
   bool started_ = false;
   bool library_runs_ = false;
   std::unique_ptr<Mailbox> mailbox_;
@@ -186,6 +190,7 @@ Status LibpmixServer::Open() {
   gatekeeper_ = *std::move(gatekeeper);
   OpenDesk();
   if (Status status = OpenRoster(); !status.ok()) return status;
+  OpenNodeMemory();
   if (params_.start == "early" || (params_.start == "auto" && !KnowsLibrary())) return Start();
   return {};
 }
@@ -199,6 +204,17 @@ Status LibpmixServer::OpenRoster() {
   if (!roster.ok()) return std::move(roster).status();
   roster_ = *roster;
   return {};
+}
+
+// Ranks that can open each other's memory do without.
+void LibpmixServer::OpenNodeMemory() {
+  if (!params_.node_memory || local_.size() < 2) return;
+  Result<int> memory = MakeNodeMemory(name_);
+  if (memory.ok())
+    node_memory_ = *memory;
+  else
+    Log(Level::kInfo, "pmix", "ranks have no memory of the node in common: %s",
+        std::string(memory.status().message()).c_str());
 }
 
 void LibpmixServer::OpenDesk() {
@@ -239,6 +255,7 @@ bool LibpmixServer::KnowsLibrary() const { return version_.starts_with("4.2."); 
 LibpmixServer::~LibpmixServer() {
   SitAt(nullptr);
   if (roster_ >= 0) close(roster_);
+  if (node_memory_ >= 0) close(node_memory_);
 }
 
 Status LibpmixServer::Start() {
@@ -385,6 +402,7 @@ std::vector<std::string> LibpmixServer::PmixEnvironmentOf(std::uint32_t rank) co
 std::vector<std::string> LibpmixServer::EnvironmentOf(std::uint32_t rank) const {
   std::vector<std::string> assignments = PmixEnvironmentOf(rank);
   if (roster_ >= 0) assignments.push_back(RosterAssignment(roster_));
+  if (node_memory_ >= 0) assignments.push_back(NodeMemoryAssignment(node_memory_));
   return assignments;
 }
 

@@ -32,6 +32,7 @@ namespace lamina::launcher::pmix {
 struct Params {
   std::string start = "auto";
   std::string roster = "auto";
+  bool node_memory = true;  // The ranks inherit from this process. No user sets this.
 };
 inline constexpr std::tuple kFields{
     param::Describe("launcher.pmix.start", &Params::start, "auto|early|on_demand",
@@ -74,11 +75,14 @@ class Server {
   virtual ~Server() = default;
   // The job's PMIx namespace: 128 random bits in hexadecimal.
   virtual const std::string& name() const = 0;
-  // Returns the PMIX_* assignments for a rank, and the roster's if there is one.
+  // Returns the PMIX_* assignments for a rank, and those of the roster and of the node's memory if
+  // there are any.
   virtual std::vector<std::string> EnvironmentOf(std::uint32_t rank) const = 0;
   // Returns a descriptor to be left open in the ranks (runtime/base/roster.h); -1 if they are on
   // several hosts.
   virtual int roster() const = 0;
+  // The same of runtime/base/node_memory.h; -1 if there is one rank here, or none could be had.
+  virtual int node_memory() const = 0;
   // Is libpmix running?
   virtual bool started() const = 0;
   // Starts libpmix ahead of the first knock. Nothing happens if it runs already.

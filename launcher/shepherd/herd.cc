@@ -16,6 +16,7 @@
 #include "launcher/shepherd/ring_copy.h"
 #include "launcher/shepherd/shepherds.h"
 #include "launcher/shepherd/tuning.h"
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/event_ring.h"
 
 namespace lamina::launcher {
@@ -50,9 +51,11 @@ Herd::~Herd() {
 Status Herd::MakeRank(const wire::RankOrder& order) {
   Sheep& sheep = sheep_[order.rank];
   if (sheep.ring >= 0) return Error(Code::kInvalid, "rank %u was ordered twice", order.rank);
-  sheep.ring = memfd_create("lamina-events", MFD_CLOEXEC);
-  if (sheep.ring < 0 || ftruncate(sheep.ring, static_cast<off_t>(kEventRingBytes)) != 0)
-    return SystemError(Code::kResource, errno, "cannot make an event ring");
+  Result<int> ring = MakeAnonymousFile("lamina-events");
+  if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
+  sheep.ring = *ring;
+  if (ftruncate(sheep.ring, static_cast<off_t>(kEventRingBytes)) != 0)
+    return SystemError(Code::kResource, errno, "cannot size an event ring");
   const auto open_pipe = [](int* rank_end, int* own_end, bool input) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -117,6 +120,7 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
     start.stdio = sheep.fds;
     start.event_fd = sheep.ring;
     start.roster_fd = server_->roster();
+    start.node_memory_fd = server_->node_memory();
     start.open_files_max = orders_.open_files_max;
     starts.push_back(std::move(start));
   }

@@ -84,6 +84,7 @@ struct RankStart {
   // These stay open in the rank under the same numbers; -1: none.
   int event_fd = -1;
   int roster_fd = -1;
+  int node_memory_fd = -1;
   std::array<int, 2> checkpoint_fds = {-1, -1};
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
 };

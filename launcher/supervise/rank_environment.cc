@@ -9,6 +9,7 @@
 #include "launcher/plan/sharing_words.h"
 #include "runtime/base/checkpoint_word.h"
 #include "runtime/base/environment.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/roster.h"
 
 namespace lamina::launcher {
@@ -21,6 +22,7 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   Environment environment(assignments);
   environment.Unset("LAMINA_EVENT_FD");
   environment.Unset(kRosterVariable);
+  environment.Unset(kNodeMemoryVariable);
   environment.Unset(kCheckpointVariable);
   if (environment.Get(kWaitVariable) == "auto") environment.Unset(kWaitVariable);
   assignments = environment.Assignments();

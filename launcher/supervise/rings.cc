@@ -8,8 +8,10 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "launcher/supervise/tuning.h"
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/call_names.h"
 #include "runtime/base/event_ring.h"
 
@@ -21,10 +23,10 @@ Rings::~Rings() {
 
 Status Rings::Make(std::size_t ranks) {
   while (fds_.size() < ranks) {
-    const int fd = memfd_create("lamina-events", MFD_CLOEXEC);
-    if (fd < 0) return SystemError(Code::kResource, errno, "cannot make an event ring");
-    fds_.push_back(fd);
-    if (ftruncate(fd, static_cast<off_t>(kEventRingBytes)) != 0)
+    Result<int> ring = MakeAnonymousFile("lamina-events");
+    if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
+    fds_.push_back(*ring);
+    if (ftruncate(*ring, static_cast<off_t>(kEventRingBytes)) != 0)
       return SystemError(Code::kResource, errno, "cannot size an event ring");
   }
   return {};

@@ -59,7 +59,7 @@ Status Supervisor::Prepare() {
     return status;
   if (Status status = param::Load(context_.settings, pmix::kFields, &pmix_params_); !status.ok())
     return status;
-  if (caps_.own_pmix) pmix_params_ = {.start = "on_demand", .roster = "no"};
+  if (caps_.own_pmix) pmix_params_ = {.start = "on_demand", .roster = "no", .node_memory = false};
   OccupyStandardDescriptors();
   SetLogIdentity("mpiexec", plan_.hosts[plan_.ranks.front().host].name);
   open_files_max_ = RaiseOpenFilesMax();
@@ -115,6 +115,7 @@ void Supervisor::Equip(RankStart* start) const {
   if (start->event_fd >= 0)
     start->own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(start->event_fd));
   start->roster_fd = server_->roster();
+  start->node_memory_fd = server_->node_memory();
   if (saving_ != nullptr) saving_->Equip(start);
   start->stdio = streams_->OfRank(start->rank);
   start->output = streams_.get();

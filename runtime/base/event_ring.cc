@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/base/event_ring.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,10 +17,10 @@ namespace {
 
 constinit EventRing private_ring{};
 
-// True if `fd` is an anonymous memory file (only such files have seals) of the right size.
+// True if `fd` is a file without a name of the right size.
 bool IsRing(int fd) {
   struct stat file;
-  return fcntl(fd, F_GET_SEALS) >= 0 && fstat(fd, &file) == 0 && file.st_nlink == 0 &&
+  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 &&
          file.st_size == static_cast<off_t>(kEventRingBytes);
 }
 

@@ -58,7 +58,7 @@ struct Found {
 class Settings {
  public:
   // Reads LAMINA_* from `environment`, a null-terminated array of "NAME=value" strings that is not
-  // kept. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_CHECKPOINT,
+  // kept. LAMINA_ORIGINS, LAMINA_EVENT_FD, LAMINA_ROSTER, LAMINA_NODE_MEMORY, LAMINA_CHECKPOINT,
   // LAMINA_COMPONENT_PATH, LAMINA_PREFIX and what tells a rank its place (LAMINA_RANK and its kin)
   // are no parameters.
   static Settings FromEnvironment(const char* const* environment);

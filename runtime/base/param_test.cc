@@ -104,14 +104,14 @@ TEST(Settings, FromEnvironmentTakesAnArrayAndIgnoresStrangers) {
 
 TEST(Settings, ReservedNamesAreNoParameters) {
   const Settings settings = WithEnvironment(
-      {"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8", "LAMINA_CHECKPOINT=5:6:",
-       "LAMINA_COMPONENT_PATH=/opt/x", "LAMINA_PREFIX=/usr", "LAMINA_PREFIX_X=1", "LAMINA_RANK=1",
-       "LAMINA_SIZE=2", "LAMINA_LOCAL_RANK=1", "LAMINA_LOCAL_SIZE=2", "LAMINA_NODE=0",
-       "LAMINA_NODES=1"});
+      {"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8", "LAMINA_NODE_MEMORY=1:9",
+       "LAMINA_CHECKPOINT=5:6:", "LAMINA_COMPONENT_PATH=/opt/x", "LAMINA_PREFIX=/usr",
+       "LAMINA_PREFIX_X=1", "LAMINA_RANK=1", "LAMINA_SIZE=2", "LAMINA_LOCAL_RANK=1",
+       "LAMINA_LOCAL_SIZE=2", "LAMINA_NODE=0", "LAMINA_NODES=1"});
   EXPECT_EQ(settings.Names(), std::vector<std::string>{"prefix.x"});
   Settings line;
-  for (const char* reserved :
-       {"origins=1", "event.fd=2", "roster=5", "checkpoint=6", "component.path=3", "prefix=4"}) {
+  for (const char* reserved : {"origins=1", "event.fd=2", "roster=5", "node.memory=6",
+                               "checkpoint=6", "component.path=3", "prefix=4"}) {
     const Status status = line.AddCommandLine(reserved);
     EXPECT_EQ(status.code(), Code::kInvalid) << reserved;
     EXPECT_NE(status.message().find("LAMINA_"), std::string::npos) << status.message();

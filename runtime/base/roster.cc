@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina {
@@ -42,9 +43,10 @@ bool IsRoster(int fd, std::string_view job) {
 
 Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_t universe_ranks,
                        std::span<const std::uint32_t> apps) {
-  const int fd = memfd_create("lamina-roster", MFD_CLOEXEC);
+  Result<int> made = MakeAnonymousFile("lamina-roster");
+  if (!made.ok()) return std::move(made).status().Within("cannot make the roster");
+  const int fd = *made;
   const std::size_t bytes = Roster::Bytes(apps.size());
-  if (fd < 0) return SystemError(Code::kResource, errno, "cannot make the roster");
   Result<Roster*> mapped = nullptr;
   if (ftruncate(fd, static_cast<off_t>(bytes)) != 0)
     mapped = SystemError(Code::kResource, errno, "cannot size the roster");
@@ -65,6 +67,12 @@ Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_
     if (apps[rank] != 0) roster->entries()[rank].app = apps[rank];
   munmap(roster, bytes);
   return fd;
+}
+
+std::uint32_t PidNamespaceOfProc() {
+  char self[16] = "";
+  const bool known = readlink("/proc/self", self, sizeof self - 1) > 0;
+  return known && ParseInteger(self) == getpid() ? OwnPidNamespace() : 0;
 }
 
 std::uint32_t OwnPidNamespace() {

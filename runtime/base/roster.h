@@ -64,6 +64,9 @@ Result<int> MakeRoster(std::string_view job, std::string_view node, std::uint32_
                        std::span<const std::uint32_t> apps);
 // Returns the number of this process's pid namespace, or 0 if it is not known.
 std::uint32_t OwnPidNamespace();
+// Returns the same, or 0 if /proc shows the processes of another namespace, so that /proc/PID is
+// not the process that has this number here.
+std::uint32_t PidNamespaceOfProc();
 // Returns what ranks are told: "LAMINA_ROSTER=...".
 std::string RosterAssignment(int fd);
 // Opens the roster of `job` that `place`, the variable's value, leads to. It stays mapped, and an

@@ -172,10 +172,10 @@ class Surroundings(LaunchCase):
         self.assertNotIn("PMIX_STALE", job.stdout)
         self.assertNotIn("77777", job.stdout)
 
-    def test_no_descriptor_leaks_but_the_event_ring_and_the_roster(self):
+    def test_no_descriptor_leaks_but_those_of_shared_memory(self):
         job = self.run_job(ACTOR, "fd", ranks=3)
         names = [line.split("lamina-")[-1].split()[0] for line in job.stdout.splitlines()]
-        self.assertEqual(sorted(names), ["events"] * 3 + ["roster"] * 3, job.stdout)
+        self.assertEqual(sorted(names), ["events"] * 3 + ["node"] * 3 + ["roster"] * 3, job.stdout)
 
     def test_standard_descriptors_closed(self):
         for ranks in (1, 3):

@@ -34,7 +34,7 @@ struct Order {
   const cpu_set_t* cpus;  // null: unbound
   std::size_t cpus_bytes;
   int stdio[3];
-  int kept_fds[4];
+  int kept_fds[5];
   rlimit descriptors;
   pid_t launcher;
   // Set by the child when it fails.
@@ -237,8 +237,9 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
   for (std::size_t i = 0; i < 3; ++i) order.stdio[i] = start.stdio[i];
   order.kept_fds[0] = start.event_fd;
   order.kept_fds[1] = start.roster_fd;
-  order.kept_fds[2] = start.checkpoint_fds[0];
-  order.kept_fds[3] = start.checkpoint_fds[1];
+  order.kept_fds[2] = start.node_memory_fd;
+  order.kept_fds[3] = start.checkpoint_fds[0];
+  order.kept_fds[4] = start.checkpoint_fds[1];
   getrlimit(RLIMIT_NOFILE, &order.descriptors);
   if (start.open_files_max != 0) order.descriptors.rlim_cur = start.open_files_max;
   order.launcher = getpid();

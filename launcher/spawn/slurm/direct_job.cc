@@ -2,7 +2,6 @@
 #include "launcher/spawn/slurm/direct_job.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -11,8 +10,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "launcher/plan/control_group.h"
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
@@ -44,9 +45,10 @@ Result<std::unique_ptr<Job>> DirectJob::Start(const CommandLine& command,
                                               std::vector<std::string> environment,
                                               const std::string& rank_hosts, std::uint32_t ranks,
                                               int input) {
-  const int file = memfd_create("hosts of ranks", MFD_CLOEXEC);
-  if (file < 0 ||
-      write(file, rank_hosts.data(), rank_hosts.size()) != static_cast<ssize_t>(rank_hosts.size()))
+  Result<int> made = MakeAnonymousFile("hosts of ranks");
+  if (!made.ok()) return std::move(made).status();
+  const int file = *made;
+  if (write(file, rank_hosts.data(), rank_hosts.size()) != static_cast<ssize_t>(rank_hosts.size()))
     return SystemError(Code::kResource, errno, "cannot write the list of hosts for srun");
   environment.push_back(Format("SLURM_HOSTFILE=/proc/self/fd/%d", file));
   const std::vector<char*> argv = Pointers(command);
