@@ -22,6 +22,7 @@
 
 #include "runtime/base/environment.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/param.h"
 #include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
@@ -154,7 +155,8 @@ struct Context {
   std::uint32_t local_ranks = 1;  // processes of the job on this node
   std::uint32_t job_ranks = 1;
   Sharing sharing = Sharing::kExclusive;
-  Inbox* inbox = nullptr;  // outlives the transport
+  NodeMemory* node_memory = nullptr;  // null: there is none; outlives the transport
+  Inbox* inbox = nullptr;             // outlives the transport
 };
 
 // How far away the peers may be that a transport reaches.

@@ -2,12 +2,10 @@
 #include "collectives/board/board.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <utility>
 
-#include "runtime/base/descriptor.h"
-#include "runtime/memory/sealed_memory.h"
+#include "runtime/base/roster.h"
 
 namespace lamina::collective::board {
 namespace {
@@ -28,52 +26,60 @@ std::size_t BoardBytes(const Invitation& invitation) {
 
 }  // namespace
 
-Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_bytes) {
+Result<std::unique_ptr<Board>> Board::Create(Rank ranks, std::uint64_t area_bytes,
+                                             NodeMemory* node) {
   Invitation invitation;
   invitation.ranks = static_cast<std::uint32_t>(ranks);
   invitation.slot_bytes = WholePages(area_bytes / kSlots);
   const std::size_t bytes = BoardBytes(invitation);
-  Result<Descriptor> made = memory::MakeSealed("lamina-board", bytes);
+  Result<memory::MadeSealed> made = memory::MakeSealed("lamina-board", bytes, node);
   if (!made.ok()) return std::move(made).status();
-  Result<memory::SealedName> name = memory::NameOf(*made);
-  if (!name.ok()) return std::move(name).status();
-  Result<std::uint64_t> token = memory::RandomToken();
-  if (!token.ok()) return std::move(token).status();
-  Result<std::byte*> base = memory::MapShared(*made, 0, bytes);
+  Result<std::byte*> base = made->memory.Map(0, bytes);
   if (!base.ok()) return std::move(base).status();
-  invitation.pid = name->pid;
-  invitation.inode = name->inode;
-  invitation.token = *token;
-  invitation.descriptor = made->Release();
-  std::unique_ptr<Board> board(new Board(*base, bytes, invitation.descriptor, invitation));
+  invitation.pid = made->name.pid;
+  invitation.descriptor = made->name.descriptor;
+  invitation.inode = made->name.inode;
+  invitation.offset = made->name.offset;
+  invitation.pid_namespace = PidNamespaceOfProc();
+  invitation.token = made->token;
+  std::unique_ptr<Board> board(new Board(*base, bytes, std::move(made->memory), invitation));
   BoardHeader& header = board->header();
   header.magic = kMagic;
   header.token = invitation.token;
   header.slot_bytes = invitation.slot_bytes;
   header.ranks = invitation.ranks;
+  header.holders.store(1);
   return board;
 }
 
-Result<std::unique_ptr<Board>> Board::Open(const Invitation& invitation) {
+Result<std::unique_ptr<Board>> Board::Open(const Invitation& invitation, NodeMemory* node) {
+  // Members ask each other's process ids whether they still run.
+  if (invitation.pid_namespace == 0 || invitation.pid_namespace != PidNamespaceOfProc())
+    return Error(Code::kUnsupported, "a member is in another pid namespace, as in a container");
   const std::size_t bytes = BoardBytes(invitation);
-  Result<Descriptor> opened =
-      memory::OpenSealed({invitation.pid, invitation.descriptor, invitation.inode}, bytes);
+  Result<memory::Sealed> opened = memory::OpenSealed(
+      {invitation.pid, invitation.descriptor, invitation.inode, invitation.offset}, bytes, node);
   if (!opened.ok()) return std::move(opened).status();
-  Result<std::byte*> base = memory::MapShared(*opened, 0, bytes);
+  Result<std::byte*> base = opened->Map(0, bytes);
   if (!base.ok()) return std::move(base).status();
-  std::unique_ptr<Board> board(new Board(*base, bytes, -1, invitation));
-  const BoardHeader& header = board->header();
+  const auto& header = *reinterpret_cast<const BoardHeader*>(*base);
   if (header.magic != kMagic || header.token != invitation.token ||
-      header.ranks != invitation.ranks || header.slot_bytes != invitation.slot_bytes)
+      header.ranks != invitation.ranks || header.slot_bytes != invitation.slot_bytes) {
+    munmap(*base, bytes);
     return Error(Code::kUnsupported, "the memory that process %d offers is no board of this call",
                  invitation.pid);
+  }
+  std::unique_ptr<Board> board(new Board(*base, bytes, *std::move(opened), invitation));
+  board->header().holders.fetch_add(1);
+  board->CloseInvitation();
   return board;
 }
 
-Board::Board(std::byte* base, std::size_t bytes, int descriptor, const Invitation& invitation)
+Board::Board(std::byte* base, std::size_t bytes, memory::Sealed memory,
+             const Invitation& invitation)
     : base_(base),
       bytes_(bytes),
-      descriptor_(descriptor),
+      memory_(std::move(memory)),
       invitation_(invitation),
       ranks_(static_cast<Rank>(invitation.ranks)) {
   members_ = reinterpret_cast<Member*>(base + sizeof(BoardHeader));
@@ -85,12 +91,13 @@ Board::Board(std::byte* base, std::size_t bytes, int descriptor, const Invitatio
 }
 
 Board::~Board() {
+  const bool is_last = header().holders.fetch_sub(1) == 1;
   munmap(base_, bytes_);
-  CloseInvitation();
+  if (is_last && memory_ && memory_->in_node_memory()) memory_->Erase(0, bytes_);
 }
 
 void Board::CloseInvitation() {
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  if (memory_ && !memory_->in_node_memory()) memory_.reset();
 }
 
 void Board::Break(Broken why) {

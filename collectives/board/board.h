@@ -6,10 +6,11 @@
 // the area, or a cell of that slot. Nothing but the count of arrivals is ever cleared: a number
 // that is at least n says that this was done for operation n. README.md has the byte table.
 //
-// The memory is a sealed memfd without a name. The other members open it as /proc/PID/fd/FD for as
-// long as its maker holds the descriptor.
+// The memory is sealed (runtime/memory/sealed_memory.h): a part of the node's memory, or else a
+// file that the other members open for as long as its maker holds the descriptor.
 //
-// Ownership:  a board is unmapped when it is destroyed; the other members keep their mappings.
+// Ownership:  a board is unmapped when it is destroyed; the other members keep their mappings. The
+//             last of them gives its part of the node's memory back.
 // Allocation: at creation only. Pages of the area exist once they are touched.
 #pragma once
 
@@ -18,12 +19,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "collectives/board/terms.h"
 #include "collectives/board/tuning.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
+#include "runtime/memory/sealed_memory.h"
 
 namespace lamina::collective::board {
 
@@ -89,6 +93,7 @@ struct alignas(kPairBytes) BoardHeader {
   std::uint32_t ranks;
   std::atomic<Broken> broken;           // once it is broken, nobody waits here any more
   std::atomic<std::uint32_t> sleepers;  // how many members are asleep
+  std::atomic<std::uint32_t> holders;   // how many members have it mapped
   // The operation in which some member could no longer reach another's memory, after which nobody
   // tries to. 0: every member can.
   std::atomic<Number> denied;
@@ -98,25 +103,29 @@ struct alignas(kPairBytes) BoardHeader {
 struct Invitation {
   std::uint64_t token = 0;  // 0: there is no board
   std::uint64_t inode = 0;
+  std::uint64_t offset = 0;
   std::uint64_t slot_bytes = 0;
   std::int32_t pid = 0;
   std::int32_t descriptor = -1;
+  std::uint32_t pid_namespace = 0;
   std::uint32_t ranks = 0;
   Sharing sharing = Sharing::kExclusive;  // the maker's opinion, which becomes everybody's
 };
 
 class Board {
  public:
-  // kResource, kUnsupported: no memory or no memfd; the message says what was asked for.
-  static Result<std::unique_ptr<Board>> Create(Rank ranks, std::uint64_t area_bytes);
+  // `node` may be null, and must outlive the board. kResource: no memory; the message says what was
+  // asked for.
+  static Result<std::unique_ptr<Board>> Create(Rank ranks, std::uint64_t area_bytes,
+                                               NodeMemory* node);
   // Fails if it cannot be opened from here (permissions, another pid namespace, its maker is gone).
-  static Result<std::unique_ptr<Board>> Open(const Invitation& invitation);
+  static Result<std::unique_ptr<Board>> Open(const Invitation& invitation, NodeMemory* node);
   ~Board();
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
 
   const Invitation& invitation() const { return invitation_; }
-  // From now on nobody can open it.
+  // From now on nobody can open it, unless it is in the node's memory.
   void CloseInvitation();
 
   BoardHeader& header() { return *reinterpret_cast<BoardHeader*>(base_); }
@@ -145,12 +154,13 @@ class Board {
   void BreakIfDead(Number number);
 
  private:
-  Board(std::byte* base, std::size_t bytes, int descriptor, const Invitation& invitation);
+  Board(std::byte* base, std::size_t bytes, memory::Sealed memory, const Invitation& invitation);
   void Break(Broken why);
 
   std::byte* const base_;
   const std::size_t bytes_;
-  int descriptor_;
+  // The memory can be opened or erased by it; it is empty when neither is left to do.
+  std::optional<memory::Sealed> memory_;
   const Invitation invitation_;
   const Rank ranks_;
   Member* members_;

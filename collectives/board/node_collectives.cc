@@ -17,6 +17,7 @@
 #include "collectives/call/meeting.h"
 #include "runtime/base/log.h"
 #include "runtime/base/version.h"
+#include "runtime/core/process.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::collective::board {
@@ -98,7 +99,8 @@ class NodeMeeting final : public Meeting {
     const bool pays_at_once = named_.Has(operation) || Reduces(operation) ||
                               IsLong(operation, bytes, comm_.size, params_.area_bytes);
     if (!pays_at_once && calls_++ < params_.calls_before) return Served::kByMessages;
-    Opening opening = OpenBoards(&comm_, members_, params_, sharing_, &waiter_);
+    Opening opening =
+        OpenBoards(&comm_, members_, params_, sharing_, core::process->node_memory.get(), &waiter_);
     if (opening.opened == Opened::kFailed) return Fail({opening.error_class, "", true});
     if (opening.opened == Opened::kNo) {
       operations_ = {};

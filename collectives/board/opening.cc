@@ -86,18 +86,18 @@ std::unique_ptr<Board> BoardOrReason(Result<std::unique_ptr<Board>> board) {
 }  // namespace
 
 Opening OpenBoards(core::Comm* comm, const Members& members, const Params& params, Sharing sharing,
-                   BoardWaiter* waiter) {
+                   NodeMemory* node, BoardWaiter* waiter) {
   Seat seat;
   Invitation invitation;
   if (members.own() == 0 && members.size() > 1) {
-    seat.board = BoardOrReason(Board::Create(members.size(), params.area_bytes));
+    seat.board = BoardOrReason(Board::Create(members.size(), params.area_bytes, node));
     if (seat.board != nullptr) invitation = seat.board->invitation();
     invitation.sharing = sharing;
   }
   if (const int error = Spread(comm, members, &invitation); error != MPI_SUCCESS)
     return {Opened::kFailed, error, {}};
   if (members.own() != 0 && invitation.token != 0)
-    seat.board = BoardOrReason(Board::Open(invitation));
+    seat.board = BoardOrReason(Board::Open(invitation, node));
   if (seat.board != nullptr) {
     Member& own = seat.board->member(members.own());
     own.pid.store(getpid());

@@ -11,6 +11,7 @@
 #include "collectives/board/members.h"
 #include "collectives/board/params.h"
 #include "collectives/board/participant.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/sharing.h"
 #include "runtime/core/comm.h"
 
@@ -36,8 +37,9 @@ struct Opening {
 
 // All ranks of `comm` call this at once. `sharing` is what this process knows of its node; the
 // opinion of the first member becomes everybody's. The participant waits by `waiter`.
+// `node` may be null.
 Opening OpenBoards(core::Comm* comm, const Members& members, const Params& params, Sharing sharing,
-                   BoardWaiter* waiter);
+                   NodeMemory* node, BoardWaiter* waiter);
 
 // Finds out whether all members can read and write each other's memory, and tells `*reach`: each
 // tries its neighbour's. All members call this at once. False: the board is broken.

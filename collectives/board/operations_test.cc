@@ -49,7 +49,7 @@ class Yielding final : public BoardWaiter {
 // Runs `member` on a thread for each of `ranks` members of one board.
 void Play(Rank ranks, Sharing sharing, std::uint64_t area_bytes,
           const std::function<void(Participant&)>& member) {
-  auto board = Board::Create(ranks, area_bytes);
+  auto board = Board::Create(ranks, area_bytes, nullptr);
   ASSERT_TRUE(board.ok()) << board.status().message();
   std::vector<std::thread> threads;
   for (Rank rank = 0; rank < ranks; ++rank)
@@ -489,7 +489,7 @@ TEST(Direct, MovesMoreThanTheCachesHold) { MoveDirect((4 << 20) / 4 + 1); }
 
 // A member that died ends the waiting of the others.
 TEST(Board, IsBrokenByADeath) {
-  auto board = Board::Create(2, 16384);
+  auto board = Board::Create(2, 16384, nullptr);
   ASSERT_TRUE(board.ok());
   (*board)->member(0).pid.store(getpid());
   const pid_t child = fork();
@@ -527,17 +527,17 @@ TEST(Board, IsBrokenForAllWhoFindAContradiction) {
 }
 
 TEST(Board, IsOpenedByInvitationOnly) {
-  auto board = Board::Create(3, 16384);
+  auto board = Board::Create(3, 16384, nullptr);
   ASSERT_TRUE(board.ok());
-  auto same = Board::Open((*board)->invitation());
+  auto same = Board::Open((*board)->invitation(), nullptr);
   ASSERT_TRUE(same.ok()) << same.status().message();
   (*board)->member(2).finished.store(5);
   EXPECT_EQ((*same)->member(2).finished.load(), 5u);
   Invitation other = (*board)->invitation();
   other.token ^= 1;
-  EXPECT_FALSE(Board::Open(other).ok());
+  EXPECT_FALSE(Board::Open(other, nullptr).ok());
   (*board)->CloseInvitation();
-  EXPECT_FALSE(Board::Open((*board)->invitation()).ok());
+  EXPECT_FALSE(Board::Open((*board)->invitation(), nullptr).ok());
 }
 
 TEST(Memory, SaysWhyItCannotBeHad) {

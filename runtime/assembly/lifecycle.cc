@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/assembly/lifecycle.h"
 
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "runtime/assembly/shipped.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/text.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/group.h"
@@ -62,9 +65,10 @@ bool Included(const std::string& list, const std::string& name) {
 }
 
 // Adds every transport that can run here and is needed, best first. One that fails to start is
-// reported and left out, because another may serve. `apart`: see needed.h.
-Status AddTransports(const Params& params, bool apart, const transport::Context& context,
-                     p2p::Engine* engine) {
+// reported and left out, because another may serve. `why_apart` is empty unless this process is
+// apart; see needed.h.
+Status AddTransports(const Params& params, const std::string& why_apart,
+                     const transport::Context& context, p2p::Engine* engine) {
   const transport::Registry registry = ShippedTransports();
   for (const std::string_view piece : Split(params.transports, ','))
     if (!Trim(piece).empty() && registry.Find(Trim(piece)) == nullptr)
@@ -74,7 +78,11 @@ Status AddTransports(const Params& params, bool apart, const transport::Context&
   for (const auto& [component, offer] : registry.Ask(context)) {
     const std::string& name = component->info.name;
     if (offer.priority < 0 || !Included(params.transports, name)) continue;
+    const bool apart = !why_apart.empty();
     if (!IsNeeded(component->facts, context, apart, node_is_reached)) continue;
+    if (apart && component->facts.reach == transport::Reach::kNetwork)
+      Log(Level::kInfo, name.c_str(), "is started for the processes of this node as well: %s",
+          why_apart.c_str());
     Result<std::unique_ptr<transport::Transport>> made = component->make(context);
     if (!made.ok()) {
       Log(Level::kWarn, name.c_str(), "cannot be used: %s",
@@ -135,8 +143,37 @@ void Clear(core::Process* process) {
   process->environment = Environment(std::vector<std::string>());
   process->identity = {};
   process->bootstrap.reset();
+  process->node_memory.reset();
   process->engine = nullptr;
   process->thread_level = MPI_THREAD_SINGLE;
+}
+
+// The memory that the launcher made for this node. A process that cannot have it may still open
+// memory of its peers.
+void OpenNodeMemory(core::Process* process) {
+  const auto place = process->environment.Get(kNodeMemoryVariable);
+  if (!place || process->bootstrap == nullptr) return;
+  Result<std::unique_ptr<NodeMemory>> opened = NodeMemory::Open(*place, process->identity.job);
+  if (opened.ok())
+    process->node_memory = *std::move(opened);
+  else
+    Log(Level::kInfo, "shm", "the memory that mpiexec shares with its ranks cannot be had: %s",
+        std::string(opened.status().message()).c_str());
+}
+
+// Says why other processes of the node are probably out of reach; empty if they are not.
+std::string WhyApart(const core::Process& process) {
+  if (process.node_memory != nullptr || process.identity.job_ranks == 1) return "";
+  if (process.identity.apart) return "it is in a pid namespace of its own";
+  // The number that Linux gives to the first user namespace (PROC_USER_INIT_INO).
+  constexpr ino_t kFirstUserNamespace = 0xEFFFFFFD;
+  struct stat file;
+  if (stat("/proc/self/ns/user", &file) == 0 && file.st_ino != kFirstUserNamespace)
+    return "it is in a user namespace, as in a container without privileges";
+  if (prctl(PR_GET_DUMPABLE) != 1)
+    return "the program cannot be read or has more rights than its user, so others must not open "
+           "its memory";
+  return "";
 }
 
 // Reads the parameters, then makes bootstrap, engine and transports, and publishes the card.
@@ -178,7 +215,10 @@ Status BringUp(core::Process* process) {
   context.job_ranks = identity.job_ranks;
   context.sharing = policy.sharing;
   context.inbox = p2p::InboxOf(engine.get());
-  if (Status status = AddTransports(params, identity.apart, context, engine.get()); !status.ok())
+  OpenNodeMemory(process);
+  context.node_memory = process->node_memory.get();
+  if (Status status = AddTransports(params, WhyApart(*process), context, engine.get());
+      !status.ok())
     return status;
   std::vector<component::Refusal> refused;
   if (Status status = collective::Install(AllCollectives(&refused), process->settings);

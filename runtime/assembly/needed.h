@@ -7,7 +7,8 @@
 namespace lamina::assembly {
 
 // `apart`: transports that reach the node probably reach nobody, because this process is in a
-// namespace of its own. `node_is_reached`: another transport that reaches the node was started.
+// namespace of its own or must not be opened by others, and has no memory in common with them.
+// `node_is_reached`: another transport that reaches the node was started.
 inline bool IsNeeded(const transport::Facts& facts, const transport::Context& job, bool apart,
                      bool node_is_reached) {
   switch (facts.reach) {

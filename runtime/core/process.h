@@ -14,6 +14,7 @@
 #include "runtime/base/environment.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/ids.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/param.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/core/comm.h"
@@ -82,6 +83,7 @@ struct Process {
   Environment environment;
   bootstrap::Identity identity;                     // who am I, how many are we, where
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;  // null in a singleton
+  std::unique_ptr<NodeMemory> node_memory;          // null where the launcher made none
   p2p::Engine* engine = nullptr;                    // owned by runtime/assembly
   PeerId self{};
 

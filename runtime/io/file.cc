@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -106,15 +107,13 @@ Failure CheckCommon(File* file, const View* view) {
 // Opens what atomic mode locks ranges of: memory of the node, or the file where there are several.
 Failure MakeLocks(File* file) {
   std::unique_ptr<OpenFile> own;
-  memory::Descriptor page;
+  std::optional<memory::Sealed> page;
   memory::SealedName name = file->page;
-  if (file->comm->size == 1) {
-    Result<memory::Descriptor> made = MakeNodePage();
-    if (made.ok()) page = *std::move(made);
-    if (page.value() >= 0)
-      if (Result<memory::SealedName> own_name = memory::NameOf(page); own_name.ok())
-        name = *own_name;
-  }
+  if (file->comm->size == 1)
+    if (Result<memory::MadeSealed> made = MakeNodePage(); made.ok()) {
+      name = made->name;
+      page = std::move(made->memory);
+    }
   if (name.descriptor >= 0) {
     Identity identity;
     const int error = OpenSystemFile(memory::DescriptorPath(name.pid, name.descriptor),

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -91,18 +92,15 @@ File* Make(core::Comm* comm, ContextId context) {
 }
 
 // Makes the memory that ranks of one node share. Without it the pointer goes by messages.
-memory::Descriptor MakePage(const core::Comm& comm, First* first) {
-  if (comm.size == 1 || !first->on_one_node || core::process->identity.apart)
-    return memory::Descriptor();
-  Result<memory::Descriptor> page = MakeNodePage();
-  if (!page.ok()) return memory::Descriptor();
-  Result<memory::SealedName> name = memory::NameOf(*page);
-  if (!name.ok()) return memory::Descriptor();
-  first->page = *name;
-  return *std::move(page);
+std::optional<memory::Sealed> MakePage(const core::Comm& comm, First* first) {
+  if (comm.size == 1 || !first->on_one_node || core::process->identity.apart) return std::nullopt;
+  Result<memory::MadeSealed> page = MakeNodePage();
+  if (!page.ok()) return std::nullopt;
+  first->page = page->name;
+  return std::move(page->memory);
 }
 
-Failure Furnish(File* file, memory::Descriptor page, const First& first) {
+Failure Furnish(File* file, std::optional<memory::Sealed> page, const First& first) {
   file->page = first.page;
   file->on_one_node = first.on_one_node != 0;
   if (file->comm->size == 1)
@@ -139,7 +137,7 @@ Failure OpenTogether(core::Comm* comm, const Opening& opening, Failure mine, Fil
   if (mine.ok()) mine = AbsolutePath(opening.name, &file->path);
   if (mine.ok()) mine = CheckAmode(opening.amode);
   First first;
-  memory::Descriptor page;
+  std::optional<memory::Sealed> page;
   bool made = false;
   if (comm->rank == 0) {
     if (mine.ok()) mine = OpenFirst(file, &made);

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,7 +32,7 @@ class Alone final : public SharedPointer {
 
 class OnNode final : public SharedPointer {
  public:
-  OnNode(memory::Descriptor own, const memory::SealedName& name)
+  OnNode(std::optional<memory::Sealed> own, const memory::SealedName& name)
       : own_(std::move(own)), name_(name) {}
   ~OnNode() override {
     if (word_ != nullptr) munmap(word_, memory::kPageBytes);
@@ -54,14 +55,12 @@ class OnNode final : public SharedPointer {
 
   Failure Map() {
     if (word_ != nullptr) return {};
-    memory::Descriptor opened;
-    if (own_.value() < 0) {
-      Result<memory::Descriptor> found = memory::OpenSealed(name_, memory::kPageBytes);
-      if (!found.ok()) return Failed(found.status());
-      opened = *std::move(found);
-    }
-    const memory::Descriptor& from = own_.value() < 0 ? opened : own_;
-    Result<std::byte*> mapped = memory::MapShared(from, 0, memory::kPageBytes);
+    if (own_.has_value()) return MapFrom(*own_);
+    const Result<memory::Sealed> found = memory::OpenSealed(name_, memory::kPageBytes, nullptr);
+    return found.ok() ? MapFrom(*found) : Failed(found.status());
+  }
+  Failure MapFrom(const memory::Sealed& page) {
+    Result<std::byte*> mapped = page.Map(0, memory::kPageBytes);
     if (!mapped.ok()) return Failed(mapped.status());
     word_ = reinterpret_cast<Word*>(*mapped);
     return {};
@@ -71,7 +70,7 @@ class OnNode final : public SharedPointer {
                 std::string(status.message()).c_str());
   }
 
-  const memory::Descriptor own_;
+  const std::optional<memory::Sealed> own_;
   const memory::SealedName name_;
   Word* word_ = nullptr;
 };
@@ -165,12 +164,13 @@ class Owned final : public SharedPointer {
 
 std::unique_ptr<SharedPointer> MakeAlone() { return std::make_unique<Alone>(); }
 
-std::unique_ptr<SharedPointer> MakeOnNode(memory::Descriptor own, const memory::SealedName& name) {
+std::unique_ptr<SharedPointer> MakeOnNode(std::optional<memory::Sealed> own,
+                                          const memory::SealedName& name) {
   return std::make_unique<OnNode>(std::move(own), name);
 }
 
-Result<memory::Descriptor> MakeNodePage() {
-  return memory::MakeSealed("lamina-file", memory::kPageBytes);
+Result<memory::MadeSealed> MakeNodePage() {
+  return memory::MakeSealed("lamina-file", memory::kPageBytes, nullptr);
 }
 
 std::unique_ptr<SharedPointer> MakeOwned(core::Comm* comm) { return std::make_unique<Owned>(comm); }

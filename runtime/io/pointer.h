@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "runtime/core/comm.h"
 #include "runtime/io/failure.h"
@@ -31,10 +32,11 @@ class SharedPointer {
 
 std::unique_ptr<SharedPointer> MakeAlone();
 
-// `own` holds the memory on the rank that made it; others open it by its name when they first need
-// it.
-std::unique_ptr<SharedPointer> MakeOnNode(memory::Descriptor own, const memory::SealedName& name);
-Result<memory::Descriptor> MakeNodePage();
+// `own` is the memory on the rank that made it; others open it by its name when they first need it.
+std::unique_ptr<SharedPointer> MakeOnNode(std::optional<memory::Sealed> own,
+                                          const memory::SealedName& name);
+// Makes it outside the node's memory, because atomic mode locks ranges of it from its beginning.
+Result<memory::MadeSealed> MakeNodePage();
 
 // `comm` belongs to the file alone and outlives the pointer. The pointer of rank 0 lives until no
 // other rank uses its own any more.

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::memory {
@@ -28,10 +29,19 @@ Status SizeAndSeal(int descriptor, std::size_t bytes) {
                  "%zu bytes of shared memory exceed the file size limit of %llu bytes (ulimit -f)",
                  bytes, static_cast<unsigned long long>(limit.rlim_cur));
   if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
-    return SystemError(Code::kResource, errno, "ftruncate(memfd, %zu bytes)", bytes);
-  if (fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
-    return SystemError(Code::kUnsupported, errno, "fcntl(memfd, F_ADD_SEALS)");
+    return SystemError(Code::kResource, errno, "ftruncate(%zu bytes of shared memory)", bytes);
+  // What stands in for a memfd has no seals.
+  fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   return {};
+}
+
+// Sealed memory proves by such a number that it is the right one.
+Result<std::uint64_t> RandomToken() {
+  std::uint64_t token = 0;
+  while (token == 0)
+    if (getrandom(&token, sizeof token, 0) != sizeof token)
+      return SystemError(Code::kResource, errno, "getrandom");
+  return token;
 }
 
 Code CodeOfOpen(int error) {
@@ -46,43 +56,54 @@ std::string DescriptorPath(std::int32_t pid, std::int32_t descriptor) {
   return Format("/proc/%d/fd/%d", pid, descriptor);
 }
 
-Result<Descriptor> MakeSealed(const char* label, std::size_t bytes) {
-  Descriptor made(memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (made.value() < 0)
-    return SystemError(errno == ENOSYS ? Code::kUnsupported : Code::kResource, errno,
-                       "memfd_create");
-  if (Status status = SizeAndSeal(made.value(), bytes); !status.ok()) return status;
-  return made;
-}
-
-Result<SealedName> NameOf(const Descriptor& own) {
+Result<MadeSealed> MakeSealed(const char* label, std::size_t bytes, NodeMemory* node) {
+  Result<std::uint64_t> token = RandomToken();
+  if (!token.ok()) return std::move(token).status();
+  if (node != nullptr)
+    if (Result<std::uint64_t> offset = node->Take(WholePages(bytes)); offset.ok())
+      return MadeSealed{
+          Sealed(node, *offset), {getpid(), node->descriptor(), node->inode(), *offset}, *token};
+  Result<int> made = MakeAnonymousFile(label);
+  if (!made.ok()) return std::move(made).status();
+  Descriptor own(*made);
+  if (Status status = SizeAndSeal(own.value(), bytes); !status.ok()) return status;
   struct stat info;
   if (fstat(own.value(), &info) != 0) return SystemError(Code::kInternal, errno, "fstat");
-  return SealedName{getpid(), own.value(), info.st_ino};
+  const SealedName name{getpid(), own.value(), info.st_ino, 0};
+  return MadeSealed{Sealed(std::move(own), 0), name, *token};
 }
 
-Result<Descriptor> OpenSealed(const SealedName& name, std::size_t bytes) {
+Result<Sealed> OpenSealed(const SealedName& name, std::size_t bytes, NodeMemory* node) {
+  if (node != nullptr && name.inode == node->inode()) return Sealed(node, name.offset);
+  if (name.pid == 0)
+    return Error(Code::kUnsupported, "its process has no number in this pid namespace");
   const std::string path = DescriptorPath(name.pid, name.descriptor);
   Descriptor opened(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (opened.value() < 0) return SystemError(CodeOfOpen(errno), errno, "open(%s)", path.c_str());
   struct stat info;
-  const int seals = fcntl(opened.value(), F_GET_SEALS);
-  if (fstat(opened.value(), &info) != 0 || info.st_ino != name.inode || seals < 0 ||
-      (seals & F_SEAL_SHRINK) == 0)
+  if (fstat(opened.value(), &info) != 0 || info.st_ino != name.inode || info.st_nlink != 0)
     return Error(Code::kPeerLost, "process %d is gone (%s is another file)", name.pid,
                  path.c_str());
-  if (static_cast<std::size_t>(info.st_size) != bytes)
-    return Error(Code::kInvalid, "%s has %lld bytes instead of %zu", path.c_str(),
-                 static_cast<long long>(info.st_size), bytes);
-  return opened;
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (name.offset == 0 ? size != bytes : name.offset > size || bytes > size - name.offset)
+    return Error(Code::kInvalid, "%s has %llu bytes instead of %zu", path.c_str(),
+                 static_cast<unsigned long long>(size), bytes);
+  return Sealed(std::move(opened), name.offset);
 }
 
-Result<std::byte*> MapShared(const Descriptor& descriptor, std::size_t offset, std::size_t bytes) {
+Result<std::byte*> Sealed::Map(std::size_t offset, std::size_t bytes) const {
+  if (node_ != nullptr) return node_->Map(offset_ + offset, bytes);
   void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                          descriptor.value(), static_cast<off_t>(offset));
+                          own_.value(), static_cast<off_t>(offset_ + offset));
   if (base == MAP_FAILED)
     return SystemError(Code::kResource, errno, "mmap of %zu bytes of shared memory", bytes);
   return static_cast<std::byte*>(base);
+}
+
+bool Sealed::Erase(std::size_t offset, std::size_t bytes) const {
+  if (node_ != nullptr) return node_->Erase(offset_ + offset, bytes);
+  return fallocate(own_.value(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                   static_cast<off_t>(offset_ + offset), static_cast<off_t>(bytes)) == 0;
 }
 
 Status Populate(std::byte* address, std::size_t bytes) {
@@ -92,21 +113,14 @@ Status Populate(std::byte* address, std::size_t bytes) {
   return SystemError(Code::kResource, errno, "%zu bytes of shared memory", bytes);
 }
 
-Result<std::uint64_t> RandomToken() {
-  std::uint64_t token = 0;
-  while (token == 0)
-    if (getrandom(&token, sizeof token, 0) != sizeof token)
-      return SystemError(Code::kResource, errno, "getrandom");
-  return token;
-}
-
 // A process that has ended holds no descriptors, even before it is waited for. A process that got
 // its number later has another file there.
-bool IsHeld(const SealedName& name) {
+Maker AskAfter(const SealedName& name) {
   struct stat info;
+  if (name.pid == 0) return Maker::kHidden;
   if (stat(DescriptorPath(name.pid, name.descriptor).c_str(), &info) == 0)
-    return info.st_ino == name.inode;
-  return errno != ENOENT && errno != ESRCH;
+    return info.st_ino == name.inode ? Maker::kHolds : Maker::kHasGone;
+  return errno == ENOENT || errno == ESRCH ? Maker::kHasGone : Maker::kHidden;
 }
 
 // A process that has ended has no program.

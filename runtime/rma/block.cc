@@ -18,10 +18,10 @@ std::unique_ptr<Block> Block::MakePrivate(bool dynamic) {
   return std::unique_ptr<Block>(new Block(static_cast<std::byte*>(base), bytes, 1));
 }
 
-Result<std::unique_ptr<Block>> Block::Map(const memory::Descriptor& descriptor, std::size_t members,
+Result<std::unique_ptr<Block>> Block::Map(const memory::Sealed& shared, std::size_t members,
                                           bool dynamic) {
   const std::size_t bytes = memory::WholePages(BytesFor(members, dynamic));
-  Result<std::byte*> base = memory::MapShared(descriptor, 0, bytes);
+  Result<std::byte*> base = shared.Map(0, bytes);
   if (!base.ok()) return std::move(base).status();
   return std::unique_ptr<Block>(new Block(*base, bytes, members));
 }

@@ -53,8 +53,8 @@ class Block {
   // Private memory for one member, or nothing if there is none.
   static std::unique_ptr<Block> MakePrivate(bool dynamic);
   // Maps the memory of a node.
-  static Result<std::unique_ptr<Block>> Map(const memory::Descriptor& descriptor,
-                                            std::size_t members, bool dynamic);
+  static Result<std::unique_ptr<Block>> Map(const memory::Sealed& shared, std::size_t members,
+                                            bool dynamic);
   ~Block();
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;

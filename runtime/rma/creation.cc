@@ -202,35 +202,31 @@ class Window::Creation {
   // The first member makes everything and fills in the records.
   Opening Make(Consent* consent, std::string* why) {
     Opening opening;
-    Result<memory::Descriptor> block = memory::MakeSealed("lamina-window", BlockBytes());
-    Result<std::uint64_t> token = memory::RandomToken();
-    if (!block.ok() || !token.ok()) return CannotShare(consent, block.status());
-    if (!MapBlock(*block, consent)) return opening;
-    Result<memory::SealedName> name = memory::NameOf(*block);
-    if (!name.ok()) return CannotShare(consent, name.status());
+    // Not a part of the node's memory, where no place is used twice and windows come and go.
+    Result<memory::MadeSealed> block = memory::MakeSealed("lamina-window", BlockBytes(), nullptr);
+    if (!block.ok()) return CannotShare(consent, block.status());
+    if (!MapBlock(block->memory, consent)) return opening;
     SharedLayout layout;
     if (Allocates(wish_.flavor)) layout = Arrange();
     if (!layout.fits || !CanEverFit(layout.bytes)) {
       Refuse(consent, MPI_ERR_NO_MEM, why, "the machine has less memory than the members ask for");
       opening.error = MPI_ERR_NO_MEM;
     } else if (layout.bytes != 0) {
-      Result<memory::Descriptor> memory =
-          memory::MakeSealed("lamina-window", memory::WholePages(layout.bytes));
-      if (!memory.ok()) return CannotShare(consent, memory.status());
-      Result<memory::SealedName> memory_name = memory::NameOf(*memory);
-      if (!memory_name.ok()) return CannotShare(consent, memory_name.status());
-      opening.memory = *memory_name;
       opening.memory_bytes = memory::WholePages(layout.bytes);
-      if (!MapMemory(*memory, opening.memory_bytes, consent)) return Opening{};
-      held_.push_back(*std::move(memory));
+      Result<memory::MadeSealed> memory =
+          memory::MakeSealed("lamina-window", opening.memory_bytes, nullptr);
+      if (!memory.ok()) return CannotShare(consent, memory.status());
+      opening.memory = memory->name;
+      if (!MapMemory(memory->memory, opening.memory_bytes, consent)) return Opening{};
+      held_.push_back(std::move(memory->memory));
     }
-    window_->block_->header().token = *token;
+    window_->block_->header().token = block->token;
     for (std::size_t i = 0; i < members_.size(); ++i)
       FillIn(i, members_[i], layout.bytes != 0 ? static_cast<std::int64_t>(layout.offsets[i]) : -1);
-    opening.token = *token;
-    opening.block = *name;
-    held_.push_back(*std::move(block));
-    probe_ = *token;
+    opening.token = block->token;
+    opening.block = block->name;
+    held_.push_back(std::move(block->memory));
+    probe_ = block->token;
     return opening;
   }
 
@@ -251,8 +247,8 @@ class Window::Creation {
     record.probe = member.probe;
   }
 
-  bool MapBlock(const memory::Descriptor& descriptor, Consent* consent) {
-    Result<std::unique_ptr<Block>> block = Block::Map(descriptor, ranks_.size(), IsDynamic());
+  bool MapBlock(const memory::Sealed& shared, Consent* consent) {
+    Result<std::unique_ptr<Block>> block = Block::Map(shared, ranks_.size(), IsDynamic());
     if (block.ok())
       window_->block_ = *std::move(block);
     else
@@ -260,8 +256,8 @@ class Window::Creation {
     return block.ok();
   }
 
-  bool MapMemory(const memory::Descriptor& descriptor, std::size_t bytes, Consent* consent) {
-    Result<std::byte*> base = memory::MapShared(descriptor, 0, bytes);
+  bool MapMemory(const memory::Sealed& shared, std::size_t bytes, Consent* consent) {
+    Result<std::byte*> base = shared.Map(0, bytes);
     if (!base.ok()) {
       CannotShare(consent, base.status());
       return false;
@@ -278,7 +274,7 @@ class Window::Creation {
       consent->cannot_share = 1;
       return;
     }
-    Result<memory::Descriptor> block = memory::OpenSealed(opening.block, BlockBytes());
+    Result<memory::Sealed> block = memory::OpenSealed(opening.block, BlockBytes(), nullptr);
     if (!block.ok()) {
       CannotShare(consent, block.status());
       return;
@@ -286,7 +282,8 @@ class Window::Creation {
     if (!MapBlock(*block, consent)) return;
     probe_ = opening.token;
     if (opening.memory_bytes == 0) return;
-    Result<memory::Descriptor> memory = memory::OpenSealed(opening.memory, opening.memory_bytes);
+    Result<memory::Sealed> memory =
+        memory::OpenSealed(opening.memory, opening.memory_bytes, nullptr);
     if (memory.ok())
       MapMemory(*memory, opening.memory_bytes, consent);
     else
@@ -390,7 +387,7 @@ class Window::Creation {
   std::size_t self_ = 0;     // among them
   Params params_;
   std::vector<Introduction> members_;
-  std::vector<memory::Descriptor> held_;  // until everybody has opened them
+  std::vector<memory::Sealed> held_;  // until everybody has opened them
 };
 
 int Window::Create(core::Comm* over, const Wish& wish, core::Win** made, std::string* why) {

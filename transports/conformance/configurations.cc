@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "runtime/base/node_memory.h"
 #include "transports/self/self_transport.h"
 #include "transports/shm/shm_transport.h"
 #include "transports/ucx/ucx_transport.h"
@@ -34,6 +35,13 @@ Configuration Shm(std::string name, std::vector<std::string> params, bool get) {
   return it;
 }
 
+// The processes share memory as they do under mpiexec, which makes it before it starts the ranks.
+Configuration WithNodeMemory(Configuration it) {
+  Result<int> made = MakeNodeMemory("conformance");
+  if (made.ok()) it.node_memory = *made;
+  return it;
+}
+
 Configuration Ucx(std::string name, std::vector<std::string> params) {
   Configuration it;
   it.name = std::move(name);
@@ -54,7 +62,7 @@ std::vector<Configuration> AllConfigurations() {
   std::vector<Configuration> all = {
       Self("self", {}),
       Self("self_tiny_queue", {"transport.self.queue_bytes=2048"}),
-      Shm("shm", {"transport.shm.fence=sleeper"}, true),
+      WithNodeMemory(Shm("shm", {"transport.shm.fence=sleeper"}, true)),
       Shm("shm_together", {"transport.shm.joint_bytes_min=4096"}, true),
       Shm("shm_tiny_rings", {"transport.shm.ring_cells=2", "transport.shm.area_bytes=512"}, true),
       Shm("shm_no_single_copy", {"transport.shm.single_copy=never"}, false),

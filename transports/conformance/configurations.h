@@ -25,6 +25,7 @@ struct Configuration {
   Sharing sharing = Sharing::kExclusive;
   bool descriptor_sleep = false;  // sleep on Bell::descriptor even where there is a word
   bool other_processes = true;    // reaches more than the process itself
+  int node_memory = -1;           // of the processes, which inherit it; -1: none
   bool get = false;               // these verbs must be there
   bool zero_copy = false;
   std::vector<Exception> unsupported;        // permanent: skipped

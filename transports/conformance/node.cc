@@ -94,6 +94,15 @@ Node::Node(const Configuration& configuration, std::uint32_t id, std::uint32_t n
   context.local_ranks = context.job_ranks = nodes;
   context.sharing = configuration.sharing;
   context.inbox = &inbox_;
+  if (configuration.node_memory >= 0) {
+    // Several nodes may be in this process, and each closes its descriptor.
+    const int own = dup(configuration.node_memory);
+    const std::string place = std::to_string(getpid()) + ":" + std::to_string(own);
+    auto opened = NodeMemory::Open(place, "conformance");
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    if (opened.ok()) node_memory_ = *std::move(opened);
+    context.node_memory = node_memory_.get();
+  }
   const transport::Component component = configuration.describe();
   const component::Offer offer = component.query(context);
   EXPECT_GE(offer.priority, 0) << offer.why;

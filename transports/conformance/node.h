@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/node_memory.h"
 #include "transports/conformance/configurations.h"
 #include "transports/transport.h"
 
@@ -106,6 +107,7 @@ class Node {
   const Configuration configuration_;
   Environment environment_;
   param::Settings settings_;
+  std::unique_ptr<NodeMemory> node_memory_;
   CheckingInbox inbox_;
   std::unique_ptr<transport::Transport> transport_;
   std::map<std::uint32_t, std::unique_ptr<transport::Endpoint>> endpoints_;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <optional>
 
+#include "runtime/base/anonymous_file.h"
 #include "transports/self/frame_queue.h"
 #include "transports/self/params.h"
 
@@ -59,7 +60,7 @@ class SelfTransport final : public transport::Transport {
 
   Code Arm(bool need_descriptor, transport::Bell* bell) override {
     if (!Drained()) return Code::kAgain;
-    if (need_descriptor && event_ < 0) event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (need_descriptor && event_ < 0) event_ = OutOfTheWay(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (need_descriptor && event_ < 0) return Code::kAgain;
     bell->word = &word_;
     bell->value = word_.load();

@@ -2,7 +2,6 @@
 #include "transports/shm/address.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,12 +9,14 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/base/roster.h"
+
 namespace lamina::shm {
 
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4d48534cu;  // "LSHM"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 
 // Fields follow one another in the machine's byte order, because both ends are on one node, or the
 // boot id tells that they are not.
@@ -68,6 +69,7 @@ std::vector<std::byte> Encode(const Address& address) {
   writer.Put(address.rings_max);
   writer.Put(address.token);
   writer.Put(address.inode);
+  writer.Put(address.offset);
   writer.Put(address.probe_address);
   return writer.Take();
 }
@@ -98,6 +100,7 @@ Result<Address> DecodeAddress(std::span<const std::byte> bytes) {
   reader.Get(&address.rings_max);
   reader.Get(&address.token);
   reader.Get(&address.inode);
+  reader.Get(&address.offset);
   reader.Get(&address.probe_address);
   if (address.pid <= 0 || address.descriptor < 0)
     return Error(Code::kInvalid, "shm address names process %d, descriptor %d", address.pid,
@@ -130,10 +133,7 @@ Status FillMachine(Address* address) {
     ++digits;
   }
   if (digits != 32) return Error(Code::kUnsupported, "%s holds no id", path);
-  struct stat info;
-  if (stat("/proc/self/ns/pid", &info) != 0)
-    return SystemError(Code::kUnsupported, errno, "stat(/proc/self/ns/pid)");
-  address->pid_namespace = info.st_ino;
+  address->pid_namespace = PidNamespaceOfProc();
   return {};
 }
 

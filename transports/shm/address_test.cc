@@ -22,6 +22,7 @@ Address Sample() {
   address.rings_max = 66;
   address.token = 0x1122334455667788;
   address.inode = 12;
+  address.offset = 4096;
   address.probe_address = 0x7f0000001000;
   return address;
 }
@@ -39,8 +40,8 @@ std::string Hex(const std::vector<std::byte>& bytes) {
 TEST(ShmAddress, BytesAreAsTheReadmeSays) {
   EXPECT_EQ(Hex(Encode(Sample())),
             "4c53484d"
-            "0100"
-            "5000"
+            "0200"
+            "5800"
             "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
             "fcffffef00000000"
             "67120000"
@@ -51,6 +52,7 @@ TEST(ShmAddress, BytesAreAsTheReadmeSays) {
             "42000000"
             "8877665544332211"
             "0c00000000000000"
+            "0010000000000000"
             "00100000007f0000");
 }
 

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <climits>
+#include <string>
+
+#include "runtime/base/anonymous_file.h"
 
 namespace lamina::shm {
 
@@ -26,11 +29,13 @@ void WakeOwner(Doorbell& bell, std::int32_t owner_pid, int* pipe) {
     syscall(SYS_futex, &bell.word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
     return;
   }
-  if (*pipe < 0) {
+  if (*pipe < 0 && owner_pid != 0) {
     const std::string path =
         memory::DescriptorPath(owner_pid, bell.pipe.load(std::memory_order_acquire));
-    *pipe = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    *pipe = OutOfTheWay(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
   }
+  // This sleep goes on to its end, but the owner will not sleep on its pipe again.
+  if (*pipe < 0) bell.pipe_is_hidden.store(1);
   const char ring = 1;
   // A full pipe wakes as well; any other failure means that nobody is there to be woken.
   [[maybe_unused]] const ssize_t written = write(*pipe, &ring, 1);

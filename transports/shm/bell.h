@@ -28,8 +28,9 @@ bool RegisterForFences();
 // are not done yet.
 bool FenceAll();
 
-// Called when the bell says that its owner sleeps. `pipe` is where the caller keeps the write end
-// of the owner's pipe; it is -1 before its first use.
+// Called when the bell says that its owner sleeps. `owner_pid` is 0 if the owner has no number
+// here. `pipe` is where the caller keeps the write end of the owner's pipe; it is -1 before its
+// first use.
 void WakeOwner(Doorbell& bell, std::int32_t owner_pid, int* pipe);
 
 }  // namespace lamina::shm

@@ -17,13 +17,15 @@ namespace lamina::shm {
 using memory::Access;
 
 Endpoint::Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
-                   std::unique_ptr<PeerSegment> segment, const Options& options)
+                   const memory::SealedName& name, std::unique_ptr<PeerSegment> segment,
+                   const Options& options)
     : writer_(&segment->head(), segment->ring(), segment->geometry(), options.fetch_bytes_max),
       bell_(&segment->header().bell),
       fence_(options.fence),
       transport_(transport),
       peer_(peer),
       remote_(remote),
+      name_(name),
       segment_(std::move(segment)),
       frame_bytes_max_(std::min(options.frame_bytes_max, segment_->geometry().FrameBytesMax())),
       eager_bytes_max_(options.eager_bytes_max),
@@ -82,7 +84,7 @@ Code Endpoint::SendShort(const transport::Frame& frame) {
   else
     std::atomic_signal_fence(std::memory_order_seq_cst);
   if (bell_->sleeping.load(std::memory_order_relaxed) != kAwake) [[unlikely]]
-    WakeOwner(*bell_, remote_.pid, &pipe_);
+    WakeOwner(*bell_, name_.pid, &pipe_);
   return Code::kOk;
 }
 
@@ -97,7 +99,7 @@ Code Endpoint::NoRoom() {
 
 void Endpoint::LookAfter() {
   if (lost_ || segment_->header().leaving.load(std::memory_order_relaxed) != 0 ||
-      memory::IsHeld(NameIn(remote_)))
+      memory::AskAfter(name_) != memory::Maker::kHasGone)
     return;
   lost_ = true;
   writer_.Close();

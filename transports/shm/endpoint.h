@@ -25,8 +25,10 @@ class Endpoint final : public transport::Endpoint {
     bool fence;                     // this process or the peer cannot use shared fences
     std::uint64_t joint_bytes_min;  // from here on the peer is asked to copy its part
   };
+  // `name`: where the peer's segment is found from here.
   Endpoint(LocalTransport* transport, PeerId peer, const Address& remote,
-           std::unique_ptr<PeerSegment> segment, const Options& options);
+           const memory::SealedName& name, std::unique_ptr<PeerSegment> segment,
+           const Options& options);
   ~Endpoint() override;
 
   transport::EndpointCaps caps() const override;
@@ -58,6 +60,7 @@ class Endpoint final : public transport::Endpoint {
   LocalTransport* const transport_;
   const PeerId peer_;
   const Address remote_;
+  const memory::SealedName name_;
   const std::unique_ptr<PeerSegment> segment_;
   const std::uint32_t frame_bytes_max_;
   std::uint32_t eager_bytes_max_;

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/anonymous_file.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/memory/peer_memory.h"
 #include "transports/shm/bell.h"
 #include "transports/shm/endpoint.h"
@@ -61,7 +63,7 @@ Result<std::unique_ptr<LocalTransport>> LocalTransport::Create(const Params& par
                                                                const transport::Context& context) {
   const Layout layout{{params.ring_cells, params.area_bytes},
                       context.local_ranks + params.rings_spare};
-  auto segment = OwnSegment::Create(layout);
+  auto segment = OwnSegment::Create(layout, context.node_memory);
   if (!segment.ok()) return std::move(segment).status();
   return std::unique_ptr<LocalTransport>(new LocalTransport(params, context, *std::move(segment)));
 }
@@ -71,6 +73,7 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
     : params_(params),
       self_(context.self),
       inbox_(context.inbox),
+      node_memory_(context.node_memory),
       segment_(std::move(segment)),
       registered_(RegisterForFences()),
       exclusive_(context.sharing == Sharing::kExclusive),
@@ -84,8 +87,25 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
 
 LocalTransport::~LocalTransport() {
   segment_->header().leaving.store(1);
-  if (pipe_[0] >= 0) close(pipe_[0]);
-  if (pipe_[1] >= 0) close(pipe_[1]);
+  ClosePipe();
+}
+
+void LocalTransport::ClosePipe() {
+  for (int& end : pipe_)
+    if (const int descriptor = std::exchange(end, -1); descriptor >= 0) close(descriptor);
+}
+
+// Said once, because what hides one process mostly hides all.
+void LocalTransport::SayHidden(std::int32_t pid) {
+  if (std::exchange(said_hidden_, true)) return;
+  Log(Level::kInfo, "shm",
+      "a process of this node is hidden from this one (%s); messages to it go through the memory "
+      "that mpiexec shares with its ranks, and this process copies long ones twice",
+      pid == 0 ? "it is in another pid namespace"
+               : Format("the kernel does not let us open /proc/%d/fd, as between users, user "
+                        "namespaces or sets of capabilities",
+                        pid)
+                     .c_str());
 }
 
 Result<std::vector<std::byte>> LocalTransport::LocalAddress() {
@@ -98,17 +118,26 @@ Result<std::unique_ptr<transport::Endpoint>> LocalTransport::Connect(
     PeerId peer, std::span<const std::byte> remote) {
   auto address = DecodeAddress(remote);
   if (!address.ok()) return std::move(address).status();
-  auto segment = PeerSegment::Open(*address, self_, segment_->address());
+  const memory::SealedName name = NameIn(*address, segment_->address());
+  const memory::Maker maker = memory::AskAfter(name);
+  if (maker == memory::Maker::kHasGone)
+    return Error(Code::kPeerLost, "process %d is gone", name.pid);
+  auto segment = PeerSegment::Open(*address, self_, segment_->address(), node_memory_);
   if (!segment.ok()) return std::move(segment).status();
+  if (maker == memory::Maker::kHidden) {
+    (*segment)->header().bell.pipe_is_hidden.store(1);
+    SayHidden(name.pid);
+  }
   const bool peer_fences = (*segment)->header().writers_fence.load(std::memory_order_relaxed) == 0;
   const Endpoint::Options options{
       .frame_bytes_max = params_.frame_bytes_max,
       .eager_bytes_max = params_.eager_bytes_max,
       .fetch_bytes_max = params_.fetch_bytes_max != 0 ? params_.fetch_bytes_max : FetchBytesMax(),
-      .single_copy = single_copy_,
+      .single_copy = single_copy_ && name.pid != 0,
       .fence = !(registered_ && peer_fences),
       .joint_bytes_min = exclusive_ ? params_.joint_bytes_min : UINT64_MAX};
-  auto endpoint = std::make_unique<Endpoint>(this, peer, *address, *std::move(segment), options);
+  auto endpoint =
+      std::make_unique<Endpoint>(this, peer, *address, name, *std::move(segment), options);
   endpoints_.push_back(endpoint.get());
   return std::unique_ptr<transport::Endpoint>(std::move(endpoint));
 }
@@ -277,8 +306,8 @@ bool LocalTransport::AnyNews() const {
 
 Code LocalTransport::Arm(bool need_descriptor, transport::Bell* bell) {
   if (AnyNews() || LookAfterPeers()) return Code::kAgain;
-  if (need_descriptor && !OpenPipe()) return Code::kAgain;
   Doorbell& door = segment_->header().bell;
+  if (need_descriptor && (door.pipe_is_hidden.load() != 0 || !OpenPipe())) return Code::kAgain;
   bell->word = &door.word;
   bell->value = door.word.load();
   bell->descriptor = need_descriptor ? pipe_[0] : -1;
@@ -301,12 +330,17 @@ void LocalTransport::Disarm() {
 void LocalTransport::Wake() {
   Fence();
   Doorbell& door = segment_->header().bell;
-  if (door.sleeping.load() != kAwake) WakeOwner(door, segment_->address().pid, &pipe_[1]);
+  if (door.sleeping.load() != kAwake) WakeOwner(door, getpid(), &pipe_[1]);
 }
 
 bool LocalTransport::OpenPipe() {
   if (pipe_[0] >= 0) return true;
   if (pipe2(pipe_, O_NONBLOCK | O_CLOEXEC) != 0) return false;
+  for (int& end : pipe_) end = OutOfTheWay(end);
+  if (pipe_[0] < 0 || pipe_[1] < 0) {
+    ClosePipe();
+    return false;
+  }
   segment_->header().bell.pipe.store(pipe_[1], std::memory_order_release);
   return true;
 }
@@ -319,7 +353,9 @@ bool LocalTransport::LookAfterPeers() {
   looked_after_ms_ = now_ms;
   for (const Incoming& ring : incoming_) {
     const RingEntry& entry = segment_->entry(ring.index);
-    if (ring.gone || memory::IsHeld(NameIn(entry))) continue;
+    if (ring.gone ||
+        memory::AskAfter(NameIn(entry, segment_->address())) != memory::Maker::kHasGone)
+      continue;
     if (entry.state.load(std::memory_order_acquire) == RingState::kClosed) continue;
     PeerDied(ring.peer, entry.pid);
   }

@@ -83,10 +83,13 @@ class LocalTransport final : public transport::Transport {
   std::uint32_t ReportDeaths();
   bool StillDelivering(PeerId peer);
   bool OpenPipe();
+  void ClosePipe();
+  void SayHidden(std::int32_t pid);
 
   const Params params_;
   const transport::ProcessName self_;
   transport::Inbox* const inbox_;
+  NodeMemory* const node_memory_;  // null: there is none
   const std::unique_ptr<OwnSegment> segment_;
   const bool registered_;  // peers' fences reach this process, so its sends need none
   const bool exclusive_;   // every process of the job here has a CPU of its own
@@ -105,6 +108,7 @@ class LocalTransport final : public transport::Transport {
 
   std::vector<Death> deaths_;  // deaths to be reported
   std::vector<PeerId> lost_;   // peers whose death was reported
+  bool said_hidden_ = false;
   std::uint64_t looked_after_ms_ = 0;
   int pipe_[2] = {-1, -1};
   const std::unique_ptr<std::uint64_t> probe_;  // peers read it to try single copy

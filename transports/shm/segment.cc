@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/shm/segment.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,12 +20,14 @@ Layout LayoutOf(const Address& address) {
 }
 
 // Fails if `remote` cannot be opened from here at all.
-Status CheckReachable(const Address& remote, const Address& own) {
+Status CheckReachable(const Address& remote, const Address& own, const NodeMemory* node) {
   if (remote.boot_id != own.boot_id) return Error(Code::kUnsupported, "it is on another node");
-  if (remote.pid_namespace != own.pid_namespace)
+  if (node != nullptr && remote.inode == node->inode()) return {};
+  if (!SharesNumbers(remote.pid_namespace, own))
     return Error(Code::kUnsupported,
-                 "it is in another pid namespace (%llu, ours is %llu), as in another container; "
-                 "mpiexec --param transport.include=self,ucx has all ranks do without",
+                 "it is in another pid namespace (%llu, ours is %llu), as in another container, "
+                 "and has no memory in common with us; mpiexec --param transport.include=self,ucx "
+                 "has all ranks do without",
                  static_cast<unsigned long long>(remote.pid_namespace),
                  static_cast<unsigned long long>(own.pid_namespace));
   return {};
@@ -39,32 +40,30 @@ std::size_t Layout::HeaderBytes() const {
 }
 std::size_t Layout::RingStride() const { return WholePages(geometry.RingBytes()); }
 
-Result<std::unique_ptr<OwnSegment>> OwnSegment::Create(const Layout& layout) {
+Result<std::unique_ptr<OwnSegment>> OwnSegment::Create(const Layout& layout, NodeMemory* node) {
   Address address;
   if (Status status = FillMachine(&address); !status.ok()) return status;
   const std::size_t bytes = layout.SegmentBytes();
-  Result<Descriptor> made = memory::MakeSealed("lamina-shm", bytes);
+  Result<memory::MadeSealed> made = memory::MakeSealed("lamina-shm", bytes, node);
   if (!made.ok()) return std::move(made).status();
-  Result<memory::SealedName> name = memory::NameOf(*made);
-  if (!name.ok()) return std::move(name).status();
-  Result<std::uint64_t> token = memory::RandomToken();
-  if (!token.ok()) return std::move(token).status();
-  Result<std::byte*> base = memory::MapShared(*made, 0, bytes);
+  Result<std::byte*> base = made->memory.Map(0, bytes);
   if (!base.ok()) return std::move(base).status();
   if (Status status = memory::Populate(*base, memory::kPageBytes); !status.ok()) {
     munmap(*base, bytes);
     return status;
   }
 
-  address.pid = name->pid;
-  address.descriptor = name->descriptor;
-  address.inode = name->inode;
-  address.token = *token;
+  address.pid = made->name.pid;
+  address.descriptor = made->name.descriptor;
+  address.inode = made->name.inode;
+  address.offset = made->name.offset;
+  address.token = made->token;
   address.uid = geteuid();
   address.cells = layout.geometry.cells;
   address.area_bytes = layout.geometry.area_bytes;
   address.rings_max = layout.rings_max;
-  std::unique_ptr<OwnSegment> segment(new OwnSegment(layout, *base, *std::move(made), address));
+  std::unique_ptr<OwnSegment> segment(
+      new OwnSegment(layout, *base, std::move(made->memory), address));
   SegmentHeader& header = segment->header();
   header.magic = kSegmentMagic;
   header.token = address.token;
@@ -75,22 +74,27 @@ Result<std::unique_ptr<OwnSegment>> OwnSegment::Create(const Layout& layout) {
   return segment;
 }
 
-OwnSegment::~OwnSegment() { munmap(base_, layout_.SegmentBytes()); }
+// The first page stays, because peers may still look into the header.
+OwnSegment::~OwnSegment() {
+  munmap(base_, layout_.SegmentBytes());
+  if (memory_.in_node_memory())
+    memory_.Erase(memory::kPageBytes, layout_.SegmentBytes() - memory::kPageBytes);
+}
 
 void OwnSegment::Erase(std::uint32_t index) {
   std::memset(static_cast<void*>(&head(index)), 0, sizeof(Head));
   const std::size_t offset = layout_.RingOffset(index);
-  if (fallocate(descriptor_.value(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                static_cast<off_t>(offset), static_cast<off_t>(layout_.RingStride())) != 0)
+  if (!memory_.Erase(offset, layout_.RingStride()))
     std::memset(base_ + offset, 0, layout_.geometry.RingBytes());
 }
 
 Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
                                                        transport::ProcessName self,
-                                                       const Address& own) {
-  if (Status status = CheckReachable(remote, own); !status.ok()) return status;
+                                                       const Address& own, NodeMemory* node) {
+  if (Status status = CheckReachable(remote, own, node); !status.ok()) return status;
   const Layout layout = LayoutOf(remote);
-  Result<Descriptor> opened = memory::OpenSealed(NameIn(remote), layout.SegmentBytes());
+  Result<memory::Sealed> opened =
+      memory::OpenSealed(NameIn(remote, own), layout.SegmentBytes(), node);
   if (!opened.ok()) {
     const bool refused = opened.status().code() == Code::kUnsupported;
     return std::move(opened).status().Within(
@@ -99,7 +103,7 @@ Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
                          remote.uid)
                 : std::string("its shared memory"));
   }
-  Result<std::byte*> base = memory::MapShared(*opened, 0, layout.HeaderBytes());
+  Result<std::byte*> base = opened->Map(0, layout.HeaderBytes());
   if (!base.ok()) return std::move(base).status();
   std::unique_ptr<PeerSegment> segment(new PeerSegment(layout, *base));
   const SegmentHeader& header = segment->header();
@@ -112,7 +116,7 @@ Result<std::unique_ptr<PeerSegment>> PeerSegment::Open(const Address& remote,
 }
 
 // Claims a new ring, or a freed one when all have been used.
-Status PeerSegment::ClaimRing(const Descriptor& opened, transport::ProcessName self,
+Status PeerSegment::ClaimRing(const memory::Sealed& opened, transport::ProcessName self,
                               const Address& own) {
   SegmentHeader& segment = header();
   RingEntry* claimed = nullptr;
@@ -133,8 +137,7 @@ Status PeerSegment::ClaimRing(const Descriptor& opened, transport::ProcessName s
                  "all %u rings of the peer's segment are taken (transport.shm.rings_spare)",
                  layout_.rings_max);
 
-  Result<std::byte*> ring =
-      memory::MapShared(opened, layout_.RingOffset(index_), layout_.RingStride());
+  Result<std::byte*> ring = opened.Map(layout_.RingOffset(index_), layout_.RingStride());
   if (!ring.ok()) {
     claimed->state.store(RingState::kFree);
     return std::move(ring).status();
@@ -150,6 +153,7 @@ Status PeerSegment::ClaimRing(const Descriptor& opened, transport::ProcessName s
   claimed->pid = own.pid;
   claimed->writer = self;
   claimed->descriptor = own.descriptor;
+  claimed->pid_namespace = static_cast<std::uint32_t>(own.pid_namespace);
   claimed->inode = own.inode;
   claimed->opening = segment.openings.fetch_add(1);
   claimed->state.store(RingState::kOpen, std::memory_order_release);

@@ -15,7 +15,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/base/descriptor.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/status.h"
 #include "runtime/memory/sealed_memory.h"
 #include "transports/shm/address.h"
@@ -29,6 +29,8 @@ struct alignas(kLineBytes) Doorbell {
   std::atomic<std::uint32_t> sleeping;  // 0, or how the owner sleeps: kOnWord, kOnPipe
   std::atomic<std::uint32_t> word;      // changes with every ring
   std::atomic<std::int32_t> pipe;       // the owner's descriptor of the pipe's write end
+  // Some writer cannot open that descriptor, so the owner must not sleep on the pipe.
+  std::atomic<std::uint32_t> pipe_is_hidden;
 };
 
 // Life of one ring. Writers claim (kUnused or kFree -> kClaimed -> kOpen) and close; the owner
@@ -39,10 +41,10 @@ struct alignas(kLineBytes) RingEntry {
   std::atomic<RingState> state;
   std::int32_t pid;  // the writer, whose death is to be noticed
   transport::ProcessName writer;
-  std::int32_t descriptor;  // of the writer's own segment: /proc/pid/fd/descriptor
-  std::uint32_t reserved;
-  std::uint64_t inode;    // of the writer's own segment
-  std::uint64_t opening;  // the number of this opening among all of this segment
+  std::int32_t descriptor;      // of the writer's own segment: /proc/pid/fd/descriptor
+  std::uint32_t pid_namespace;  // in which the writer has that number
+  std::uint64_t inode;          // of the file that the writer's own segment is in
+  std::uint64_t opening;        // the number of this opening among all of this segment
 };
 
 struct SegmentHeader {
@@ -79,8 +81,9 @@ static_assert(sizeof(SegmentHeader) <= kLineBytes * 8);
 
 class OwnSegment {
  public:
-  // kResource names what ran out and how much was asked for; kUnsupported: no memfd or no /proc.
-  static Result<std::unique_ptr<OwnSegment>> Create(const Layout& layout);
+  // `node` may be null and must outlive the segment. kResource names what ran out and how much was
+  // asked for; kUnsupported: no /proc.
+  static Result<std::unique_ptr<OwnSegment>> Create(const Layout& layout, NodeMemory* node);
   ~OwnSegment();
   OwnSegment(const OwnSegment&) = delete;
   OwnSegment& operator=(const OwnSegment&) = delete;
@@ -100,22 +103,24 @@ class OwnSegment {
   void Erase(std::uint32_t index);
 
  private:
-  OwnSegment(const Layout& layout, std::byte* base, Descriptor descriptor, const Address& address)
-      : layout_(layout), base_(base), descriptor_(std::move(descriptor)), address_(address) {}
+  OwnSegment(const Layout& layout, std::byte* base, memory::Sealed memory, const Address& address)
+      : layout_(layout), base_(base), memory_(std::move(memory)), address_(address) {}
 
   const Layout layout_;
   std::byte* const base_;
-  const Descriptor descriptor_;
+  const memory::Sealed memory_;
   const Address address_;
 };
 
 // A peer's header, directory and heads, and one ring of it that is ours to write.
 class PeerSegment {
  public:
-  // kUnsupported: other node, other pid namespace, not permitted; the message says which.
-  // kPeerLost: the process is gone. kResource: its rings, or our memory, ran out.
+  // `node` is what this process's own segment was made with. kUnsupported: other node, other pid
+  // namespace, not permitted; the message says which. kPeerLost: the process is gone. kResource:
+  // its rings, or our memory, ran out.
   static Result<std::unique_ptr<PeerSegment>> Open(const Address& remote,
-                                                   transport::ProcessName self, const Address& own);
+                                                   transport::ProcessName self, const Address& own,
+                                                   NodeMemory* node);
   ~PeerSegment();  // closes the ring
   PeerSegment(const PeerSegment&) = delete;
   PeerSegment& operator=(const PeerSegment&) = delete;
@@ -130,7 +135,7 @@ class PeerSegment {
   RingEntry& entry(std::uint32_t index) {
     return reinterpret_cast<RingEntry*>(base_ + layout_.DirectoryOffset())[index];
   }
-  Status ClaimRing(const Descriptor& opened, transport::ProcessName self, const Address& own);
+  Status ClaimRing(const memory::Sealed& opened, transport::ProcessName self, const Address& own);
 
   const Layout layout_;
   std::byte* const base_;
@@ -138,13 +143,20 @@ class PeerSegment {
   std::uint32_t index_ = 0;
 };
 
-// Where the segment of that address is found.
-inline memory::SealedName NameIn(const Address& address) {
-  return {address.pid, address.descriptor, address.inode};
+// True if the number of a process in `pid_namespace` means that process to one with the address
+// `own` too.
+inline bool SharesNumbers(std::uint64_t pid_namespace, const Address& own) {
+  return pid_namespace != 0 && pid_namespace == own.pid_namespace;
 }
-// Where the segment of a ring's writer is found, as long as the writer lives.
-inline memory::SealedName NameIn(const RingEntry& entry) {
-  return {entry.pid, entry.descriptor, entry.inode};
+// Where the segment of that address is found by a process with the address `own`.
+inline memory::SealedName NameIn(const Address& address, const Address& own) {
+  const bool has_number = SharesNumbers(address.pid_namespace, own);
+  return {has_number ? address.pid : 0, address.descriptor, address.inode, address.offset};
+}
+// Whether the writer of a ring lives is asked about this name.
+inline memory::SealedName NameIn(const RingEntry& entry, const Address& own) {
+  const bool has_number = SharesNumbers(entry.pid_namespace, own);
+  return {has_number ? entry.pid : 0, entry.descriptor, entry.inode};
 }
 
 }  // namespace lamina::shm

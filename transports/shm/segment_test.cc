@@ -18,7 +18,7 @@ using transport::ProcessName;
 class SegmentTest : public testing::Test {
  protected:
   std::unique_ptr<OwnSegment> Make(std::uint32_t rings_max) {
-    auto made = OwnSegment::Create({{}, rings_max});
+    auto made = OwnSegment::Create({{}, rings_max}, nullptr);
     EXPECT_TRUE(made.ok()) << made.status().message();
     return *std::move(made);
   }
@@ -28,7 +28,7 @@ class SegmentTest : public testing::Test {
     return static_cast<std::size_t>(info.st_blocks) * 512;
   }
   static auto Open(const OwnSegment& segment, const OwnSegment& from) {
-    return PeerSegment::Open(segment.address(), ProcessName{1}, from.address());
+    return PeerSegment::Open(segment.address(), ProcessName{1}, from.address(), nullptr);
   }
 };
 
@@ -90,7 +90,7 @@ TEST_F(SegmentTest, WhatCannotBeReachedSaysWhy) {
   const auto refusal = [&](auto spoil) {
     Address address = segment->address();
     spoil(address);
-    return PeerSegment::Open(address, ProcessName{1}, segment->address()).status().code();
+    return PeerSegment::Open(address, ProcessName{1}, segment->address(), nullptr).status().code();
   };
   EXPECT_EQ(refusal([](Address& it) { it.boot_id[3] ^= std::byte{1}; }), Code::kUnsupported);
   EXPECT_EQ(refusal([](Address& it) { it.pid_namespace ^= 1; }), Code::kUnsupported);
@@ -105,9 +105,12 @@ TEST_F(SegmentTest, AliveMeansTheSameSegment) {
   {
     auto segment = Make(2);
     address = segment->address();
-    EXPECT_TRUE(memory::IsHeld(NameIn(address)));
+    EXPECT_EQ(memory::AskAfter(NameIn(address, address)), memory::Maker::kHolds);
   }
-  EXPECT_FALSE(memory::IsHeld(NameIn(address)));
+  EXPECT_EQ(memory::AskAfter(NameIn(address, address)), memory::Maker::kHasGone);
+  Address elsewhere = address;
+  elsewhere.pid_namespace ^= 1;
+  EXPECT_EQ(memory::AskAfter(NameIn(address, elsewhere)), memory::Maker::kHidden);
 }
 
 TEST_F(SegmentTest, AFileSizeLimitIsAnErrorAndNoSignal) {
@@ -116,7 +119,7 @@ TEST_F(SegmentTest, AFileSizeLimitIsAnErrorAndNoSignal) {
   rlimit low = before;
   low.rlim_cur = 65536;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &low), 0);
-  auto made = OwnSegment::Create({{}, 100});
+  auto made = OwnSegment::Create({{}, 100}, nullptr);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(made.status().code(), Code::kResource);
   EXPECT_NE(made.status().message().find("65536"), std::string_view::npos);
