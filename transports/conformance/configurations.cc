@@ -70,8 +70,8 @@ std::vector<Configuration> AllConfigurations() {
       Shm("shm_sender_fences", {"transport.shm.fence=sender"}, true),
       Ucx("ucx_tcp", {"transport.ucx.tls=tcp", kLoopback}),
       Ucx("ucx_shm", {"transport.ucx.tls=sm"}),
-      Ucx("ucx_tcp_few_sends", {"transport.ucx.tls=tcp", kLoopback, "transport.ucx.sends_max=16",
-                                "transport.ucx.large_sends_max=1"}),
+      Ucx("ucx_tcp_few_sends", {"transport.ucx.tls=tcp", "transport.ucx.network=127.0.0.0/8",
+                                "transport.ucx.sends_max=16", "transport.ucx.large_sends_max=1"}),
   };
   for (Configuration& it : all) {
     if (it.name == "shm_descriptor_sleep") it.descriptor_sleep = true;

@@ -9,8 +9,9 @@ namespace lamina::ucx {
 namespace {
 
 constexpr char kMagic[4] = {'L', 'U', 'C', 'X'};
-constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kFixedBytes = 4 + 1 + 1 + 2 + 8;  // magic, version, node, worker, checksum
+constexpr std::uint8_t kVersion = 2;
+// Magic, version, lengths of node and worker, secret, checksum.
+constexpr std::size_t kFixedBytes = 4 + 1 + 1 + 2 + 8 + 8;
 
 // FNV-1a, 64 bits.
 std::uint64_t Checksum(std::span<const std::byte> bytes) {
@@ -39,6 +40,7 @@ std::vector<std::byte> Encode(const Address& address) {
   PutLittle(&bytes, kVersion, 1);
   PutLittle(&bytes, node.size(), 1);
   PutLittle(&bytes, address.worker.size(), 2);
+  PutLittle(&bytes, address.secret, 8);
   for (const char letter : node) bytes.push_back(static_cast<std::byte>(letter));
   bytes.insert(bytes.end(), address.worker.begin(), address.worker.end());
   PutLittle(&bytes, Checksum(bytes), 8);
@@ -65,9 +67,10 @@ Result<Address> DecodeAddress(std::span<const std::byte> bytes) {
   if (GetLittle(bytes.last(8)) != Checksum(body) || worker_bytes == 0)
     return Error(Code::kInvalid, "UCX address is damaged");
   Address address;
-  for (const std::byte byte : body.subspan(8, node_bytes))
+  address.secret = GetLittle(body.subspan(8, 8));
+  for (const std::byte byte : body.subspan(16, node_bytes))
     address.node.push_back(static_cast<char>(byte));
-  const auto worker = body.subspan(8 + node_bytes);
+  const auto worker = body.subspan(16 + node_bytes);
   address.worker.assign(worker.begin(), worker.end());
   return address;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ namespace lamina::ucx {
 struct Address {
   std::string node;
   std::vector<std::byte> worker;  // the result of ucp_worker_get_address
+  std::uint64_t secret = 0;       // random; every frame to this process bears it
 };
 
 std::vector<std::byte> Encode(const Address& address);

@@ -8,7 +8,9 @@
 namespace lamina::ucx {
 namespace {
 
-Address Sample() { return {"node07", {std::byte{1}, std::byte{2}, std::byte{0xff}}}; }
+Address Sample() {
+  return {"node07", {std::byte{1}, std::byte{2}, std::byte{0xff}}, 0x1122334455667788};
+}
 
 TEST(UcxAddress, BytesAreAsTheReadmeSays) {
   const std::vector<std::byte> bytes = Encode(Sample());
@@ -19,12 +21,13 @@ TEST(UcxAddress, BytesAreAsTheReadmeSays) {
   }
   EXPECT_EQ(text,
             "4c554358"
-            "01"
+            "02"
             "06"
             "0300"
+            "8877665544332211"
             "6e6f64653037"
             "0102ff"
-            "38509588788a1580");
+            "59eed6793022556f");
 }
 
 TEST(UcxAddress, ComesBackAsItWas) {
@@ -32,6 +35,7 @@ TEST(UcxAddress, ComesBackAsItWas) {
   ASSERT_TRUE(decoded.ok()) << decoded.status().message();
   EXPECT_EQ(decoded->node, Sample().node);
   EXPECT_EQ(decoded->worker, Sample().worker);
+  EXPECT_EQ(decoded->secret, Sample().secret);
 }
 
 TEST(UcxAddress, EveryCutIsRefused) {

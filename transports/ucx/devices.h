@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/status.h"
+
 namespace lamina::ucx {
 
 struct Devices {
@@ -18,7 +20,17 @@ struct Devices {
 // is not listed there counts as usable.
 Devices FindDevices(const std::vector<std::string>& names, const std::string& sys);
 
-// Network devices of this process that are up and have an address others can know, sorted.
-std::vector<std::string> AddressedDevices();
+// A network device that is up, and one of its addresses, which others can know: "10.1.2.3".
+struct AddressedDevice {
+  std::string name;
+  std::string address;
+};
+// Those of this process, sorted by name; a device with several addresses comes several times.
+std::vector<AddressedDevice> AddressedDevices();
+
+// The names of those of `devices` that are called `network`, or have an address in it
+// ("10.1.0.0/16", "fd00::/8"). kInvalid: it is neither; kNotFound: none of them is.
+Result<std::vector<std::string>> DevicesIn(const std::string& network,
+                                           const std::vector<AddressedDevice>& devices);
 
 }  // namespace lamina::ucx

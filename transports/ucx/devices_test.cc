@@ -79,8 +79,32 @@ TEST_F(DevicesTest, WhatTheKernelDoesNotListIsUsable) {
 }
 
 TEST(AddressedDevices, NamesTheLoopbackDevice) {
-  const Names names = AddressedDevices();
-  EXPECT_NE(std::find(names.begin(), names.end(), "lo"), names.end());
+  const std::vector<AddressedDevice> devices = AddressedDevices();
+  EXPECT_TRUE(std::any_of(devices.begin(), devices.end(), [](const AddressedDevice& device) {
+    return device.name == "lo" && device.address == "127.0.0.1";
+  }));
+}
+
+TEST(DevicesIn, AreThoseOfThatNameOrWithAnAddressThere) {
+  const std::vector<AddressedDevice> devices = {
+      {"eth0", "10.1.2.3"}, {"eth0", "fd00::7"}, {"eth1", "192.168.7.1"}, {"lo", "127.0.0.1"}};
+  const auto found = [&](const std::string& network) {
+    Result<Names> names = DevicesIn(network, devices);
+    return names.ok() ? *names : Names{Name(names.status().code())};
+  };
+  EXPECT_EQ(found("eth1"), (Names{"eth1"}));
+  EXPECT_EQ(found("10.1.0.0/16"), (Names{"eth0"}));
+  EXPECT_EQ(found("10.1.2.3"), (Names{"eth0"}));
+  EXPECT_EQ(found("10.1.2.4/31"), (Names{"not found"}));
+  EXPECT_EQ(found("10.1.2.2/31"), (Names{"eth0"}));
+  EXPECT_EQ(found("fd00::/8"), (Names{"eth0"}));
+  EXPECT_EQ(found("0.0.0.0/0"), (Names{"eth0", "eth1", "lo"}));
+  EXPECT_EQ(found("eth2"), (Names{"not found"}));
+  for (const char* wrong : {"10.1.0.0/33", "10.1.0.0/x", "ten/8", "fd00::/129", "/8"})
+    EXPECT_EQ(found(wrong), (Names{"invalid"})) << wrong;
+  const Status status = DevicesIn("172.16.0.0/12", devices).status();
+  EXPECT_NE(status.message().find("there are eth0 10.1.2.3"), std::string::npos)
+      << status.message();
 }
 
 }  // namespace

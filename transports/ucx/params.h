@@ -13,6 +13,7 @@ namespace lamina::ucx {
 
 struct Params {
   std::string tls = "^sm";
+  std::string network;
   std::string net_devices;
   std::uint32_t short_bytes_max = 108u * 1024;
   std::uint32_t tcp_segment_bytes = 112u * 1024;
@@ -25,6 +26,11 @@ inline constexpr std::tuple kFields{
     param::Describe("transport.ucx.tls", &Params::tls, "",
                     "Transports UCX may use, as in UCX_TLS, e.g. \"tcp\"; empty: UCX chooses. The "
                     "default leaves out UCX's shared memory, whose start costs time and files."),
+    param::Describe(
+        "transport.ucx.network", &Params::network, "",
+        "Where UCX listens and sends: a device (\"eth1\") or a network (\"10.1.0.0/16\"); "
+        "the same on all nodes. Whoever reaches that network can disturb the job. Empty: "
+        "as net_devices says."),
     param::Describe("transport.ucx.net_devices", &Params::net_devices, "",
                     "Network devices UCX may use, as in UCX_NET_DEVICES, e.g. \"eth0\"; empty: UCX "
                     "chooses among all but bridges of this node's containers (docker0)."),

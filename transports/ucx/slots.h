@@ -16,10 +16,11 @@ namespace lamina::ucx {
 
 // The header of the active message of every frame. It is little-endian, as UCX itself assumes.
 struct WireHeader {
+  std::uint64_t secret;  // the receiver's, which only readers of its card know
   transport::ProcessName sender;
   transport::Header header;
 };
-static_assert(sizeof(WireHeader) == 24);
+static_assert(sizeof(WireHeader) == 32);
 
 class Worker;
 class SlotPool;

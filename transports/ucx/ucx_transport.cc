@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/anonymous_file.h"
 #include "transports/ucx/address.h"
 #include "transports/ucx/params.h"
 #include "transports/ucx/tuning.h"
@@ -75,7 +76,7 @@ class UcxTransport final : public transport::Transport {
     if (Status status = Start(); !status.ok()) return status;
     auto worker = worker_->LocalAddress();
     if (!worker.ok()) return std::move(worker).status();
-    return Encode({context_.node, *std::move(worker)});
+    return Encode({context_.node, *std::move(worker), worker_->secret()});
   }
 
   Result<std::unique_ptr<transport::Endpoint>> Connect(PeerId peer,
@@ -94,7 +95,7 @@ class UcxTransport final : public transport::Transport {
   }
 
   Code Arm(bool, transport::Bell* bell) override {
-    if (!worker_ && event_ < 0) event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (!worker_ && event_ < 0) event_ = OutOfTheWay(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     armed_.store(true);
     const Code code = worker_ ? worker_->Arm() : event_ >= 0 ? Code::kOk : Code::kAgain;
     if (code != Code::kOk)

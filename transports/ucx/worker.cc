@@ -2,8 +2,10 @@
 #include "transports/ucx/worker.h"
 
 #include <poll.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -36,11 +38,22 @@ std::string Listed(const std::vector<std::string>& names) {
 // A value for UCX_NET_DEVICES; empty: UCX may use all devices. From version 1.16 on UCX leaves such
 // bridges out itself.
 std::string AllButInnerBridges() {
-  const Devices devices = FindDevices(AddressedDevices(), "/sys/class");
+  std::vector<std::string> names;
+  for (const AddressedDevice& device : AddressedDevices())
+    if (names.empty() || names.back() != device.name) names.push_back(device.name);
+  const Devices devices = FindDevices(names, "/sys/class");
   if (devices.inner_bridges.empty() || devices.usable.empty()) return "";
   Log(Level::kDebug, "ucx", "%s is left out: a bridge of this node's containers or machines",
       Listed(devices.inner_bridges).c_str());
   return Listed(devices.usable);
+}
+
+Result<std::string> DevicesFor(const Params& params) {
+  if (!params.net_devices.empty()) return params.net_devices;
+  if (params.network.empty()) return AllButInnerBridges();
+  Result<std::vector<std::string>> devices = DevicesIn(params.network, AddressedDevices());
+  if (!devices.ok()) return std::move(devices).status().Within("transport.ucx.network");
+  return Listed(*devices);
 }
 
 Status UcxError(const Library& library, Code code, ucs_status_t status, const char* call) {
@@ -76,9 +89,10 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
                  library_.ucs_status_string(status));
   };
   Status status = set("TLS", params_.tls);
-  if (status.ok())
-    status = set("NET_DEVICES",
-                 params_.net_devices.empty() ? AllButInnerBridges() : params_.net_devices);
+  if (!status.ok()) return status;
+  Result<std::string> devices = DevicesFor(params_);
+  if (!devices.ok()) return std::move(devices).status();
+  status = set("NET_DEVICES", *devices);
   // A receiver must have room for a whole segment, so both are set or neither. (ucp_config_modify
   // knows them without the TCP_ in front; no other device of UCX has such names.)
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
@@ -97,6 +111,8 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
 }
 
 Status Worker::Open(const transport::Context& context) {
+  if (getrandom(&secret_, sizeof secret_, 0) != sizeof secret_)
+    return SystemError(Code::kResource, errno, "getrandom");
   ucp_config_t* config = nullptr;
   ucs_status_t status = library_.ucp_config_read(nullptr, nullptr, &config);
   if (status != UCS_OK) return UcxError(library_, Code::kUnsupported, status, "ucp_config_read");
@@ -274,7 +290,7 @@ bool Worker::Finished(void* request) {
 }
 
 bool Worker::SendAtOnce(const Line& line, const transport::Frame& frame) {
-  const WireHeader wire{self_, frame.header};
+  const WireHeader wire{line.secret, self_, frame.header};
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
   param.flags = UCP_AM_SEND_FLAG_EAGER;
@@ -287,7 +303,7 @@ bool Worker::SendAtOnce(const Line& line, const transport::Frame& frame) {
 
 Code Worker::Send(Line& line, Slot* slot, const transport::Header& header,
                   std::span<const std::byte> payload, std::uint32_t flags) {
-  slot->wire = {self_, header};
+  slot->wire = {line.secret, self_, header};
   slot->worker = this;
   ucp_request_param_t param{};
   param.op_attr_mask =
@@ -332,10 +348,21 @@ void Worker::Sent(Slot* slot, ucs_status_t status) {
 ucs_status_t Worker::OnMessage(void* self, const void* header, std::size_t header_bytes, void* data,
                                std::size_t bytes, const ucp_am_recv_param_t* param) {
   WireHeader wire;
-  if (header_bytes != sizeof wire) return UCS_OK;  // a foreign message is dropped
-  std::memcpy(&wire, header, sizeof wire);
-  return static_cast<Worker*>(self)->Receive(wire, data, bytes,
-                                             param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
+  auto* const worker = static_cast<Worker*>(self);
+  if (header_bytes == sizeof wire) std::memcpy(&wire, header, sizeof wire);
+  if (header_bytes != sizeof wire || wire.secret != worker->secret_) [[unlikely]] {
+    worker->SayStranger();
+    return UCS_OK;  // the frame is dropped
+  }
+  return worker->Receive(wire, data, bytes, param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV);
+}
+
+// Said once, because a stranger may send any number of frames.
+void Worker::SayStranger() {
+  if (std::exchange(said_stranger_, true)) return;
+  Log(Level::kWarn, "ucx",
+      "a frame of somebody who is not in this job has arrived and is dropped, as others will be; "
+      "transport.ucx.network chooses a network that strangers do not reach");
 }
 
 bool Worker::SendsToo() {
@@ -392,7 +419,7 @@ std::uint32_t Worker::ReportLosses() {
 }
 
 Result<Line*> Worker::OpenLine(PeerId peer, const Address& remote) {
-  auto line = std::make_unique<Line>(Line{this, peer, remote.node});
+  auto line = std::make_unique<Line>(Line{this, peer, remote.node, remote.secret});
   line->address = remote.worker;
   if (in_progress_)
     put_off_ = true;

@@ -26,7 +26,8 @@ namespace lamina::ucx {
 struct Line {
   Worker* worker;
   PeerId peer;
-  std::string node;  // where the peer is, for messages
+  std::string node;      // where the peer is, for messages
+  std::uint64_t secret;  // what the peer takes frames by
   ucp_ep_h handle = nullptr;
   std::vector<std::byte> address = {};  // empty once there is a handle
   bool lost = false;
@@ -46,6 +47,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   Result<std::vector<std::byte>> LocalAddress();
+  // Frames that do not bear this number are dropped.
+  std::uint64_t secret() const { return secret_; }
   std::uint32_t Progress(std::uint32_t events_max);
   int descriptor() const { return descriptor_; }
   Code Arm();
@@ -94,6 +97,7 @@ class Worker {
   ucs_status_t Receive(const WireHeader& wire, void* data, std::size_t bytes, bool rendezvous);
   PeerId PeerOf(transport::ProcessName name);
   void Sent(Slot* slot, ucs_status_t status);
+  void SayStranger();
   // True if this process has lately sent long messages too. Then a fetch of a message that was
   // announced earlier waits for the next send, or for Progress(); see README.md, "Both ways".
   bool SendsToo();
@@ -114,6 +118,8 @@ class Worker {
   ucp_context_h context_ = nullptr;
   ucp_worker_h worker_ = nullptr;
   int descriptor_ = -1;
+  std::uint64_t secret_ = 0;
+  bool said_stranger_ = false;
 
   SlotPool small_;
   SlotPool large_;
