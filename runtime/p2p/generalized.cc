@@ -34,10 +34,12 @@ class Generalized final : public core::Activity {
     return error;
   }
 
-  // Where query_fn and free_fn both run, the error of free_fn counts.
-  int Free(int) override {
+  // Where query_fn and free_fn both fail, the error of free_fn counts (MPI-5.0, section 13.2).
+  int Free(int query_error) override {
     freed_ = true;
-    return functions_.free == nullptr ? MPI_SUCCESS : functions_.free(functions_.extra_state);
+    const int error =
+        functions_.free == nullptr ? MPI_SUCCESS : functions_.free(functions_.extra_state);
+    return error != MPI_SUCCESS ? error : query_error;
   }
 
  private:

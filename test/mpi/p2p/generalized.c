@@ -189,6 +189,24 @@ static void ErrorsComeBack(void) {
   EXPECT(MPI_Wait(&requests[0], &statuses[0]) == free_code);
   EXPECT(requests[0] == MPI_REQUEST_NULL && state.frees == 1);
 
+#ifdef MPI_ABI_VERSION
+  /* The error of a query is not lost where the free function succeeds; else the last one counts. */
+  requests[0] = Begin(&state, 1);
+  state.query_error = query_code;
+  MPI_Grequest_complete(requests[0]);
+  EXPECT(MPI_Wait(&requests[0], MPI_STATUS_IGNORE) == query_code && state.frees == 1);
+  requests[0] = Begin(&state, 1);
+  state.query_error = query_code;
+  state.free_error = free_code;
+  MPI_Grequest_complete(requests[0]);
+  EXPECT(MPI_Test(&requests[0], &flag, &statuses[0]) == free_code && state.frees == 1);
+  requests[0] = Begin(&state, 1);
+  state.query_error = query_code;
+  MPI_Grequest_complete(requests[0]);
+  EXPECT(ClassOf(MPI_Waitall(1, requests, statuses)) == MPI_ERR_IN_STATUS);
+  EXPECT(statuses[0].MPI_ERROR == query_code);
+#endif
+
   requests[0] = Begin(&state, 1);
   requests[1] = Begin(&other, 2);
   other.free_error = free_code;
