@@ -18,6 +18,10 @@
 #include "runtime/trace/trace.h"
 #include "transports/transport.h"
 
+namespace lamina::p2p {
+struct Loan;
+}
+
 namespace lamina::core {
 
 // What matching and delivery touch stands in the first cache line, the rest of a short message in
@@ -38,6 +42,8 @@ struct alignas(64) Request : Object {
   bool persistent = false;
   bool orphan = false;  // MPI_Request_free was called; freed by Finish()
   bool cancelled = false;
+  bool lent = false;        // a send whose buffer a transport has borrowed
+  bool asked_back = false;  // a send that MPI_Cancel wants back from its receiver
 
   // This is the result, which is valid once the request is complete and becomes the MPI_Status.
   int error = MPI_SUCCESS;  // class
@@ -74,6 +80,8 @@ struct alignas(64) Request : Object {
     Request* owner = nullptr;
   };
   OwnedCompletion completion;
+  // What lends `buffer` to a transport. Null: it has come back, or nobody waits for it any more.
+  p2p::Loan* loan = nullptr;
 };
 
 // Every plain send that is over when it has begun shares this request, which is always complete and

@@ -88,21 +88,27 @@ bool Delivery::Offered(PeerId from, const transport::Header& header,
 
 void Delivery::Lent(PeerId from, const transport::Header& header, std::size_t bytes,
                     transport::Parcel* parcel) {
+  const std::uint64_t number = ++parcels_[Index(from)];
   const Origin origin = OriginOf(from, header);
   Request* request = spaces_.Of(ContextOf(header)).TakePosted(origin.source, origin.tag);
   if (request != nullptr)
     rendezvous_.Accept(request, origin, bytes, parcel);
   else
-    Keep(from, header, {bytes, 0, 0}, parcel, {});
+    Keep(from, header, {bytes, number, 0}, parcel, {});
 }
 
-// If the message has been matched in the meantime, nothing is done here: its normal completion
-// tells the sender.
+// If the message has been matched in the meantime, its normal completion tells the sender; of a
+// parcel the sender does not see whether it was received or dropped, so it is told.
 void Delivery::Withdraw(PeerId from, const transport::Header& header) {
-  Message* message = spaces_.TakeAwaited(from, TokenOf(header));
-  if (message == nullptr) return;
-  messages_.Give(message);
-  lanes_.SendAnswer(lanes_.To(from), PackToken(FrameKind::kWithdrawn, TokenOf(header)));
+  const std::uint64_t number = OffsetOf(header);
+  Message* const message =
+      number != 0 ? spaces_.TakeAwaited(from, number, FrameKind::kParcel)
+                  : spaces_.TakeAwaited(from, TokenOf(header), FrameKind::kReadyToSend);
+  if (message == nullptr && number == 0) return;
+  if (message != nullptr && number != 0) message->parcel->Drop();
+  if (message != nullptr) messages_.Give(message);
+  const FrameKind answer = message != nullptr ? FrameKind::kWithdrawn : FrameKind::kDone;
+  lanes_.SendAnswer(lanes_.To(from), PackToken(answer, TokenOf(header)));
 }
 
 void Delivery::Keep(PeerId from, const transport::Header& header, const Offer& offer,

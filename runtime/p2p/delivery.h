@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 
 #include "runtime/core/request.h"
 #include "runtime/datatype/datatype.h"
@@ -58,6 +59,7 @@ class Delivery {
   void Keep(PeerId from, const transport::Header& header, const Offer& offer,
             transport::Parcel* parcel, std::span<const std::byte> payload);
 
+  std::unordered_map<std::uint32_t, std::uint64_t> parcels_;  // how many have come, by PeerId
   MessagePool messages_;
   MatchSpaces spaces_;
   Lanes& lanes_;

@@ -207,6 +207,36 @@ TEST_F(DeliveryTest, AMessageThatWasNotMatchedIsGivenBack) {
   EXPECT_EQ(delivery.spaces().Of(kContext).unexpected(), 0u);
 }
 
+// The sender does not see whether a parcel was received or dropped, so it is answered in any case.
+TEST_F(DeliveryTest, AParcelIsGivenBackByItsNumber) {
+  struct Box final : transport::Parcel {
+    void Accept(std::span<std::byte>, transport::Completion*) override { ++accepted; }
+    void Drop() override { ++dropped; }
+    int accepted = 0, dropped = 0;
+  } first, second;
+  delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &first);
+  delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &second);
+  EXPECT_EQ(delivery.spaces().Awaiting().size(), 2u);
+  delivery.Withdraw(kPeer, PackToken(FrameKind::kWithdraw, kPeersToken, 2));
+  EXPECT_EQ(LastKind(), FrameKind::kWithdrawn);
+  EXPECT_EQ(TokenOf(Last().header), kPeersToken);
+  EXPECT_EQ(second.dropped, 1);
+  Request request;
+  std::string into(500, '.');
+  Receive(&request, &into);
+  EXPECT_EQ(first.accepted, 1);
+  delivery.Withdraw(kPeer, PackToken(FrameKind::kWithdraw, kPeersToken, 1));
+  EXPECT_EQ(LastKind(), FrameKind::kDone);
+  EXPECT_EQ(first.dropped, 0);
+}
+
+TEST_F(DeliveryTest, WhoeverWaitsForAMatchIsKnownWhenTheContextHasGone) {
+  const std::string text(250, 'x');
+  ASSERT_TRUE(ArriveOffer(text, true));
+  delivery.spaces().Drop(kContext);
+  EXPECT_EQ(delivery.spaces().Awaiting(), std::vector<PeerId>{kPeer});
+}
+
 TEST_F(DeliveryTest, AReceiveIsCancelledUntilItHasMatched) {
   Request request;
   std::string into(8, '.');
@@ -284,6 +314,47 @@ TEST_F(DeliveryTest, ASendIsCancelledIfItHasNotLeftElseAskedBack) {
   Send(&waiting, &text, Request::Mode::kStandard);
   EXPECT_TRUE(dispatch.Cancel(&waiting));
   EXPECT_TRUE(waiting.complete && waiting.cancelled);
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
+TEST_F(DeliveryTest, ASendThatWasAskedBackEndsWhenItsReceiverLeaves) {
+  std::string text(700, 'x');
+  Request before, after;
+  Send(&before, &text, Request::Mode::kStandard);
+  EXPECT_FALSE(dispatch.Cancel(&before));
+  lanes.To(kPeer).goodbye_received = true;
+  dispatch.PeerHasLeft(kPeer);
+  EXPECT_TRUE(before.complete && before.cancelled);
+  Send(&after, &text, Request::Mode::kStandard);
+  EXPECT_TRUE(dispatch.Cancel(&after));
+  EXPECT_TRUE(after.complete && after.cancelled);
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
+// What was lent is over when the receiver has given it back, whatever the transport still does.
+TEST_F(DeliveryTest, AParcelIsCancelledIfItsReceiverGivesItBack) {
+  road.lends = true;
+  std::string text(700, 'x');
+  Request dropped, taken, left;
+  for (Request* request : {&dropped, &taken, &left}) Send(request, &text, Request::Mode::kStandard);
+  ASSERT_EQ(road.lent.size(), 3u);
+  EXPECT_FALSE(dispatch.Cancel(&dropped));
+  EXPECT_EQ(OffsetOf(Last().header), 1u);
+  EXPECT_FALSE(dropped.complete);
+  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kWithdrawn, dropped.remote_request), true));
+  EXPECT_TRUE(dropped.complete && dropped.cancelled);
+  road.lent[0]->done(road.lent[0], Code::kOk);  // nobody waits for it any more
+
+  EXPECT_FALSE(dispatch.Cancel(&taken));
+  EXPECT_EQ(OffsetOf(Last().header), 2u);
+  road.lent[1]->done(road.lent[1], Code::kOk);
+  EXPECT_FALSE(taken.complete) << "the answer says what became of it";
+  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kDone, taken.remote_request), false));
+  EXPECT_TRUE(taken.complete && !taken.cancelled);
+
+  EXPECT_FALSE(dispatch.Cancel(&left));
+  dispatch.PeerHasLeft(kPeer);
+  EXPECT_TRUE(left.complete && left.cancelled);
   EXPECT_EQ(tokens.size(), 0u);
 }
 

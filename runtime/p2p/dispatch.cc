@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/log.h"
 #include "runtime/datatype/datatype.h"
@@ -15,7 +16,8 @@ using core::Request;
 void Dispatch::Start(Request* request) {
   request->complete = false;
   request->active = true;
-  request->cancelled = false;
+  request->cancelled = request->lent = request->asked_back = false;
+  request->loan = nullptr;
   request->moved = 0;
   request->remote_request = 0;
   request->next = nullptr;
@@ -89,19 +91,55 @@ Code Dispatch::SendLong(Lane& lane, Request* request) {
 
 // The transport borrows the buffer until the receiver has fetched it.
 Code Dispatch::SendParcel(Lane& lane, Request* request) {
-  request->completion.owner = request;
-  request->completion.done = [](transport::Completion* self, Code code) {
-    core::Finish(static_cast<Request::OwnedCompletion*>(self)->owner,
-                 code == Code::kOk ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
-  };
+  Loan* const loan = TakeLoan();
+  loan->owner = request;
+  loan->number = lane.parcels_lent + 1;
+  request->loan = loan;
+  request->lent = true;
   const std::span<const std::byte> payload(request->buffer.data(),
                                            static_cast<std::size_t>(request->buffer.bytes()));
-  const Code code = lane.endpoint->SendZeroCopy({HeaderOf(FrameKind::kParcel, *request), payload},
-                                                &request->completion);
-  if (code != Code::kOk) return code;
+  const Code code =
+      lane.endpoint->SendZeroCopy({HeaderOf(FrameKind::kParcel, *request), payload}, loan);
+  if (code != Code::kOk) {
+    Detach(request);
+    GiveLoan(loan);
+    return code;
+  }
+  ++lane.parcels_lent;
   trace::Count(trace::Counter::kZeroCopySent);
   trace::Count(trace::Counter::kZeroCopySentBytes, payload.size());
   return code;
+}
+
+Loan* Dispatch::TakeLoan() {
+  if (free_loans_ == nullptr) {
+    loans_.push_back(std::make_unique<Loan>());
+    loans_.back()->home = this;
+    loans_.back()->done = [](transport::Completion* self, Code code) {
+      auto* const loan = static_cast<Loan*>(self);
+      loan->home->Returned(loan, code);
+    };
+    return loans_.back().get();
+  }
+  return std::exchange(free_loans_, free_loans_->next);
+}
+
+void Dispatch::GiveLoan(Loan* loan) { loan->next = std::exchange(free_loans_, loan); }
+
+void Dispatch::Detach(Request* request) {
+  if (request->loan != nullptr) request->loan->owner = nullptr;
+  request->loan = nullptr;
+}
+
+// A message that was asked back may have been received, or dropped: the receiver's answer tells.
+void Dispatch::Returned(Loan* loan, Code code) {
+  Request* const request = std::exchange(loan->owner, nullptr);
+  GiveLoan(loan);
+  if (request == nullptr) return;
+  request->loan = nullptr;
+  if (request->asked_back && code == Code::kOk && request->remote_request != 0) return;
+  ForgetToken(request);
+  core::Finish(request, code == Code::kOk ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
 }
 
 // `remote_request` holds our own token until the receiver tells us its own. Both name this
@@ -137,10 +175,35 @@ bool Dispatch::Cancel(Request* request) {
     core::Finish(request, MPI_SUCCESS);
     return true;
   }
+  const bool is_lent = request->loan != nullptr;
+  if (is_lent && request->remote_request == 0) request->remote_request = tokens_.Add(request);
   // Once the receiver has granted the data, the token is the receiver's, and it is too late.
-  if (request->remote_request != 0 && tokens_.Find(request->remote_request) == request)
-    lanes_.SendAnswer(lane, PackToken(FrameKind::kWithdraw, request->remote_request));
+  if (request->remote_request == 0 || tokens_.Find(request->remote_request) != request)
+    return false;
+  if (std::exchange(request->asked_back, true)) return false;
+  if (lane.goodbye_received) {
+    EndAskedBack(request, true);
+    return true;
+  }
+  lanes_.SendAnswer(lane, PackToken(FrameKind::kWithdraw, request->remote_request,
+                                    is_lent ? request->loan->number : 0));
   return false;
+}
+
+void Dispatch::EndAskedBack(Request* request, bool withdrawn) {
+  ForgetToken(request);
+  Detach(request);
+  request->cancelled = withdrawn;
+  core::Finish(request, MPI_SUCCESS);
+}
+
+// A parcel that has come back although the peer did not say that it had dropped it was received.
+// Anything else that it had matched it would have said.
+void Dispatch::PeerHasLeft(PeerId peer) {
+  for (Request* request : tokens_.All())
+    if (request->type == Request::Type::kSend && request->asked_back &&
+        request->comm->peers[request->peer] == peer)
+      EndAskedBack(request, !request->lent || request->loan != nullptr);
 }
 
 bool Dispatch::Granted(const transport::Header& header, std::span<const std::byte> payload) {
@@ -161,9 +224,11 @@ bool Dispatch::Granted(const transport::Header& header, std::span<const std::byt
 bool Dispatch::Ended(const transport::Header& header, bool withdrawn) {
   Request* request = tokens_.Find(TokenOf(header));
   if (request == nullptr || request->type != Request::Type::kSend) return false;
-  ForgetToken(request);
-  request->cancelled = withdrawn;
-  core::Finish(request, MPI_SUCCESS);
+  if (!withdrawn && request->loan != nullptr) {
+    ForgetToken(request);  // it is being received, and ends as any other
+    return true;
+  }
+  EndAskedBack(request, withdrawn);
   return true;
 }
 

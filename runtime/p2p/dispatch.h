@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,20 @@
 #include "runtime/p2p/lanes.h"
 #include "runtime/p2p/scratch.h"
 #include "runtime/p2p/token.h"
+#include "transports/transport.h"
 
 namespace lamina::p2p {
+
+class Dispatch;
+
+// A buffer that a transport has borrowed. It stands apart from its request, because a send that was
+// cancelled may be over before the transport is.
+struct Loan : transport::Completion {
+  Dispatch* home = nullptr;
+  core::Request* owner = nullptr;  // null: nobody waits for it any more
+  std::uint64_t number = 0;        // among all parcels to this peer, from 1
+  Loan* next = nullptr;            // in the free list
+};
 
 class Dispatch final : public Lanes::Sender {
  public:
@@ -31,9 +44,14 @@ class Dispatch final : public Lanes::Sender {
 
   // Starts a send that PrepareSend() has filled in.
   [[gnu::noinline]] void Start(core::Request* request);
-  // True: the send had not left and completes as cancelled. False: it has left. If it waits for
-  // its match, the receiver is asked to give it back, and it completes either way.
+  // True: the send had not left, or its receiver has finalized, and completes as cancelled. False:
+  // it has left. If it waits for its match, the receiver is asked to give it back, and it completes
+  // either way.
   bool Cancel(core::Request* request);
+  // Ends the sends to a peer that were asked back, because it has finalized and answers no more.
+  void PeerHasLeft(PeerId peer);
+  // The request no longer waits for what it has lent to a transport.
+  void Detach(core::Request* request);
 
   // The receiver asks for the data of an offer. False: the frame makes no sense.
   bool Granted(const transport::Header& header, std::span<const std::byte> payload);
@@ -56,11 +74,17 @@ class Dispatch final : public Lanes::Sender {
   Code SendOffer(Lane& lane, core::Request* request);
   bool Push(core::Request* request);
   void ForgetToken(core::Request* request);
+  Loan* TakeLoan();
+  void GiveLoan(Loan* loan);
+  void Returned(Loan* loan, Code code);
+  void EndAskedBack(core::Request* request, bool withdrawn);
 
   Lanes& lanes_;
   TokenTable& tokens_;
   Scratch& scratch_;
   std::vector<core::Request*> pushing_;
+  std::vector<std::unique_ptr<Loan>> loans_;  // all there are
+  Loan* free_loans_ = nullptr;
 };
 
 }  // namespace lamina::p2p

@@ -150,7 +150,7 @@ void Engine::Sort(PeerId from, const transport::Header& header,
       return delivery_.Withdraw(from, header);
     case FrameKind::kGoodbye:
       lanes_.To(from).goodbye_received = true;
-      return;
+      return dispatch_.PeerHasLeft(from);
     case FrameKind::kNudge:
       return;
     case FrameKind::kEager:   // does not come here
@@ -187,7 +187,10 @@ void Engine::Lost(PeerId peer, Status why) {
       request->remote_request = 0;
       failed.push_back(request);
     }
-  for (Request* request : failed) core::Finish(request, MPI_ERR_PROC_ABORTED);
+  for (Request* request : failed) {
+    dispatch_.Detach(request);
+    core::Finish(request, MPI_ERR_PROC_ABORTED);
+  }
 }
 
 void Engine::Drain() {
@@ -196,6 +199,8 @@ void Engine::Drain() {
 
 void Engine::Farewell() {
   lanes_.SayGoodbye();
+  // Whoever waits for a match that will never come may want the message back.
+  for (const PeerId peer : delivery_.spaces().Awaiting()) lanes_.SayGoodbyeTo(peer);
   DrainUntil([this] {
     lanes_.SayGoodbye();  // to those whose goodbye made the lane
     return lanes_.Parted();

@@ -23,9 +23,11 @@ struct FakeRoad {
   std::vector<Sent> sent;
   int room = 1000;  // frames it still takes
   std::uint64_t get_bytes_max = 0;
-  std::vector<std::uint64_t> got;  // offsets that Get was asked for
-  std::uint32_t events = 0;        // what the next Progress finds
-  bool reaches = true;             // Connect succeeds
+  bool lends = false;                        // takes zero copy
+  std::vector<transport::Completion*> lent;  // not over yet
+  std::vector<std::uint64_t> got;            // offsets that Get was asked for
+  std::uint32_t events = 0;                  // what the next Progress finds
+  bool reaches = true;                       // Connect succeeds
   bool drained = true;
   int woken = 0;
 };
@@ -36,7 +38,7 @@ class FakeEndpoint final : public transport::Endpoint {
   transport::EndpointCaps caps() const override {
     return {.short_bytes_max = 256,
             .eager_bytes_max = 64,
-            .zero_copy_bytes_max = 0,
+            .zero_copy_bytes_max = road_->lends ? UINT64_MAX : 0,
             .get_bytes_max = road_->get_bytes_max};
   }
   Code SendShort(const transport::Frame& frame) override {
@@ -45,8 +47,10 @@ class FakeEndpoint final : public transport::Endpoint {
     road_->sent.push_back({peer_, frame.header, {frame.payload.begin(), frame.payload.end()}});
     return Code::kOk;
   }
-  Code SendZeroCopy(const transport::Frame&, transport::Completion*) override {
-    return Code::kAgain;
+  Code SendZeroCopy(const transport::Frame&, transport::Completion* done) override {
+    if (!road_->lends) return Code::kAgain;
+    road_->lent.push_back(done);
+    return Code::kOk;
   }
   Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
            transport::Completion* done) override {

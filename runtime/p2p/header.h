@@ -15,11 +15,13 @@ enum class FrameKind : std::uint8_t {
   kReadyToSend = 3,  // the sender offers a long message: an Offer in the payload
   kClearToSend = 4,  // the receiver asks for it to be pushed: a Grant in the payload
   kData = 5,         // a piece of a message that is pushed
-  kDone = 6,         // the receiver has fetched everything, or has matched a kEagerSync
+  kDone = 6,         // the receiver has fetched everything, has matched a kEagerSync, or keeps what
+                     // it was asked to give back
   kGoodbye = 7,      // the sender will send nothing more
   kNudge = 8,        // carries nothing; it ends a sleep
   kParcel = 9,       // the message itself, by SendZeroCopy: it stays with its sender until accepted
-  kWithdraw = 10,    // the sender wants an unmatched kEagerSync or kReadyToSend back
+  kWithdraw = 10,    // the sender wants an unmatched message back: the number of a kParcel among
+                     // all to this peer, from 1, or 0 and the token of any other
   kWithdrawn = 11,   // it was unmatched, and is given back
 };
 

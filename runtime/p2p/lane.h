@@ -26,7 +26,8 @@ struct Lane {
   bool farewell = false;  // this peer's transport is a network and wants goodbyes
   bool goodbye_sent = false;
   bool goodbye_received = false;
-  bool listed = false;  // stands in the list of lanes with something waiting
+  std::uint64_t parcels_lent = 0;  // to the peer, which counts them too
+  bool listed = false;             // stands in the list of lanes with something waiting
   std::unique_ptr<transport::Endpoint> owned;
   std::string lost_why;
   // Messages and offers that found no room, in order, linked through Request::next.

@@ -180,6 +180,12 @@ void Lanes::SayGoodbye() {
       SendAnswer(*lane, PackToken(FrameKind::kGoodbye, 0));
 }
 
+void Lanes::SayGoodbyeTo(PeerId peer) {
+  Lane& lane = To(peer);
+  if (!lane.lost && !std::exchange(lane.goodbye_sent, true))
+    SendAnswer(lane, PackToken(FrameKind::kGoodbye, 0));
+}
+
 bool Lanes::Parted() const {
   return std::all_of(storage_.begin(), storage_.end(), [](const auto& lane) {
     return !lane->farewell || lane->lost || (lane->goodbye_received && lane->answers.empty());

@@ -77,6 +77,8 @@ class Lanes {
 
   // Says goodbye to every network peer that has not been told yet.
   void SayGoodbye();
+  // Says it to one peer, whatever its transport, unless it has been told.
+  void SayGoodbyeTo(PeerId peer);
   // True if every network peer has been told goodbye, and has told us.
   bool Parted() const;
   // Destroys all lanes and their endpoints.

@@ -46,7 +46,8 @@ struct Message : core::Object {
     Message* previous = nullptr;
   };
   std::array<Link, 4> links;  // by KeyIndex
-  std::uint64_t token = 0;    // kEagerSync and kReadyToSend: the sender's token
+  // The sender's token of a kEagerSync or kReadyToSend; of a kParcel, its number from this peer.
+  std::uint64_t token = 0;
   union {
     std::uint64_t address = 0;  // kReadyToSend: where the data lies in the sender's memory
     transport::Parcel* parcel;  // kParcel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/match_spaces.h"
 
+#include <algorithm>
+
 namespace lamina::p2p {
 
 MatchSpaces::~MatchSpaces() {
@@ -32,6 +34,9 @@ void MatchSpaces::DropMessages(MatchSpace* space) {
   for (Message* message : space->Unexpected()) {
     space->RemoveUnexpected(message);
     if (message->frame == FrameKind::kParcel) message->parcel->Drop();
+    const bool is_new =
+        std::find(forgotten_.begin(), forgotten_.end(), message->from) == forgotten_.end();
+    if (message->frame != FrameKind::kEager && is_new) forgotten_.push_back(message->from);
     messages_.Give(message);
   }
 }
@@ -45,16 +50,24 @@ std::vector<core::Request*> MatchSpaces::Posted() const {
   return all;
 }
 
-Message* MatchSpaces::TakeAwaited(PeerId from, std::uint64_t token) {
+Message* MatchSpaces::TakeAwaited(PeerId from, std::uint64_t token, FrameKind frame) {
+  const bool is_parcel = frame == FrameKind::kParcel;
   for (const auto& [context, space] : spaces_)
     for (Message* message : space->Unexpected()) {
-      const bool awaited =
-          message->frame == FrameKind::kEagerSync || message->frame == FrameKind::kReadyToSend;
-      if (message->from != from || !awaited || message->token != token) continue;
+      if (message->from != from || message->frame == FrameKind::kEager) continue;
+      if ((message->frame == FrameKind::kParcel) != is_parcel || message->token != token) continue;
       space->RemoveUnexpected(message);
       return message;
     }
   return nullptr;
+}
+
+std::vector<PeerId> MatchSpaces::Awaiting() const {
+  std::vector<PeerId> peers = forgotten_;
+  for (const auto& [context, space] : spaces_)
+    for (const Message* message : space->Unexpected())
+      if (message->frame != FrameKind::kEager) peers.push_back(message->from);
+  return peers;
 }
 
 }  // namespace lamina::p2p

@@ -33,15 +33,19 @@ class MatchSpaces {
 
   // The posted receives of all contexts, in no particular order.
   std::vector<core::Request*> Posted() const;
-  // Takes out the unexpected message for which the sender `from` waits under `token`. Null: it has
-  // been matched, or never came.
-  Message* TakeAwaited(PeerId from, std::uint64_t token);
+  // Takes out the unexpected message for which the sender `from` waits under `token`, or the
+  // parcel of that number if `frame` is kParcel. Null: it has been matched, or never came.
+  Message* TakeAwaited(PeerId from, std::uint64_t token, FrameKind frame);
+  // Those who wait for a message to be matched, or waited for one that was forgotten with its
+  // context.
+  std::vector<PeerId> Awaiting() const;
 
  private:
   MatchSpace& Make(ContextId context);
   void DropMessages(MatchSpace* space);
 
   MessagePool& messages_;
+  std::vector<PeerId> forgotten_;  // who waited for messages that were forgotten
   // The space that was used last is likely to be used next.
   ContextId last_context_{};
   MatchSpace* last_space_ = nullptr;
