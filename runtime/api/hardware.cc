@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/api/arguments.h"
@@ -42,8 +44,9 @@ struct Row {
   bool IsAt(int level) const { return level == 0 || Index(level) >= 0; }
   int Index(int level) const { return level == 0 ? 0 : place[static_cast<std::size_t>(level) - 1]; }
   bool Shares(int level, const Row& other) const {
-    return other.IsAt(level) && node == other.node && Index(level) == other.Index(level);
+    return other.IsAt(level) && Instance(level) == other.Instance(level);
   }
+  std::pair<int, int> Instance(int level) const { return {node, Index(level)}; }
 };
 constexpr int kRowInts = sizeof(Row) / sizeof(int);
 
@@ -55,13 +58,29 @@ Row OwnRow(bool with_hardware) {
   return row;
 }
 
-// Returns the first rank with the same instance, or MPI_UNDEFINED if this process is restricted to
-// none.
+// Returns the number of this process's instance among those of all rows in order, which is alike in
+// both groups of an intercommunicator, or MPI_UNDEFINED if this process is restricted to none.
 int ColorAt(const std::vector<Row>& rows, const Row& own, int level) {
   if (!own.IsAt(level)) return MPI_UNDEFINED;
-  const auto first = std::find_if(rows.begin(), rows.end(),
-                                  [&](const Row& row) { return own.Shares(level, row); });
-  return static_cast<int>(first - rows.begin());
+  std::set<std::pair<int, int>> before;
+  for (const Row& row : rows)
+    if (row.IsAt(level) && row.Instance(level) < own.Instance(level))
+      before.insert(row.Instance(level));
+  return static_cast<int>(before.size());
+}
+
+// Fills in the rows of all processes, those of the other group of an intercommunicator last.
+int GatherRows(const Comm& comm, const Row& own, std::vector<Row>* rows) {
+  const Comm& group = comm.is_inter() ? *comm.local : comm;
+  const auto here = static_cast<std::size_t>(group.size);
+  const auto there = comm.is_inter() ? static_cast<std::size_t>(comm.destinations) : 0;
+  rows->resize(here + there);
+  int error =
+      PMPI_Allgather(&own, kRowInts, MPI_INT, rows->data(), kRowInts, MPI_INT, group.handle);
+  if (error == MPI_SUCCESS && comm.is_inter())
+    error = PMPI_Allgather(&own, kRowInts, MPI_INT, rows->data() + here, kRowInts, MPI_INT,
+                           comm.handle);
+  return error;
 }
 
 // Returns the widest level at which this communicator falls apart, or kNone if it cannot be split
@@ -113,15 +132,13 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   const Info* hints;
   if (!lamina::api::FindHints(info, &hints)) return BadInfo(entry, info, parent);
   REQUIRE_POINTER(parent, newcomm);
-  REQUIRE(!parent->is_inter(), parent, MPI_ERR_COMM, "the communicator is an intercommunicator");
   REQUIRE(IsKnown(split_type), parent, MPI_ERR_ARG,
           "split_type is %d, which is none of the MPI_COMM_TYPE_ constants", split_type);
 
   const Row own =
       OwnRow(split_type != MPI_COMM_TYPE_SHARED && split_type != static_cast<int>(MPI_UNDEFINED));
-  std::vector<Row> rows(static_cast<std::size_t>(parent->size));
-  int error =
-      PMPI_Allgather(&own, kRowInts, MPI_INT, rows.data(), kRowInts, MPI_INT, parent->handle);
+  std::vector<Row> rows;
+  int error = GatherRows(*parent, own, &rows);
   if (error != MPI_SUCCESS) return error;
 
   const std::string* resource = hints != nullptr ? hints->Find(kResourceKey) : nullptr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Goal: MPI_Comm_split_type splits by node, by hardware and by process set as its arguments say,
  * and MPI_Get_hw_resource_info tells what the process is bound to (MPI-5.0, sections 7.4.2
- * and 9.1.2).
+ * and 9.1.2). An intercommunicator falls into intercommunicators as with MPI_Comm_split.
  */
 #include "test/mpi/check.h"
 
@@ -94,6 +94,43 @@ static void Unguided(void) {
 }
 #endif
 
+#ifdef MPI_ABI_VERSION
+/* Both groups of each part are those of the two halves that are on one node, or in one set. */
+static void Across(int rank, int size) {
+  const int types[] = {MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED,
+                       MPI_UNDEFINED};
+  MPI_Comm half, inter, part;
+  MPI_Info info;
+  int i;
+  if (size < 2) return;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &inter);
+  for (i = 0; i < 4; ++i) {
+    int is_inter = 0, local = 0, remote = 0, all = 0, here;
+    EXPECT(MPI_Comm_split_type(inter, types[i], rank, info, &part) == MPI_SUCCESS);
+    EXPECT((part == MPI_COMM_NULL) == (types[i] == MPI_UNDEFINED));
+    if (part == MPI_COMM_NULL) continue;
+    MPI_Comm_test_inter(part, &is_inter);
+    MPI_Comm_size(part, &local);
+    MPI_Comm_remote_size(part, &remote);
+    MPI_Comm_size(half, &here);
+    EXPECT(is_inter && local == here && remote == size - here); /* the test runs on one node */
+    MPI_Allreduce(&local, &all, 1, MPI_INT, MPI_SUM, part);
+    EXPECT(all == remote * remote);
+    MPI_Comm_free(&part);
+  }
+  /* What is one node cannot fall apart by hardware unless ranks are bound. */
+  EXPECT(MPI_Comm_split_type(inter, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &part) ==
+         MPI_SUCCESS);
+  if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+  MPI_Info_free(&info);
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+#endif
+
 int main(int argc, char** argv) {
   MPI_Comm node, part, other;
   int size, rank, result;
@@ -124,6 +161,7 @@ int main(int argc, char** argv) {
   EveryType();
   Sets(size);
   Unguided();
+  Across(rank, size);
 #else
   (void)other, (void)result;
 #endif
