@@ -139,6 +139,7 @@ core::Process* TheProcess() {
 }
 
 void Clear(core::Process* process) {
+  core::known_process = nullptr;
   process->settings = {};
   process->environment = Environment(std::vector<std::string>());
   process->identity = {};
@@ -237,6 +238,7 @@ Status BringUp(core::Process* process) {
 
   process->engine = engine.release();
   core::process = process;
+  core::known_process = process;
   core::on_last_release = TakeDown;
   std::vector<PeerId> peers(identity.job_ranks);
   for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) peers[rank] = PeerId{rank};
@@ -284,6 +286,7 @@ Status WakeUp() {
       if (Status status = p2p::PublishCard(resting->engine); !status.ok()) return status;
   }
   core::process = resting;
+  core::process->thread_level = MPI_THREAD_SINGLE;
   resting = nullptr;
   return {};
 }
@@ -326,7 +329,6 @@ Status RemoveUser() {
     p2p::Farewell(core::process->engine);
     left = Leave(core::process);
   }
-  core::process->thread_level = MPI_THREAD_SINGLE;
   resting = core::process;
   core::process = nullptr;
   SetPhase(Phase::kFinalized);

@@ -36,6 +36,19 @@ void SetIfThere(Info* info, const char* key, std::string value) {
   info->Set(key, std::move(value));
 }
 
+// Before initialisation only the launcher's variables tell about the job. Nobody has asked for a
+// thread level yet, so it is the one that MPI_Init gives.
+void SetFromEnvironment(Info* info) {
+  const Environment environment = Environment::OfThisProcess();
+  SetIfThere(info, "host", environment.Get("PMIX_HOSTNAME").value_or(""));
+  const bool alone = !environment.Get("PMIX_NAMESPACE") && !environment.Get("PMI_FD");
+  std::string ranks = alone ? "1" : "";
+  for (const char* name : {"LAMINA_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"})
+    if (ranks.empty()) ranks = environment.Get(name).value_or("");
+  SetIfThere(info, "maxprocs", ranks);
+  SetIfThere(info, "thread_level", ThreadLevelName(MPI_THREAD_SINGLE));
+}
+
 // Makes the entries that section 11.2.1 lists for MPI_INFO_ENV, as far as they are known here.
 Info* MakeInfoEnv() {
   Info* info = new Info;
@@ -46,10 +59,12 @@ Info* MakeInfoEnv() {
   if (uname(&machine) == 0) SetIfThere(info, "arch", machine.machine);
   char directory[4096];
   if (getcwd(directory, sizeof directory) != nullptr) SetIfThere(info, "wdir", directory);
-  if (process != nullptr) {
-    SetIfThere(info, "host", process->identity.node);
-    SetIfThere(info, "maxprocs", std::to_string(process->identity.job_ranks));
-    SetIfThere(info, "thread_level", ThreadLevelName(process->thread_level));
+  if (known_process != nullptr) {
+    SetIfThere(info, "host", known_process->identity.node);
+    SetIfThere(info, "maxprocs", std::to_string(known_process->identity.job_ranks));
+    SetIfThere(info, "thread_level", ThreadLevelName(known_process->thread_level));
+  } else {
+    SetFromEnvironment(info);
   }
   SetIfThere(info, "mpi_memory_alloc_kinds", GrantedMemoryKinds());
   return info;
@@ -141,8 +156,8 @@ bool Info::Delete(const std::string& key) {
 
 Info* FindInfo(MPI_Info handle) {
   if (handle != MPI_INFO_ENV) return FromHandle<Info>(handle);
-  // Less is known before MPI_Init.
-  if (world == nullptr) {
+  // Less is known before initialisation.
+  if (known_process == nullptr) {
     static Info* const early = MakeInfoEnv();
     return early;
   }

@@ -36,6 +36,7 @@ void LibraryLock::WakeOne() {
 }
 
 constinit Process* process = nullptr;
+constinit const Process* known_process = nullptr;
 constinit std::atomic<Process*> shared_process{nullptr};
 constinit Life life = Life::kBefore;
 

@@ -97,6 +97,8 @@ struct Process {
 
 // This is null before initialisation and after finalisation.
 extern Process* process;
+// This stays after finalisation; it is null before initialisation.
+extern const Process* known_process;
 
 // MPI_Initialized and MPI_Finalized answer from this; runtime/assembly/lifecycle.h changes it.
 enum class Life : int { kBefore, kInitialized, kFinalized };

@@ -159,8 +159,26 @@ static void MemoryKinds(void) {
 }
 #endif
 
+#ifdef MPI_ABI_VERSION
+/* Before MPI_Init and after MPI_Finalize the program is described as well (MPI-5.0, 11.2.1). */
+static MPI_Info Described(int argc, char** argv) {
+  MPI_Info info;
+  MPI_Info_create_env(argc, argv, &info);
+  return info;
+}
+static int SameIn(MPI_Info one, MPI_Info other, const char* key) {
+  char value[200] = "";
+  int length = sizeof value, flag = 0;
+  MPI_Info_get_string(one, key, &length, value, &flag);
+  return flag && Has(other, key, value);
+}
+#endif
+
 int main(int argc, char** argv) {
   int provided;
+#ifdef MPI_ABI_VERSION
+  MPI_Info before = Described(argc, argv), between, after;
+#endif
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -169,6 +187,20 @@ int main(int argc, char** argv) {
   Environment(argc, argv);
   Hints();
   MemoryKinds();
-#endif
+  between = Described(argc, argv);
+  EXPECT(SameIn(before, between, "host"));
+  EXPECT(!Has(before, "maxprocs", NULL) || SameIn(before, between, "maxprocs"));
+  EXPECT(Has(before, "thread_level", "MPI_THREAD_SINGLE"));
+  MPI_Finalize();
+  after = Described(argc, argv);
+  if (!SameIn(between, after, "host") || !SameIn(between, after, "maxprocs") ||
+      !SameIn(between, after, "thread_level"))
+    return 2;
+  MPI_Info_free(&before);
+  MPI_Info_free(&between);
+  MPI_Info_free(&after);
+  return failures == 0 ? 0 : 1;
+#else
   return Passed();
+#endif
 }
