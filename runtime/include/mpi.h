@@ -1815,10 +1815,24 @@ double PMPI_Wtime(void);
 /* The C binding for Fortran (MPI-5.0, sections 19.3.4 and 19.3.5). INTEGER is an int here. */
 typedef int MPI_Fint;
 typedef MPI_Status MPI_F08_status;
+/* These are the addresses that Fortran passes; they are null in a program without Fortran. */
+#if defined(__GNUC__)
+#define LAMINA_OF_FORTRAN __attribute__((weak, visibility("default")))
+extern MPI_Fint mpi_fortran_status_ignore_[MPI_F_STATUS_SIZE] LAMINA_OF_FORTRAN;
+extern MPI_Fint mpi_fortran_statuses_ignore_[MPI_F_STATUS_SIZE] LAMINA_OF_FORTRAN;
+extern MPI_F08_status mpi_f08_status_ignore_ LAMINA_OF_FORTRAN;
+extern MPI_F08_status mpi_f08_statuses_ignore_ LAMINA_OF_FORTRAN;
+#undef LAMINA_OF_FORTRAN
+#define MPI_F_STATUS_IGNORE (&mpi_fortran_status_ignore_[0])
+#define MPI_F_STATUSES_IGNORE (&mpi_fortran_statuses_ignore_[0])
+#define MPI_F08_STATUS_IGNORE (&mpi_f08_status_ignore_)
+#define MPI_F08_STATUSES_IGNORE (&mpi_f08_statuses_ignore_)
+#else
 #define MPI_F_STATUS_IGNORE LAMINA_NULL(MPI_Fint*)
 #define MPI_F_STATUSES_IGNORE LAMINA_NULL(MPI_Fint*)
 #define MPI_F08_STATUS_IGNORE LAMINA_NULL(MPI_F08_status*)
 #define MPI_F08_STATUSES_IGNORE LAMINA_NULL(MPI_F08_status*)
+#endif
 
 LAMINA_FORWARD MPI_Fint MPI_Comm_c2f(MPI_Comm comm) { return MPI_Comm_toint(comm); }
 LAMINA_FORWARD MPI_Comm MPI_Comm_f2c(MPI_Fint comm) { return MPI_Comm_fromint(comm); }

@@ -42,6 +42,15 @@ int status_in_c_(MPI_Fint* f_status) {
   return status.MPI_TAG == 11 && status.MPI_SOURCE == 0 && count == 2;
 }
 
+/* Is each argument the address that C has a name for (section 19.3.5)? */
+int ignored_in_c_(MPI_Fint* status, MPI_Fint* statuses, MPI_Fint* other) {
+  return status == MPI_F_STATUS_IGNORE && statuses == MPI_F_STATUSES_IGNORE &&
+         other != MPI_F_STATUS_IGNORE && other != MPI_F_STATUSES_IGNORE;
+}
+int ignored_f08_in_c_(MPI_F08_status* status, MPI_F08_status* statuses) {
+  return status == MPI_F08_STATUS_IGNORE && statuses == MPI_F08_STATUSES_IGNORE;
+}
+
 /* Fortran's attribute, an integer, is found here behind the pointer (section 19.3.7). */
 int attribute_in_c_(MPI_Fint* comm, MPI_Fint* keyval) {
   MPI_Aint* value = NULL;

@@ -15,6 +15,7 @@ program interop
   external :: add, handler
   ! These functions of interop.c are declared so because C knows no LOGICAL.
   integer, external :: handles_in_c, status_in_c, attribute_in_c, reduce_in_c, error_in_c, sizes_in_c
+  integer, external :: ignored_in_c, ignored_f08
   integer :: ierror, comm, newtype, op, info, request, status(MPI_STATUS_SIZE), received, keyval
   integer :: type_size, errhandler, got(2)
   integer(kind=MPI_ADDRESS_KIND) :: value, address
@@ -56,10 +57,19 @@ program interop
   call expect(received == 6 .and. status(MPI_TAG) == 3, 'request of C in Fortran')
   call MPI_Sendrecv([1, 2], 2, MPI_INTEGER, 0, 11, got, 2, MPI_INTEGER, 0, 11, comm, status, ierror)
   call expect(status_in_c(status) == 1, 'status of Fortran in C')
+  call expect(ignored_in_c(MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE, status) == 1, 'ignored status in C')
+  call expect(ignored_f08() == 1, 'ignored status of mpi_f08 in C')
   call MPI_Comm_free(comm, ierror)
   call MPI_Finalize(ierror)
   call passed()
 end program
+
+integer function ignored_f08()
+  use mpi_f08, only: MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE
+  implicit none
+  integer, external :: ignored_f08_in_c
+  ignored_f08 = ignored_f08_in_c(MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE)
+end function
 
 subroutine add(invec, inoutvec, length, datatype)
   implicit none
