@@ -90,12 +90,12 @@ int PMPI_Abi_get_fortran_booleans(int logical_size, void* logical_true, void* lo
                                   int* is_set) {
   Entry entry(Call::MPI_Abi_get_fortran_booleans);
   REQUIRE_POINTER(nullptr, is_set);
+  REQUIRE_POINTER(nullptr, logical_true);
+  REQUIRE_POINTER(nullptr, logical_false);
   *is_set = booleans.bytes != 0;
   if (booleans.bytes == 0) return MPI_SUCCESS;
   REQUIRE(logical_size == booleans.bytes, nullptr, MPI_ERR_ARG,
           "logical_size is %d, but Fortran's LOGICAL has %d bytes", logical_size, booleans.bytes);
-  REQUIRE_POINTER(nullptr, logical_true);
-  REQUIRE_POINTER(nullptr, logical_false);
   std::memcpy(logical_true, booleans.yes, static_cast<std::size_t>(logical_size));
   std::memcpy(logical_false, booleans.no, static_cast<std::size_t>(logical_size));
   return MPI_SUCCESS;

@@ -67,9 +67,12 @@ const Contents& ContentsOf(const Datatype& type) {
 }
 
 template <class Count>
-int CheckRoom(const Entry& entry, const char* name, Count room, std::size_t needed) {
+int CheckRoom(const Entry& entry, const char* name, Count room, const void* place,
+              std::size_t needed) {
   REQUIRE(room >= 0 && static_cast<std::size_t>(room) >= needed, nullptr, MPI_ERR_ARG,
           "%s is %lld, but the datatype has %zu", name, static_cast<long long>(room), needed);
+  REQUIRE(needed == 0 || place != nullptr, nullptr, MPI_ERR_ARG, "array_of_%s is a null pointer",
+          name + sizeof "max_" - 1);
   return MPI_SUCCESS;
 }
 
@@ -237,11 +240,14 @@ int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addr
   REQUIRE(contents.combiner != MPI_COMBINER_NAMED, nullptr, MPI_ERR_TYPE,
           "the datatype is %s, which is predefined and has no contents", type->predefined_name);
   if (const int error = RequireSmall(entry, contents); error != MPI_SUCCESS) return error;
-  int error = CheckRoom(entry, "max_integers", max_integers, contents.integers.size());
+  int error =
+      CheckRoom(entry, "max_integers", max_integers, array_of_integers, contents.integers.size());
   if (error == MPI_SUCCESS)
-    error = CheckRoom(entry, "max_addresses", max_addresses, contents.addresses.size());
+    error = CheckRoom(entry, "max_addresses", max_addresses, array_of_addresses,
+                      contents.addresses.size());
   if (error == MPI_SUCCESS)
-    error = CheckRoom(entry, "max_datatypes", max_datatypes, contents.types.size());
+    error =
+        CheckRoom(entry, "max_datatypes", max_datatypes, array_of_datatypes, contents.types.size());
   if (error != MPI_SUCCESS) return error;
   std::copy(contents.integers.begin(), contents.integers.end(), array_of_integers);
   std::copy(contents.addresses.begin(), contents.addresses.end(), array_of_addresses);
@@ -261,13 +267,17 @@ int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_
   const Contents& contents = ContentsOf(*type);
   REQUIRE(contents.combiner != MPI_COMBINER_NAMED, nullptr, MPI_ERR_TYPE,
           "the datatype is %s, which is predefined and has no contents", type->predefined_name);
-  int error = CheckRoom(entry, "max_integers", max_integers, contents.integers.size());
+  int error =
+      CheckRoom(entry, "max_integers", max_integers, array_of_integers, contents.integers.size());
   if (error == MPI_SUCCESS)
-    error = CheckRoom(entry, "max_addresses", max_addresses, contents.addresses.size());
+    error = CheckRoom(entry, "max_addresses", max_addresses, array_of_addresses,
+                      contents.addresses.size());
   if (error == MPI_SUCCESS)
-    error = CheckRoom(entry, "max_large_counts", max_large_counts, contents.large_counts.size());
+    error = CheckRoom(entry, "max_large_counts", max_large_counts, array_of_large_counts,
+                      contents.large_counts.size());
   if (error == MPI_SUCCESS)
-    error = CheckRoom(entry, "max_datatypes", max_datatypes, contents.types.size());
+    error =
+        CheckRoom(entry, "max_datatypes", max_datatypes, array_of_datatypes, contents.types.size());
   if (error != MPI_SUCCESS) return error;
   std::copy(contents.integers.begin(), contents.integers.end(), array_of_integers);
   std::copy(contents.addresses.begin(), contents.addresses.end(), array_of_addresses);

@@ -55,6 +55,7 @@ bool Choose(std::vector<bool>* chosen, std::int64_t rank) {
 int Expand(const Entry& entry, const Group& group, int n, int (*ranges)[3],
            std::vector<Rank>* ranks) {
   REQUIRE(n >= 0, nullptr, MPI_ERR_ARG, "n is %d, must not be negative", n);
+  REQUIRE(n == 0 || ranges != nullptr, nullptr, MPI_ERR_ARG, "ranges is a null pointer");
   std::vector<bool> chosen(group.peers.size());
   for (int i = 0; i < n; ++i) {
     const auto [first, last, stride] = std::tuple(ranges[i][0], ranges[i][1], ranges[i][2]);
@@ -76,6 +77,7 @@ int Expand(const Entry& entry, const Group& group, int n, const int* list,
            std::vector<Rank>* ranks) {
   REQUIRE(n >= 0 && n <= group.size(), nullptr, MPI_ERR_ARG, "n is %d, must be 0..%d", n,
           group.size());
+  REQUIRE(n == 0 || list != nullptr, nullptr, MPI_ERR_ARG, "ranks is a null pointer");
   std::vector<bool> chosen(group.peers.size());
   for (int i = 0; i < n; ++i)
     REQUIRE(Choose(&chosen, list[i]), nullptr, MPI_ERR_RANK,
@@ -170,6 +172,8 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
   const Group* to = FindGroup(group2);
   if (to == nullptr) return BadGroup(entry, group2);
   REQUIRE(n >= 0, nullptr, MPI_ERR_ARG, "n is %d, must not be negative", n);
+  REQUIRE(n == 0 || ranks1 != nullptr, nullptr, MPI_ERR_ARG, "ranks1 is a null pointer");
+  REQUIRE(n == 0 || ranks2 != nullptr, nullptr, MPI_ERR_ARG, "ranks2 is a null pointer");
   const Ranks index(*to);
   for (int i = 0; i < n; ++i) {
     const int rank = ranks1[i];

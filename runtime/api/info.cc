@@ -103,6 +103,7 @@ int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int
   if (const int error = CheckKey(entry, key); error != MPI_SUCCESS) return error;
   REQUIRE(valuelen >= 0, nullptr, MPI_ERR_ARG, "valuelen is %d, must not be negative", valuelen);
   REQUIRE_POINTER(nullptr, flag);
+  REQUIRE_POINTER(nullptr, value);
   const std::string* text = found->Find(key);
   *flag = text != nullptr;
   int length;
@@ -116,6 +117,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char* key, int* valuelen, int* f
   const Info* found = FindInfo(info);
   if (found == nullptr) return BadInfo(entry, info);
   if (const int error = CheckKey(entry, key); error != MPI_SUCCESS) return error;
+  REQUIRE_POINTER(nullptr, valuelen);
   REQUIRE_POINTER(nullptr, flag);
   const std::string* text = found->Find(key);
   *flag = text != nullptr;
@@ -132,6 +134,7 @@ int PMPI_Info_get_string(MPI_Info info, const char* key, int* buflen, char* valu
   if (const int error = CheckKey(entry, key); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(nullptr, buflen);
   REQUIRE(*buflen >= 0, nullptr, MPI_ERR_ARG, "*buflen is %d, must not be negative", *buflen);
+  REQUIRE(*buflen == 0 || value != nullptr, nullptr, MPI_ERR_ARG, "value is a null pointer");
   REQUIRE_POINTER(nullptr, flag);
   const std::string* text = found->Find(key);
   *flag = text != nullptr;

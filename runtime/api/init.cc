@@ -56,13 +56,17 @@ int PMPI_Finalize(void) {
 }
 PROFILED(MPI_Finalize);
 
+constexpr char kNullFlag[] = "flag is a null pointer";
+
 int PMPI_Initialized(int* flag) {
+  if (flag == nullptr) return core::Raise(nullptr, MPI_ERR_ARG, "MPI_Initialized", kNullFlag);
   *flag = core::life != core::Life::kBefore ? 1 : 0;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Initialized);
 
 int PMPI_Finalized(int* flag) {
+  if (flag == nullptr) return core::Raise(nullptr, MPI_ERR_ARG, "MPI_Finalized", kNullFlag);
   *flag = core::life == core::Life::kFinalized ? 1 : 0;
   return MPI_SUCCESS;
 }

@@ -9,6 +9,8 @@ namespace {
 
 int MatchedReceive(const Entry& entry, void* buffer, MPI_Count count, MPI_Datatype datatype,
                    MPI_Message* handle, MPI_Request* request_handle) {
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "message is a null pointer");
+  REQUIRE(request_handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
   p2p::Message* message = p2p::FindMessage(*handle);
   const datatype::Datatype* type = datatype::FindDatatype(datatype);
   if (message == nullptr && *handle != MPI_MESSAGE_NO_PROC)

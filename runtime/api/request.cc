@@ -26,6 +26,8 @@ bool IsGood(MPI_Request handle) {
 int CheckRequests(const char* call, int count, const MPI_Request requests[]) {
   if (count < 0)
     return core::Raise(nullptr, MPI_ERR_ARG, call, "count is %d, must not be negative", count);
+  if (count > 0 && requests == nullptr)
+    return core::Raise(nullptr, MPI_ERR_ARG, call, "array_of_requests is a null pointer");
   for (int i = 0; i < count; ++i)
     if (!IsGood(requests[i]))
       return core::Raise(nullptr, MPI_ERR_REQUEST, call,
@@ -294,6 +296,7 @@ using lamina::Call;
 int PMPI_Wait(MPI_Request* handle, MPI_Status* status) {
   api::Entry entry(Call::MPI_Wait);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
   Request* request = api::FindRequest(*handle);
   if (!api::IsActive(request)) {
     if (!api::IsGood(*handle)) return api::CheckRequests(entry.name(), 1, handle);
@@ -308,6 +311,8 @@ PROFILED(MPI_Wait);
 int PMPI_Test(MPI_Request* handle, int* flag, MPI_Status* status) {
   api::Entry entry(Call::MPI_Test);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
+  REQUIRE_POINTER(nullptr, flag);
   Request* request = api::FindRequest(*handle);
   if (!api::IsActive(request)) {
     if (!api::IsGood(*handle)) return api::CheckRequests(entry.name(), 1, handle);
@@ -325,6 +330,8 @@ PROFILED(MPI_Test);
 int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Waitall);
   REQUIRE_INITIALIZED(entry);
+  if (requests == nullptr && count > 0) [[unlikely]]
+    return api::CheckRequests(entry.name(), count, requests);
   // This looks at each once, for what is pending and for whether there is one that is none.
   int pending = count;
   bool good = count >= 0;
@@ -348,6 +355,7 @@ PROFILED(MPI_Waitall);
 int PMPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Testall);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, flag);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
   api::Rest rest{0, count, requests};
@@ -361,6 +369,7 @@ PROFILED(MPI_Testall);
 int PMPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   api::Entry entry(Call::MPI_Waitany);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(index != nullptr, nullptr, MPI_ERR_ARG, "indx is a null pointer");
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{count, requests};
@@ -374,6 +383,8 @@ PROFILED(MPI_Waitany);
 int PMPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
   api::Entry entry(Call::MPI_Testany);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(index != nullptr, nullptr, MPI_ERR_ARG, "indx is a null pointer");
+  REQUIRE_POINTER(nullptr, flag);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{count, requests};
@@ -389,6 +400,9 @@ int PMPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indice
                   MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Waitsome);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, outcount);
+  REQUIRE(incount <= 0 || indices != nullptr, nullptr, MPI_ERR_ARG,
+          "array_of_indices is a null pointer");
   if (const int error = api::CheckRequests(entry.name(), incount, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{incount, requests};
@@ -401,6 +415,9 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indice
                   MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Testsome);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, outcount);
+  REQUIRE(incount <= 0 || indices != nullptr, nullptr, MPI_ERR_ARG,
+          "array_of_indices is a null pointer");
   if (const int error = api::CheckRequests(entry.name(), incount, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{incount, requests};
@@ -412,6 +429,7 @@ PROFILED(MPI_Testsome);
 int PMPI_Request_free(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Request_free);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
   Request* request = api::FindRequest(*handle);
   REQUIRE(request != nullptr, nullptr, MPI_ERR_REQUEST,
           "request is null, has been freed, or is not a request");
@@ -435,6 +453,7 @@ PROFILED(MPI_Request_free);
 int PMPI_Request_get_status(MPI_Request handle, int* flag, MPI_Status* status) {
   api::Entry entry(Call::MPI_Request_get_status);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, flag);
   if (!api::IsGood(handle)) return api::CheckRequests(entry.name(), 1, &handle);
   const Request* request = api::FindRequest(handle);
   if (!api::IsActive(request)) {
@@ -455,6 +474,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* fl
                                 MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Request_get_status_all);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, flag);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
   api::Rest rest{0, count, requests};
@@ -481,6 +501,8 @@ int PMPI_Request_get_status_any(int count, const MPI_Request requests[], int* in
                                 MPI_Status* status) {
   api::Entry entry(Call::MPI_Request_get_status_any);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(index != nullptr, nullptr, MPI_ERR_ARG, "indx is a null pointer");
+  REQUIRE_POINTER(nullptr, flag);
   if (const int error = api::CheckRequests(entry.name(), count, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{count, const_cast<MPI_Request*>(requests)};
@@ -505,6 +527,9 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int*
                                  int indices[], MPI_Status statuses[]) {
   api::Entry entry(Call::MPI_Request_get_status_some);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE_POINTER(nullptr, outcount);
+  REQUIRE(incount <= 0 || indices != nullptr, nullptr, MPI_ERR_ARG,
+          "array_of_indices is a null pointer");
   if (const int error = api::CheckRequests(entry.name(), incount, requests); error != MPI_SUCCESS)
     return error;
   api::Set set{incount, const_cast<MPI_Request*>(requests)};
@@ -529,6 +554,7 @@ PROFILED(MPI_Request_get_status_some);
 int PMPI_Cancel(MPI_Request* handle) {
   api::Entry entry(Call::MPI_Cancel);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
   Request* request = api::FindRequest(*handle);
   REQUIRE(api::IsActive(request), nullptr, MPI_ERR_REQUEST, "request is null or not active");
   REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,

@@ -113,6 +113,7 @@ enum class When { kNow, kLater };
       FindMessageArguments(entry, buffer, count, datatype, peer, tag, comm, side);
   if (found.error != MPI_SUCCESS) [[unlikely]]
     return found.error;
+  REQUIRE(handle != nullptr, found.comm, MPI_ERR_ARG, "request is a null pointer");
   const p2p::Envelope envelope{found.comm, found.comm->context, peer, tag};
   if (side == Side::kSend && when == When::kNow && IsPlain(mode) && peer != MPI_PROC_NULL &&
       p2p::TrySendNow(envelope, found.buffer)) [[likely]] {
@@ -352,6 +353,7 @@ PROFILED(MPI_Recv_init_c);
 int PMPI_Start(MPI_Request* handle) {
   lamina::api::Entry entry(Call::MPI_Start);
   REQUIRE_INITIALIZED(entry);
+  REQUIRE(handle != nullptr, nullptr, MPI_ERR_ARG, "request is a null pointer");
   return lamina::api::StartOne(entry, *handle);
 }
 PROFILED(MPI_Start);
@@ -360,6 +362,8 @@ int PMPI_Startall(int count, MPI_Request requests[]) {
   lamina::api::Entry entry(Call::MPI_Startall);
   REQUIRE_INITIALIZED(entry);
   REQUIRE(count >= 0, nullptr, MPI_ERR_ARG, "count is %d, must not be negative", count);
+  REQUIRE(count == 0 || requests != nullptr, nullptr, MPI_ERR_ARG,
+          "array_of_requests is a null pointer");
   for (int i = 0; i < count; ++i)
     if (const int error = lamina::api::StartOne(entry, requests[i]); error != MPI_SUCCESS)
       return error;

@@ -221,6 +221,8 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int* ps
              "n is %d, must be 0..%d", n, static_cast<int>(sets.size()) - 1);
   REQUIRE_ON(pset_len != nullptr && *pset_len >= 0, found, MPI_ERR_ARG,
              "pset_len is a null pointer or negative");
+  REQUIRE_ON(*pset_len == 0 || pset_name != nullptr, found, MPI_ERR_ARG,
+             "pset_name is a null pointer");
   const std::string& name = sets[static_cast<std::size_t>(n)].name;
   int length;
   if (*pset_len > 0) CopyText(name.c_str(), pset_name, *pset_len, &length);

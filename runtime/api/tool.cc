@@ -71,6 +71,7 @@ using trace::Category;
 
 int PMPI_T_init_thread(int required, int* provided) {
   const api::ToolCall call;
+  if (provided == nullptr) return MPI_T_ERR_INVALID;
   if (tool == nullptr)
     tool = new api::Tool(lamina::assembly::ListParameters(
         lamina::assembly::CurrentSettings(lamina::Environment::OfThisProcess())));

@@ -40,6 +40,8 @@ NEVER = [
     # A probe has no buffer, and a message that was taken has a sender and a tag.
     (r"MPI_I?m?probe$", {"BUFFER", "COUNT", "TYPE"}),
     (r"MPI_I?mrecv$", {"RANK", "TAG"}),
+    # Hints are not data, although a function for data has the same name.
+    (r"MPI_File_set_info$", {"ARG", "BUFFER", "COUNT", "TYPE"}),
     # All windows are made by one function, and one element has no count.
     (r"MPI_Win_create_dynamic$", {"BASE", "DISP", "SIZE"}),
     (r"MPI_(Fetch_and_op|Compare_and_swap)$", {"ARG", "BUFFER", "COUNT", "TRUNCATE"}),
