@@ -62,15 +62,15 @@ Machine::Machine(const Library& library, Rank ranks, Rank ranks_per_node)
       ranks_per_node_(ranks_per_node),
       placement_(library.Place(ranks, Partition::Blocks(ranks, ranks_per_node),
                                [](Rank rank) { return static_cast<std::uint32_t>(rank); })) {
-  if (placement_.topology == nullptr) return;
-  counting_ = *placement_.topology;
+  if (placement_.hierarchy == nullptr) return;
+  counting_ = *placement_.hierarchy;
   counting_.outermost = kCountMessages;
   for (Level& level : counting_.levels) level.link = kCountMessages;
 }
 
 Shape Machine::CountingShape() const {
   Shape shape = ShapeOf(0);
-  if (shape.topology != nullptr) shape.topology = &counting_;
+  if (shape.hierarchy != nullptr) shape.hierarchy = &counting_;
   return shape;
 }
 
@@ -79,7 +79,7 @@ Shape Machine::ShapeOf(Rank rank) const {
   shape.ranks = ranks_;
   shape.rank = rank;
   shape.nodes = placement_.nodes;
-  shape.topology = placement_.topology.get();
+  shape.hierarchy = placement_.hierarchy.get();
   return shape;
 }
 

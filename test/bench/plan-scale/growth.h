@@ -27,7 +27,7 @@ class Machine {
   Rank ranks_;
   Rank ranks_per_node_;
   Placement placement_;
-  Topology counting_;
+  Hierarchy counting_;
 };
 
 // Each number is the largest one among the ranks asked.
