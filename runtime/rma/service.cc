@@ -89,7 +89,7 @@ void Service::Serve(Rank origin, std::span<std::byte> message) {
       request.header.bytes != message.size() - run_bytes)
     return Log(Level::kWarn, "rma", "dropped a request that is cut short from rank %d", origin);
   request.runs.resize(request.header.runs);
-  std::memcpy(request.runs.data(), message.data(), run_bytes);
+  if (run_bytes != 0) std::memcpy(request.runs.data(), message.data(), run_bytes);
   request.data = message.subspan(run_bytes);
   const int error = CarryOut(origin, &request);
   if (error != MPI_SUCCESS) errors_.try_emplace(origin, error);
