@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -29,7 +30,8 @@ std::int64_t Draw(std::int64_t below) { return static_cast<std::int64_t>(dice())
 struct RandomShape {
   Datatype* type;
   std::int64_t count;
-  std::vector<std::int64_t> offsets;  // of each element, in bytes
+  std::vector<std::int64_t> offsets;         // of each element, in bytes
+  std::shared_ptr<Datatype> made = nullptr;  // `type`, if it was made for this shape
 };
 
 RandomShape DrawShape(MPI_Datatype basic, std::int64_t n) {
@@ -60,6 +62,7 @@ RandomShape DrawShape(MPI_Datatype basic, std::int64_t n) {
         shape.offsets.push_back(part.displacement + i * element->extent);
   }
   shape.type = datatype::MakeBlocks(parts);
+  shape.made.reset(shape.type, [](Datatype* type) { datatype::Release(type); });
   datatype::Commit(shape.type);
   shape.count = 1;
   return shape;
