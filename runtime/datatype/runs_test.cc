@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "runtime/datatype/construct.h"
@@ -17,12 +18,20 @@ namespace {
 
 Datatype* Named(MPI_Datatype handle) { return FindDatatype(handle); }
 
-// The type is made by `make`, which gives it displacements and lengths of blocks of MPI_INT.
+// What a test has made, until it gives everything back.
+std::vector<Datatype*> made;
+Datatype* Made(std::vector<Part> parts) { return made.emplace_back(MakeBlocks(std::move(parts))); }
+void GiveBack() {
+  for (Datatype* const type : made) Release(type);
+  made.clear();
+}
+
+// Makes a type of blocks, given by their displacements and lengths.
 Datatype* Blocks(const std::vector<std::pair<std::int64_t, std::int64_t>>& blocks,
                  Datatype* of = Named(MPI_INT)) {
   std::vector<Part> parts;
   for (const auto& [displacement, count] : blocks) parts.push_back({of, displacement, count});
-  Datatype* type = MakeBlocks(parts);
+  Datatype* const type = Made(std::move(parts));
   Commit(type);
   return type;
 }
@@ -62,6 +71,7 @@ TEST(Runs, AreWhatPackTakes) {
   types.push_back(Blocks({{0, 3}, {100, 2}}, Named(MPI_SHORT_INT)));
   for (const Datatype* type : types)
     for (const std::int64_t count : {0, 1, 2, 5}) ExpectRunsAreWhatPackTakes(*type, count);
+  GiveBack();
 }
 
 TEST(Runs, StopWhenTheVisitorDoes) {
@@ -69,6 +79,7 @@ TEST(Runs, StopWhenTheVisitorDoes) {
   EXPECT_FALSE(ForEachRun(3, *Blocks({{0, 1}, {8, 3}, {40, 2}}),
                           [&](const datatype::Run&) { return ++visits < 2; }));
   EXPECT_EQ(visits, 2);
+  GiveBack();
 }
 
 TEST(Uniform, IsTheOneBasicType) {
@@ -76,10 +87,11 @@ TEST(Uniform, IsTheOneBasicType) {
   EXPECT_EQ(Uniform(*Blocks({{0, 1}, {8, 3}})), Named(MPI_INT));
   EXPECT_EQ(Uniform(*Blocks({{0, 1}, {8, 3}}, Named(MPI_SHORT_INT))), Named(MPI_SHORT_INT));
   EXPECT_EQ(Uniform(*Blocks({})), nullptr);
-  Datatype* const two = MakeBlocks({{Named(MPI_INT), 0, 1}, {Named(MPI_FLOAT), 4, 1}});
+  Datatype* const two = Made({{Named(MPI_INT), 0, 1}, {Named(MPI_FLOAT), 4, 1}});
   EXPECT_EQ(Uniform(*two), nullptr);
-  Datatype* const same = MakeBlocks({{Named(MPI_INT), 0, 1}, {Named(MPI_INTEGER), 4, 1}});
+  Datatype* const same = Made({{Named(MPI_INT), 0, 1}, {Named(MPI_INTEGER), 4, 1}});
   EXPECT_NE(Uniform(*same), nullptr);
+  GiveBack();
 }
 
 TEST(Basics, AreFoundByWhatTheyAreMadeOf) {
