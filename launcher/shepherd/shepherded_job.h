@@ -81,10 +81,9 @@ struct Manager {
       const Calling& calling)>
       start;
   // This command asks for the state of the job before a host is called lost or a rank killed;
-  // empty: nobody can be asked. `understand` gets what it has said and what the crew has; it is
-  // pure.
-  CommandLine question;
-  std::function<ManagerState(std::string_view answer)> understand;
+  // empty: nobody can be asked. `understand` reads its answer; it is pure.
+  CommandLine question = {};
+  std::function<ManagerState(std::string_view answer)> understand = {};
 };
 
 using ShepherdStarter = std::variant<Pipes, Manager>;

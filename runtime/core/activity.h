@@ -29,8 +29,9 @@ bool AdvanceNotified();
 // This is null when there is nothing to advance.
 extern Activity* first_notified;
 
-// Does what Notify does, and any thread may call it, without the library lock. A caller that sleeps
-// in a wait looks at such notices once a millisecond while one is to come.
+// Does what Notify does, and any thread may call it, without the library lock, but only once until
+// the activity has been advanced. A caller that sleeps in a wait looks at such notices once a
+// millisecond while one is to come.
 void NotifyFromAnyThread(Activity* activity);
 extern std::atomic<Activity*> first_notified_elsewhere;
 // This counts the notices of other threads that are to come. The library lock guards it.

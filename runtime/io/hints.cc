@@ -9,7 +9,7 @@
 namespace lamina::io {
 namespace {
 
-enum class Type { kText, kSwitch, kBytes, kOctal };
+enum class Type { kMethod, kSwitch, kBytes, kOctal };
 enum class When { kAlways, kMade };  // a file that is open cannot change the latter
 
 struct Known {
@@ -19,30 +19,10 @@ struct Known {
   const char* initial;  // null: told only when the user has given it
 };
 constexpr Known kKnown[] = {
-    {"access_style", Type::kText, When::kAlways, nullptr},
-    {"cb_block_size", Type::kBytes, When::kAlways, nullptr},
     {"cb_buffer_size", Type::kBytes, When::kAlways, "16777216"},
-    {"cb_config_list", Type::kText, When::kMade, nullptr},
-    {"cb_nodes", Type::kBytes, When::kMade, nullptr},
-    {"chunked", Type::kText, When::kMade, nullptr},
-    {"chunked_item", Type::kText, When::kMade, nullptr},
-    {"chunked_size", Type::kText, When::kMade, nullptr},
     {"collective_buffering", Type::kSwitch, When::kAlways, nullptr},
     {"file_perm", Type::kOctal, When::kMade, nullptr},
-    {"io_node_list", Type::kText, When::kMade, nullptr},
-    {"ind_rd_buffer_size", Type::kBytes, When::kAlways, "4194304"},
-    {"ind_wr_buffer_size", Type::kBytes, When::kAlways, "524288"},
-    {"mpi_assert_memory_alloc_kinds", Type::kText, When::kMade, nullptr},
-    {"nb_proc", Type::kBytes, When::kMade, nullptr},
-    {"num_io_nodes", Type::kBytes, When::kMade, nullptr},
-    {"romio_cb_read", Type::kText, When::kAlways, "automatic"},
-    {"romio_cb_write", Type::kText, When::kAlways, "automatic"},
-    {"romio_ds_read", Type::kText, When::kAlways, "automatic"},
-    {"romio_ds_write", Type::kText, When::kAlways, "automatic"},
-    {"romio_no_indep_rw", Type::kSwitch, When::kMade, nullptr},
-    {"start_iodevice", Type::kBytes, When::kMade, nullptr},
-    {"striping_factor", Type::kBytes, When::kMade, nullptr},
-    {"striping_unit", Type::kBytes, When::kMade, nullptr},
+    {"romio_cb_write", Type::kMethod, When::kAlways, "automatic"},
 };
 
 constexpr unsigned kPermissions = 0666;
@@ -59,8 +39,8 @@ std::optional<unsigned> Octal(const std::string& text) {
 
 bool IsGood(Type type, const std::string& text) {
   switch (type) {
-    case Type::kText:
-      return true;
+    case Type::kMethod:
+      return text == "enable" || text == "disable" || text == "automatic";
     case Type::kSwitch:
       return text == "true" || text == "false";
     case Type::kBytes:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hints of files: which are known, and what they are set to (MPI-5.0, section 14.2.8). Unknown keys
-// and bad values are ignored.
+// Hints of files: which are honoured, and what they are set to (MPI-5.0, section 14.2.8). All other
+// keys and bad values are ignored and not told, because MPI_File_get_info tells what is in use.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class Hints {
   // Takes what `info` names and this file may still change; `info` may be null. `when_made` is true
   // while the file is opened.
   void Take(const core::Info* info, bool when_made);
-  // Lists every known hint with its value in force.
+  // Lists every honoured hint with its value in force.
   void List(core::Info* info) const;
   const std::string& Get(const std::string& key) const;
   // The permissions of a file that is made, before the process's mask.

@@ -4,9 +4,9 @@
 //
 // Nothing is left behind when its users end, however they end. Whoever has the node's memory needs
 // no right to open a part of it. Anything else is opened as /proc/PID/fd/FD, which takes the right
-// to trace the process, for as long as its maker lives and holds the descriptor. Because the size
-// is sealed, nobody can make another process fault by shrinking it. A page exists once it is
-// touched.
+// to trace the process, for as long as its maker lives and holds the descriptor. Where memfds are
+// allowed the size is sealed, so nobody can make another process fault by shrinking it. A page
+// exists once it is touched.
 //
 // The launcher makes the node's memory in runtime/base (node_memory.h), because that is all that it
 // shares with the library.

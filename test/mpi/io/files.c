@@ -116,6 +116,7 @@ static void Hints(void) {
   MPI_Info_set(info, "file_perm", "0640");
   MPI_Info_set(info, "cb_buffer_size", "65536");
   MPI_Info_set(info, "no_such_hint", "1");
+  MPI_Info_set(info, "romio_cb_write", "perhaps");
   EXPECT(MPI_File_open(MPI_COMM_WORLD, In("a"), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) ==
          MPI_SUCCESS);
   EXPECT(stat(In("a"), &about) == 0 && (about.st_mode & 0777) == (0640 & ~mask));
@@ -128,6 +129,9 @@ static void Hints(void) {
   length = sizeof value;
   MPI_Info_get_string(used, "no_such_hint", &length, value, &flag);
   EXPECT(!flag);
+  length = sizeof value;
+  MPI_Info_get_string(used, "romio_cb_write", &length, value, &flag);
+  EXPECT(flag && strcmp(value, "automatic") == 0);
   MPI_Info_free(&used);
   MPI_Info_set(info, "cb_buffer_size", "131072");
   EXPECT(MPI_File_set_info(file, info) == MPI_SUCCESS);
