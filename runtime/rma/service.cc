@@ -12,7 +12,6 @@
 
 namespace lamina::rma {
 
-using core::Request;
 using datatype::Run;
 
 namespace {
