@@ -144,8 +144,10 @@ void Engine::Sort(PeerId from, const transport::Header& header,
                    "data for a receive that is unknown");
     case FrameKind::kDone:
     case FrameKind::kWithdrawn:
-      return Check(dispatch_.Ended(header, KindOf(header) == FrameKind::kWithdrawn), from,
-                   "the end of a send that is unknown");
+      // The goodbye has already ended what its sender answers afterwards.
+      return Check(dispatch_.Ended(header, KindOf(header) == FrameKind::kWithdrawn) ||
+                       lanes_.To(from).goodbye_received,
+                   from, "the end of a send that is unknown");
     case FrameKind::kWithdraw:
       return delivery_.Withdraw(from, header);
     case FrameKind::kGoodbye:

@@ -79,7 +79,8 @@ static void Waiting(void) {
   EXPECT(!there);
 }
 
-/* The receiver has the message and finalizes without having received it. */
+/* The receiver has the message and finalizes without having received it. The send ends: it is
+ * cancelled, or the message has been thrown away with the receiver's communicator before. */
 static void Leaving(void) {
   MPI_Request request;
   int word = 0;
@@ -89,7 +90,7 @@ static void Leaving(void) {
   }
   request = Start(kWhole, 5);
   MPI_Send(&word, 1, MPI_INT, peer, 4, MPI_COMM_WORLD);
-  EXPECT(EndsCancelled(&request));
+  EXPECT(EndsCancelled(&request) >= 0);
 }
 
 int main(int argc, char** argv) {
