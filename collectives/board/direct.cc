@@ -269,7 +269,8 @@ Outcome BcastDirect(Participant& self, Rank root, const Buffer& data) {
 
 Outcome AllgatherDirect(Participant& self, const Buffer& own, const Blocks& all) {
   const auto out = [&](Rank) { return own.data(); };
-  return WriteBlocks(self, DataOf(own, all.first), out, all);
+  // Others write into what lies in one piece only.
+  return WriteBlocks(self, all.places.empty() ? DataOf(own, all.first) : Addresses{}, out, all);
 }
 
 Outcome AlltoallDirect(Participant& self, const Blocks& out, const Blocks& in) {

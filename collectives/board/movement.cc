@@ -191,7 +191,7 @@ bool Bcast(Participant& self, Rank root, const Buffer& data) {
 bool Allgather(Participant& self, const Buffer& own, const Blocks& all) {
   const std::int64_t bytes = own.bytes();
   const std::int64_t piece = Piece(self, bytes, self.ranks(), kAllgatherPiecesBytesMax);
-  const bool is_short = bytes <= kShortBlockBytesMax && piece == bytes;
+  const bool is_short = bytes <= kShortBlockBytesMax && piece == bytes && all.places.empty();
   const Buffer whole = all.All(self.ranks());
   const Buffer mine = all.At(self.rank());
   const memory::Stores stores = StoresOfOutput(self, bytes);

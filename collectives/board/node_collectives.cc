@@ -42,7 +42,7 @@ class NodeMeeting final : public Meeting {
         trials_(params, place.comm->size) {}
 
   Served Run(const Invocation& it) override {
-    if (!operations_.Has(it.operation)) return Served::kByMessages;
+    if (!operations_.Has(it.operation) || !HasForm(it)) return Served::kByMessages;
     const std::int64_t bytes = BytesOf(it);
     if (!IsPossible(it, bytes)) return Served::kByMessages;
     if (!is_open_) [[unlikely]]
@@ -212,7 +212,7 @@ class NodeCollectives final : public Collective, public Convener {
 
 component::Offer Query(const Context&) {
   return {1,
-          "blocking barrier, bcast, gather, scatter, allgather, alltoall, reduce and allreduce "
+          "blocking barrier, bcast, gather, scatter, allgather(v), alltoall, reduce and allreduce "
           "in memory shared by the ranks of a node, beside the plans of others"};
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "collectives/board/participant.h"
 #include "runtime/datatype/datatype.h"
@@ -20,15 +21,19 @@ namespace lamina::collective::board {
 
 using datatype::Buffer;
 
-// One block of data for each member, one after the other.
+// One block of data for each member, all of one length.
 struct Blocks {
   Buffer first;
+  // Where each block begins, in elements from the address of `first`. Without them, the blocks lie
+  // one after the other.
+  std::span<const std::int64_t> places{};
 
   Buffer At(Rank rank) const {
-    return {datatype::At(first.address, rank * first.count * first.type->extent), first.count,
-            first.type};
+    const std::int64_t place =
+        places.empty() ? rank * first.count : places[static_cast<std::size_t>(rank)];
+    return {datatype::At(first.address, place * first.type->extent), first.count, first.type};
   }
-  // All blocks as one buffer.
+  // All blocks as one buffer, where they lie one after the other.
   Buffer All(Rank ranks) const { return {first.address, first.count * ranks, first.type}; }
 };
 

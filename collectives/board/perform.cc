@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/board/perform.h"
 
+#include <algorithm>
+
 namespace lamina::collective::board {
 namespace {
 
 Blocks InputOf(const Invocation& it) {
   return {{const_cast<void*>(it.input), it.input_count, it.input_type}};
 }
-Blocks OutputOf(const Invocation& it) { return {{it.output, it.output_count, it.output_type}}; }
+
+// True if the blocks of an allgatherv lie one after the other, as those of an allgather do.
+bool LiesAsAllgather(const Invocation& it) {
+  for (std::size_t i = 0; i < it.output_counts.size(); ++i)
+    if (it.output_displacements[i] != static_cast<std::int64_t>(i) * it.output_counts[i])
+      return false;
+  return true;
+}
+
+Blocks OutputOf(const Invocation& it) {
+  if (it.operation != Operation::kAllgatherv)
+    return {{it.output, it.output_count, it.output_type}};
+  Blocks blocks{{it.output, it.output_counts[0], it.output_type}};
+  if (!LiesAsAllgather(it)) blocks.places = it.output_displacements;
+  return blocks;
+}
 
 // The block that this member contributes.
 Buffer OwnBlockOf(const Participant& self, const Invocation& it) {
@@ -22,6 +39,12 @@ Reduction ReductionOf(const Participant& self, const Invocation& it) {
 
 }  // namespace
 
+bool HasForm(const Invocation& it) {
+  return it.operation != Operation::kAllgatherv ||
+         std::ranges::all_of(it.output_counts,
+                             [&](std::int64_t count) { return count == it.output_counts[0]; });
+}
+
 std::int64_t BytesOf(const Invocation& it) {
   switch (it.operation) {
     case Operation::kBarrier:
@@ -34,6 +57,8 @@ std::int64_t BytesOf(const Invocation& it) {
     case Operation::kScatter:
       return it.comm->rank == it.root ? it.input_count * it.input_type->size
                                       : it.output_count * it.output_type->size;
+    case Operation::kAllgatherv:
+      return it.output_counts[0] * it.output_type->size;
     default:
       return it.output_count * it.output_type->size;
   }
@@ -48,6 +73,7 @@ bool Perform(Participant& self, const Invocation& it) {
     case Operation::kBcast:
       return Bcast(self, it.root, output.first);
     case Operation::kAllgather:
+    case Operation::kAllgatherv:
       return Allgather(self, OwnBlockOf(self, it), output);
     case Operation::kGather:
       return Gather(self, it.root, OwnBlockOf(self, it), output);
@@ -67,6 +93,7 @@ Outcome PerformDirect(Participant& self, const Invocation& it) {
     case Operation::kBcast:
       return BcastDirect(self, it.root, OutputOf(it).first);
     case Operation::kAllgather:
+    case Operation::kAllgatherv:
       return AllgatherDirect(self, OwnBlockOf(self, it), OutputOf(it));
     case Operation::kAlltoall:
       return AlltoallDirect(self, InputOf(it), OutputOf(it));

@@ -9,8 +9,13 @@ namespace lamina::collective::board {
 
 // The operations that there are at a board.
 inline constexpr OperationSet kOperations{
-    Operation::kBarrier,   Operation::kBcast,    Operation::kGather, Operation::kScatter,
-    Operation::kAllgather, Operation::kAlltoall, Operation::kReduce, Operation::kAllreduce};
+    Operation::kBarrier,  Operation::kBcast,     Operation::kGather,
+    Operation::kScatter,  Operation::kAllgather, Operation::kAllgatherv,
+    Operation::kAlltoall, Operation::kReduce,    Operation::kAllreduce};
+
+// Can this call of one of these be carried out at a board? An allgatherv can if all blocks have one
+// length. The answer is the same on all members.
+bool HasForm(const Invocation& it);
 
 // The length of a call of one of these, which every member counts alike: bytes of the vector, or of
 // one block.

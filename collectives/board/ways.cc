@@ -19,6 +19,7 @@ bool MayGoDirect(const Situation& it) {
   switch (it.operation) {
     case Operation::kBcast:
     case Operation::kAllgather:
+    case Operation::kAllgatherv:
       return true;
     case Operation::kReduce:
     case Operation::kAllreduce:

@@ -11,9 +11,9 @@
 namespace lamina::collective::board {
 namespace {
 
-constexpr Operation kAll[] = {Operation::kBarrier, Operation::kBcast,     Operation::kGather,
-                              Operation::kScatter, Operation::kAllgather, Operation::kAlltoall,
-                              Operation::kReduce,  Operation::kAllreduce};
+constexpr Operation kAll[] = {Operation::kBarrier,  Operation::kBcast,     Operation::kGather,
+                              Operation::kScatter,  Operation::kAllgather, Operation::kAllgatherv,
+                              Operation::kAlltoall, Operation::kReduce,    Operation::kAllreduce};
 
 std::string NamesOf(const Situation& situation) {
   const Candidates candidates = CandidatesFor(situation);
@@ -34,8 +34,9 @@ TEST(Ways, TheBoardIsTheFirst) {
 }
 
 TEST(Ways, LongDataMayGoStraightBetweenTheBuffers) {
-  for (const Operation operation : {Operation::kBcast, Operation::kAllgather, Operation::kAlltoall,
-                                    Operation::kReduce, Operation::kAllreduce})
+  for (const Operation operation :
+       {Operation::kBcast, Operation::kAllgather, Operation::kAllgatherv, Operation::kAlltoall,
+        Operation::kReduce, Operation::kAllreduce})
     EXPECT_EQ(NamesOf(With(operation)), "the board, the buffers themselves") << Name(operation);
 }
 

@@ -201,6 +201,35 @@ static void TestAllgatherv(enum Layout one, enum Layout many, int in_place) {
   free(own);
 }
 
+/* Blocks of one length lie one after the other on some ranks, and on others in reverse order with
+ * holes between them. */
+static void TestEqualAllgatherv(enum Layout from, enum Layout into, int n, int in_place, int odd) {
+  int counts[kRanksMax], displacements[kRanksMax], places[kRanksMax], r;
+  const int apart = odd && rank % 2 == 1;
+  int *all, *own;
+  for (r = 0; r < size; ++r) {
+    counts[r] = n;
+    places[r] = displacements[r] = apart ? (size - 1 - r) * (n + 2) : r * n;
+  }
+  ToElements(into, counts);
+  ToElements(into, displacements);
+  all = NewBuffer(into, (size_t)size * (size_t)(n + 2));
+  own = NewBuffer(from, (size_t)n);
+  Fill(own, from, 0, n, rank, 0);
+  if (in_place) {
+    Fill(all, into, (size_t)places[rank], n, rank, 0);
+    Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, counts, displacements, TypeOf(into), comm);
+  } else {
+    Allgatherv(own, CountOf(from, n), TypeOf(from), all, counts, displacements, TypeOf(into), comm);
+  }
+  for (r = 0; r < size; ++r) {
+    CheckFilled("allgatherv", all, into, (size_t)places[r], n, r, 0);
+    if (apart) CheckHole("allgatherv", all, into, (size_t)(places[r] + n), 2);
+  }
+  free(all);
+  free(own);
+}
+
 static void TestAlltoallv(enum Layout from, enum Layout into, int in_place) {
   int send_counts[kRanksMax] = {0}, send_at[kRanksMax], send_places[kRanksMax];
   int receive_counts[kRanksMax] = {0}, receive_at[kRanksMax], receive_places[kRanksMax];
@@ -322,6 +351,8 @@ static void TestAll(void) {
     }
     for (in_place = 0; in_place < 2; ++in_place) {
       TestAllgather(a, b, n, in_place);
+      TestEqualAllgatherv(a, b, n, in_place, 0);
+      TestEqualAllgatherv(b, a, n, in_place, 1);
       TestAlltoall(b, a, n, in_place);
     }
   }
