@@ -19,8 +19,7 @@ bool LiesAsAllgather(const Invocation& it) {
 }
 
 Blocks OutputOf(const Invocation& it) {
-  if (it.operation != Operation::kAllgatherv)
-    return {{it.output, it.output_count, it.output_type}};
+  if (it.operation != Operation::kAllgatherv) return {{it.output, it.output_count, it.output_type}};
   Blocks blocks{{it.output, it.output_counts[0], it.output_type}};
   if (!LiesAsAllgather(it)) blocks.places = it.output_displacements;
   return blocks;
