@@ -151,8 +151,7 @@ void Engine::Sort(PeerId from, const transport::Header& header,
     case FrameKind::kWithdraw:
       return delivery_.Withdraw(from, header);
     case FrameKind::kGoodbye:
-      lanes_.To(from).goodbye_received = true;
-      return dispatch_.PeerHasLeft(from);
+      return Left(from);
     case FrameKind::kNudge:
       return;
     case FrameKind::kEager:   // does not come here
@@ -167,6 +166,11 @@ void Engine::Offered(PeerId from, const transport::Header& header, std::size_t b
   if (KindOf(header) == FrameKind::kParcel) return delivery_.Lent(from, header, bytes, parcel);
   parcel->Drop();
   Check(false, from, "a parcel that is no message");
+}
+
+void Engine::Left(PeerId peer) {
+  lanes_.To(peer).goodbye_received = true;
+  dispatch_.PeerHasLeft(peer);
 }
 
 // Ends everything that waits for this peer by name. Receives from MPI_ANY_SOURCE go on, because
@@ -213,6 +217,7 @@ void Engine::Farewell() {
     delivery_.spaces().Of(request->context).Withdraw(request);
     core::FreeRequest(request);  // it may be what keeps its communicator, and so the space
   }
+  for (const Carrier& carrier : carriers_.all()) carrier.transport->StopReading();
 }
 
 template <class Done>

@@ -65,6 +65,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void Offered(PeerId from, const transport::Header& header, std::size_t bytes,
                transport::Parcel* parcel) override;
   void Lost(PeerId peer, Status why) override;
+  void Left(PeerId peer) override;
 
  private:
   bool Blocked() const { return lanes_.waiting() || dispatch_.pushing(); }

@@ -98,9 +98,12 @@ Code Endpoint::NoRoom() {
 }
 
 void Endpoint::LookAfter() {
-  if (lost_ || segment_->header().leaving.load(std::memory_order_relaxed) != 0 ||
-      memory::AskAfter(name_) != memory::Maker::kHasGone)
-    return;
+  if (lost_ || left_) return;
+  if (segment_->header().leaving.load(std::memory_order_relaxed) != 0) {
+    left_ = true;
+    return transport_->PeerLeft(peer_);
+  }
+  if (memory::AskAfter(name_) != memory::Maker::kHasGone) return;
   lost_ = true;
   writer_.Close();
   transport_->PeerDied(peer_, remote_.pid);

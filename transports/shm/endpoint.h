@@ -37,7 +37,7 @@ class Endpoint final : public transport::Endpoint {
   Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
            transport::Completion* done) override;
 
-  // Asks whether the peer lives, and tells the transport if not.
+  // Asks whether the peer lives and reads, and tells the transport if not.
   void LookAfter();
 
  private:
@@ -53,6 +53,7 @@ class Endpoint final : public transport::Endpoint {
   Doorbell* const bell_;
   const bool fence_;
   bool lost_ = false;
+  bool left_ = false;  // the peer reads no more, and the transport knows
   bool can_get_ = false;
   int pipe_ = -1;
   std::uint32_t refused_ = 0;  // how many sends in a row found no room

@@ -86,9 +86,11 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
 }
 
 LocalTransport::~LocalTransport() {
-  segment_->header().leaving.store(1);
+  StopReading();
   ClosePipe();
 }
+
+void LocalTransport::StopReading() { segment_->header().leaving.store(1); }
 
 void LocalTransport::ClosePipe() {
   for (int& end : pipe_)
@@ -363,12 +365,15 @@ bool LocalTransport::LookAfterPeers() {
   return !deaths_.empty();
 }
 
-void LocalTransport::PeerDied(PeerId peer, std::int32_t pid) {
+void LocalTransport::PeerDied(PeerId peer, std::int32_t pid) { Gone({peer, pid, false}); }
+void LocalTransport::PeerLeft(PeerId peer) { Gone({peer, 0, true}); }
+
+void LocalTransport::Gone(const Death& gone) {
   review_again_ = true;  // it may have opened a ring just before
-  const auto same = [peer](const Death& death) { return death.peer == peer; };
-  if (std::find(lost_.begin(), lost_.end(), peer) == lost_.end() &&
+  const auto same = [&](const Death& death) { return death.peer == gone.peer; };
+  if (std::find(lost_.begin(), lost_.end(), gone.peer) == lost_.end() &&
       std::none_of(deaths_.begin(), deaths_.end(), same))
-    deaths_.push_back({peer, pid});
+    deaths_.push_back(gone);
 }
 
 void LocalTransport::Forget(Endpoint* endpoint) { std::erase(endpoints_, endpoint); }
@@ -394,7 +399,11 @@ std::uint32_t LocalTransport::ReportDeaths() {
     }
     lost_.push_back(death.peer);
     ++reported;
-    inbox_->Lost(death.peer, Error(Code::kPeerLost, "process %d on this node is gone", death.pid));
+    if (death.in_order)
+      inbox_->Left(death.peer);
+    else
+      inbox_->Lost(death.peer,
+                   Error(Code::kPeerLost, "process %d on this node is gone", death.pid));
   }
   return reported;
 }

@@ -32,9 +32,12 @@ class LocalTransport final : public transport::Transport {
   void Disarm() override;
   void Wake() override;
   bool Drained() override { return true; }  // what was accepted lies in its receiver's memory
+  void StopReading() override;
 
   // Endpoints of this transport call this when they find `peer` dead; Progress() tells the Inbox.
   void PeerDied(PeerId peer, std::int32_t pid);
+  // `peer` has finalized and reads no more.
+  void PeerLeft(PeerId peer);
   void Forget(Endpoint* endpoint);
   // While one of these lives, peers see that this process is copying a long message.
   class Copying {
@@ -60,10 +63,11 @@ class LocalTransport final : public transport::Transport {
     bool invited = false;     // its writer wants help with copying what this process sent
     Invitation invitation{};
   };
-  // A peer to report as lost.
+  // A peer to report as lost, or as one that has left in good order.
   struct Death {
     PeerId peer;
     std::int32_t pid;
+    bool in_order;
   };
 
   LocalTransport(const Params& params, const transport::Context& context,
@@ -80,6 +84,7 @@ class LocalTransport final : public transport::Transport {
   void Retire(std::size_t position);
   bool AnyNews() const;
   bool LookAfterPeers();
+  void Gone(const Death& gone);
   std::uint32_t ReportDeaths();
   bool StillDelivering(PeerId peer);
   bool OpenPipe();

@@ -54,7 +54,7 @@ struct SegmentHeader {
   std::uint32_t area_bytes;
   std::uint32_t rings_max;
   std::uint32_t reserved;
-  std::atomic<std::uint32_t> leaving;        // the owner has closed in good order
+  std::atomic<std::uint32_t> leaving;        // the owner reads no more, in good order
   std::atomic<std::uint32_t> writers_fence;  // the owner does not fence for them; see bell.h
   std::atomic<std::uint32_t> copying;        // the owner is copying a long message; see joint.h
 
