@@ -89,8 +89,7 @@ std::vector<std::string> Remarks(const Abilities& abilities) {
   if (!abilities.makes_memfds)
     remarks.emplace_back(
         "memfd_create is forbidden (seccomp), so files in /dev/shm or /tmp take its place; allow "
-        "it "
-        "in the container's profile");
+        "it in the container's profile");
   if (!abilities.reads_peers)
     remarks.emplace_back(
         "processes may not read each other's memory (process_vm_readv), so long messages are "
@@ -103,13 +102,12 @@ std::vector<std::string> Remarks(const Abilities& abilities) {
   if (!abilities.has_user_namespaces)
     remarks.emplace_back(
         "user namespaces are forbidden, so containers without privileges (Apptainer, Podman) do "
-        "not "
-        "start; allow them (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)");
+        "not start; allow them (sysctl user.max_user_namespaces, "
+        "kernel.unprivileged_userns_clone)");
   if (!abilities.sees_processes)
     remarks.emplace_back(
         "/proc hides the processes of others (hidepid), so lamina clean does not see leftovers "
-        "that "
-        "run as another user; mount it without hidepid to change that");
+        "that run as another user; mount it without hidepid to change that");
   return remarks;
 }
 

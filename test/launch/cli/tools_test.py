@@ -16,6 +16,7 @@ import time
 import unittest
 
 MPIEXEC = os.path.abspath("launcher/mpiexec")
+FORBID = os.path.abspath("test/launch/forbid.py")
 OLD_SHEPHERD = os.path.abspath("test/launch/old_shepherd.py")
 SCRATCH = os.environ["TEST_TMPDIR"]
 LAMINA = os.path.join(SCRATCH, "lamina")
@@ -112,6 +113,21 @@ class Check(unittest.TestCase):
             env=variables(), timeout=TIME_LIMIT_S)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("/proc hides the processes of others (hidepid)", done.stdout)
+
+    def test_what_a_container_forbids(self):
+        for call, said in (("memfd_create", "memfd_create is forbidden (seccomp)"),
+                           ("process_vm_readv", "processes may not read each other's memory")):
+            result = run(call, LAMINA, "check", program=FORBID)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn(said, result.stdout)
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "mounts over a folder of /sys")
+    def test_too_little_locked_memory_for_rdma(self):
+        script = ("mount -t tmpfs none /sys/class && mkdir -p /sys/class/infiniband/mlx5_0 && "
+                  "ulimit -l 64 && exec \"$@\"")
+        result = run("-m", "sh", "-c", script, "-", LAMINA, "check", program="unshare")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("only 64 KiB may be locked", result.stdout)
 
     def test_many_hosts_take_as_long_as_one(self):
         hosts = ",".join("silent%d" % i for i in range(24))
