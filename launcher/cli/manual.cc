@@ -133,7 +133,7 @@ _lamina() {
     return
   fi
   case ${COMP_WORDS[1]} in
-    run|check|clean) _lamina_mpiexec 2; return ;;
+    run|check|clean|stack) _lamina_mpiexec 2; return ;;
     help) COMPREPLY=($(compgen -W '@TOPICS@' -- "$current")); return ;;
 @OPTIONS_OF@  esac
   if [[ ${COMP_WORDS[COMP_CWORD-1]} == --param ]]; then

@@ -46,6 +46,18 @@ Jobs that run are left alone. Normally there is nothing.
 
 Exit status: 0 when nothing is left; 1 when something is, or a host cannot be reached.
 )"},
+    {"stack", "where the ranks of a running job are",
+     R"(usage: lamina stack [PID] [options of mpiexec]
+
+Shows the call stack of every rank of a running job, with eu-stack (elfutils) or gdb, and
+merges equal ones: the ranks that are elsewhere than the others stand out. The job goes on.
+PID is the process of its mpiexec, as lamina ps shows it; it is needed if several jobs run.
+
+  lamina stack
+  lamina stack 4711 --agent "kubectl exec {host} --"
+
+Exit status: 0; 1 when the stack of some rank could not be had; 2 when there is no such job.
+)"},
     {"info", "components, versions, priorities, parameters",
      R"(usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]
 

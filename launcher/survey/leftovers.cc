@@ -49,10 +49,11 @@ bool HasWord(std::string_view list, std::string_view word) {
   return false;
 }
 
-bool HasVariable(std::string_view list, std::string_view name) {
+// Returns the value of a variable; `name` ends with "=".
+std::string Variable(std::string_view list, std::string_view name) {
   for (const std::string_view each : Split(list, '\0'))
-    if (each.starts_with(name)) return true;
-  return false;
+    if (each.starts_with(name)) return std::string(each.substr(name.size()));
+  return "";
 }
 
 // The file reads "pid (name) state parent …"; the name may contain anything.
@@ -153,8 +154,12 @@ std::vector<ProcessSeen> LookAtProcesses() {
     process.process = static_cast<pid_t>(ParseInteger(directory.substr(6)).value_or(0));
     process.user = status.st_uid;
     const std::string environment = ReadAll(directory + "/environ");
-    process.of_rank =
-        HasVariable(environment, "PMIX_NAMESPACE=") && HasVariable(environment, "LAMINA_EVENT_FD=");
+    process.job = Variable(environment, "PMIX_NAMESPACE=");
+    process.of_rank = !process.job.empty() && !Variable(environment, "LAMINA_EVENT_FD=").empty();
+    process.rank =
+        static_cast<std::uint32_t>(ParseInteger(Variable(environment, "PMIX_RANK=")).value_or(0));
+    if (process.of_rank)
+      process.has_mpi = ReadAll(directory + "/maps").find("/libmpi_abi.so") != std::string::npos;
     process.listens = std::any_of(
         listening.begin(), listening.end(),
         [&process](const control::Launcher& each) { return each.process == process.process; });

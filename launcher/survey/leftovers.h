@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@ struct ProcessSeen {
   bool of_rank = false;   // its environment is that of a rank of ours, or of a rank's child
   bool listens = false;   // can be asked what a launcher is asked, whatever its name
   bool shepherd = false;  // mpiexec in the service of a launcher elsewhere
+  // These are known of a rank and of its children.
+  std::string job;         // the name of its PMIx namespace
+  std::uint32_t rank = 0;  // in that job
+  bool has_mpi = false;    // it has our library in memory
 };
 
 // Returns ranks and what they have started if no mpiexec is above them, and shepherds that are

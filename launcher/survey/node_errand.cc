@@ -4,6 +4,7 @@
 #include "launcher/survey/leftovers.h"
 #include "launcher/survey/node_word.h"
 #include "launcher/survey/report.h"
+#include "launcher/survey/stacks.h"
 
 namespace lamina::launcher {
 
@@ -14,6 +15,7 @@ int RunNodeErrand(std::span<const std::string> words) {
     return 0;
   }
   if (errand == "clean") return CleanHere(words.size() > 1 && words[1] == "--dry-run") == 0 ? 0 : 1;
+  if (errand == "stack" && words.size() > 1) return ShowStacksHere(words[1]);
   fprintf(stderr, "lamina: no errand \"%s\"\n", errand.c_str());
   return 2;
 }

@@ -22,4 +22,7 @@ int Ps(std::span<const std::string> arguments, const CommandContext& context);
 // 0.
 int Clean(std::span<const std::string> arguments, const CommandContext& context);
 
+// Returns 1 if the stack of some rank could not be had, 2 if there is no such job; else 0.
+int ShowStacks(std::span<const std::string> arguments, const CommandContext& context);
+
 }  // namespace lamina::launcher

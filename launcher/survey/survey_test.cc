@@ -9,6 +9,7 @@
 #include "launcher/survey/leftovers.h"
 #include "launcher/survey/mend.h"
 #include "launcher/survey/report.h"
+#include "launcher/survey/stacks.h"
 #include "launcher/survey/table.h"
 
 namespace lamina::launcher {
@@ -134,6 +135,67 @@ TEST(JobAnswerTest, IsReadAsTheReadmeSays) {
   EXPECT_FALSE(DecodeJobAnswer("lamina 0.1.0\njob 5e1f\n").ok());
   EXPECT_FALSE(DecodeJobAnswer("").ok());
   EXPECT_TRUE(DecodeJobAnswer("host x\nhost\nranks -3\nend").ok());  // strange, but harmless
+}
+
+TEST(StacksTest, BothToolsAreUnderstood) {
+  const Frames wanted{"main", "Solve at solve.c:12", "nanosleep"};
+  EXPECT_EQ(FirstStackIn("[New LWP 8]\n\nThread 2 (Thread 0x7f (LWP 8) \"async\"):\n"
+                         "#0  epoll_wait () from /lib/libc.so\n\n"
+                         "Thread 1 (Thread 0x7e (LWP 7) \"solver\"):\n"
+                         "#0  0x00007f12 in nanosleep () from /lib/libc.so\n"
+                         "#1  0x00005512 in Solve (n=3) at /home/ada/src/solve.c:12\n"
+                         "#2  main ()\n",
+                         7),
+            wanted);
+  const Frames plain{"main", "Solve", "nanosleep"};
+  EXPECT_EQ(FirstStackIn("PID 7 - process\nTID 7:\n#0  0x00007f12 nanosleep@@GLIBC_2.17\n"
+                         "#1  0x00005512 - 1 Solve\n#2  0x00005513 - 1 main\nTID 8:\n"
+                         "#0  0x00007f13 epoll_wait\n",
+                         7),
+            plain);
+  EXPECT_TRUE(FirstStackIn("ptrace: Operation not permitted.\n", 7).empty());
+  EXPECT_EQ(FirstStackIn("#0\n#\n", 7), (Frames{"??", "??"}));
+}
+
+TEST(StacksTest, EqualOnesAreMergedAndTheOddRankStandsOut) {
+  const Frames common{"main", "Step", "MPI_Allreduce"};
+  const std::vector<Stack> stacks{{3, {"main", "Step", "Compute"}, ""},
+                                  {0, common, ""},
+                                  {1, common, ""},
+                                  {2, common, ""},
+                                  {5, common, ""},
+                                  {4, {}, "ptrace: Operation not permitted."}};
+  EXPECT_EQ(Merged(stacks),
+            "0-3,5: main\n"
+            "  Step\n"
+            "    0-2,5: MPI_Allreduce\n"
+            "    3: Compute\n"
+            "4: no stack: ptrace: Operation not permitted.\n");
+  std::string text;
+  for (const Stack& stack : stacks) text += Encode(stack);
+  EXPECT_EQ(DecodeStacks(text), stacks);
+  EXPECT_TRUE(DecodeStacks("frame lost\nfailed\n\nnonsense").empty());
+}
+
+TEST(StacksTest, ARankIsWhoHasMpiOrElseWhoHasNoChild) {
+  const auto of = [](pid_t process, pid_t parent, std::uint32_t rank, bool has_mpi,
+                     const char* job = "a") {
+    ProcessSeen seen;
+    seen.process = process;
+    seen.parent = parent;
+    seen.of_rank = true;
+    seen.job = job;
+    seen.rank = rank;
+    seen.has_mpi = has_mpi;
+    return seen;
+  };
+  const std::vector<ProcessSeen> seen{of(10, 1, 0, false),    of(11, 10, 0, true),
+                                      of(12, 11, 0, false),  // what the program has started
+                                      of(20, 1, 1, false),    of(21, 20, 1, false),
+                                      of(30, 1, 0, true, "b")};
+  std::vector<pid_t> found;
+  for (const ProcessSeen& rank : RanksOf(seen, "a")) found.push_back(rank.process);
+  EXPECT_EQ(found, (std::vector<pid_t>{11, 21}));
 }
 
 ProcessSeen Process(pid_t process, pid_t parent, const char* name, bool of_rank = false) {

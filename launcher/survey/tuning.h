@@ -31,4 +31,10 @@ inline constexpr int kRounds = 40;
 // The time between two such rounds.
 inline constexpr int kRoundMs = 50;
 
+// The stacks of so many ranks of a host are looked at together.
+inline constexpr std::size_t kStacksAtOnce = 16;
+
+// The program that shows a rank's stack gets so many seconds.
+inline constexpr int kStackSeconds = 15;
+
 }  // namespace lamina::launcher

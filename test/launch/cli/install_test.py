@@ -16,7 +16,7 @@ import unittest
 SCRATCH = os.environ["TEST_TMPDIR"]
 PREFIX = os.path.join(SCRATCH, "a moved prefix")
 SOURCES = os.path.abspath("test/launch/cli")
-TIME_LIMIT_S = 30
+TIME_LIMIT_S = 120
 
 
 def variables(extra=None):

@@ -168,7 +168,7 @@ class Check(unittest.TestCase):
         self.assertRegex(result.stderr, "^lamina check: unknown option --no-such-option")
 
 
-class Ps(unittest.TestCase):
+class Jobs(unittest.TestCase):
 
     def start(self, *words):
         process = subprocess.Popen([MPIEXEC, *words], cwd=SCRATCH, env=variables(),
@@ -183,6 +183,42 @@ class Ps(unittest.TestCase):
         for _ in range(ranks):
             self.assertEqual(process.stdout.readline(), "up\n")
         return process
+
+
+class Stack(Jobs):
+
+    def test_equal_stacks_are_shown_once(self):
+        job = self.started("-n", "3", ranks=3)
+        result = run("stack", str(job.pid))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^0-2: \S+\n(  .*\n)+$")
+        self.assertIsNone(job.poll())
+
+    def test_the_rank_that_is_elsewhere(self):
+        job = self.start("-n", "2", "sh", "-c", "echo up; exec tail -f /dev/null", ":",
+                         "-n", "1", "python3", "-c",
+                         "import signal; print('up', flush=True); signal.pause()")
+        for _ in range(3):
+            self.assertEqual(job.stdout.readline(), "up\n")
+        result = run("stack", str(job.pid))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"(?m)^ *0,1: ")
+        self.assertRegex(result.stdout, r"(?m)^ *2: .*\n( .*\n)*.*pause")
+
+    def test_ranks_on_other_hosts(self):
+        job = self.started(*reach("a,b"), "-n", "2", ranks=2)
+        result = run("stack", str(job.pid), "--agent", AGENT + " {host}")
+        # Both hosts are this machine, and show both ranks, which are merged.
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^0,1: ")
+
+    def test_mistakes(self):
+        self.assertRegex(run("stack", "1").stderr, "^lamina stack: no mpiexec runs here as process 1\n$")
+        self.assertEqual(run("stack", "1").returncode, 2)
+        self.assertTrue(run("stack", "--help").stdout.startswith("usage: lamina stack"))
+
+
+class Ps(Jobs):
 
     def test_a_job_on_this_machine(self):
         job = self.started("-n", "3", ranks=3)
