@@ -155,8 +155,11 @@ class Transfer {
     if (bytes_ == 0) return {};
     const bool fits = !__builtin_add_overflow(access_.position, bytes_, &end) &&
                       !__builtin_add_overflow(end, file.view->displacement, &end);
-    if (fits) return {};
-    return Fail(MPI_ERR_ARG, "the access would end beyond the largest offset of a file");
+    if (!fits) return Fail(MPI_ERR_ARG, "the access would end beyond the largest offset of a file");
+    if (file.view->Has(access_.position + bytes_)) return {};
+    return Fail(MPI_ERR_IO,
+                "the access goes beyond the first copy of the filetype, and the next one would "
+                "overlap it or go back");
   }
 
   void Adopt(File* file, const Request& request) {

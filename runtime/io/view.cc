@@ -81,20 +81,27 @@ Failure CheckType(const char* name, const Datatype* type) {
   return {};
 }
 
-Failure CheckForm(const View& view, bool writable) {
-  const Datatype& form = *view.form;
+Failure CheckForm(View* view, bool writable) {
+  const Datatype& form = *view->form;
+  view->stride = form.extent;
   if (form.size == 0) return {};  // nothing can be read or written through it
-  if (form.size % view.etype_bytes != 0)
+  if (form.size % view->etype_bytes != 0)
     return Fail(MPI_ERR_ARG,
                 "the filetype has %lld bytes of data, which are no whole etypes of %lld",
-                static_cast<long long>(form.size), static_cast<long long>(view.etype_bytes));
-  Walk walk(writable, view.etype->contiguous ? view.etype_bytes : 0);
+                static_cast<long long>(form.size), static_cast<long long>(view->etype_bytes));
+  Walk walk(writable, view->etype->contiguous ? view->etype_bytes : 0);
   if (Failure failure = walk.Add(*form.layout, 0); !failure.ok()) return failure;
   if (form.extent <= 0)
     return Fail(MPI_ERR_IO, "the filetype has extent %lld, must be positive",
                 static_cast<long long>(form.extent));
-  // The pattern repeats, so the same rules hold between one copy and the next.
-  return walk.Piece(form.extent + FirstOffset(*form.layout), 1);
+  // Where the next copy overlaps this one or goes back, there is only this one. PnetCDF makes
+  // such filetypes, from parts with bounds of their own.
+  const std::int64_t next = form.extent + FirstOffset(*form.layout);
+  if (Failure failure = walk.Piece(next, 1); failure.error_class == MPI_ERR_IO)
+    view->stride = View::kOnce;
+  else
+    return failure;
+  return {};
 }
 
 bool IsDense(const Datatype& form) {
@@ -110,7 +117,7 @@ View::~View() {
 }
 
 Cursor View::Begin(std::int64_t position) const {
-  Cursor cursor(*form->layout, form->extent, displacement);
+  Cursor cursor(*form->layout, stride, displacement);
   cursor.Seek(position);
   return cursor;
 }
@@ -142,7 +149,7 @@ Failure MakeView(const ViewArguments& arguments, View** view) {
   Failure failure = MakeFileForm(*made->datarep, made->filetype, &made->form);
   if (failure.ok()) failure = FileBytes(*made->datarep, *made->etype, &made->etype_bytes);
   if (failure.ok() && made->etype_bytes <= 0) failure = Fail(MPI_ERR_ARG, "etype has no data");
-  if (failure.ok()) failure = CheckForm(*made, arguments.writable);
+  if (failure.ok()) failure = CheckForm(made, arguments.writable);
   if (!failure.ok()) {
     Release(made);
     return failure;

@@ -24,7 +24,10 @@ struct View {
   const Datarep* datarep = nullptr;
   datatype::Datatype* form = nullptr;  // the file form of `filetype`, held by reference
   std::int64_t etype_bytes = 0;        // in the file
-  bool dense = false;                  // no holes behind the first data byte
+  // Copies of the form lie at this distance. Far apart means that only the first may be used.
+  static constexpr std::int64_t kOnce = std::int64_t{1} << 61;
+  std::int64_t stride = 0;
+  bool dense = false;  // no holes behind the first data byte
 
   View() = default;
   View(const View&) = delete;
@@ -36,6 +39,8 @@ struct View {
   std::int64_t OffsetAt(std::int64_t position) const;
   // Returns how many data bytes lie in front of `offset`.
   std::int64_t PositionAt(std::int64_t offset) const;
+  // Says whether the data in front of `position` may be used.
+  bool Has(std::int64_t position) const { return stride != kOnce || position <= form->size; }
 };
 
 inline void Retain(View* view) { ++view->references; }

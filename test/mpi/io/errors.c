@@ -331,6 +331,16 @@ static void Views(void) {
   EXPECT(ClassOf(MPI_File_set_view(file, 0, MPI_INT, wrong, "native", MPI_INFO_NULL)) ==
          MPI_ERR_IO);
   MPI_Type_free(&wrong);
+  /* Copies of this one would overlap, so only the first may be used. */
+  MPI_Type_create_resized(MPI_INT, 0, 2, &wrong);
+  MPI_Type_commit(&wrong);
+  EXPECT(MPI_File_set_view(file, 0, MPI_INT, wrong, "native", MPI_INFO_NULL) == MPI_SUCCESS);
+  EXPECT(ClassOf(MPI_File_write_at(file, 0, numbers, 2, MPI_INT, MPI_STATUS_IGNORE)) ==
+         MPI_ERR_IO);
+  EXPECT(ClassOf(MPI_File_read_at(file, 1, numbers, 1, MPI_INT, MPI_STATUS_IGNORE)) == MPI_ERR_IO);
+  EXPECT(MPI_File_read_at(file, 0, numbers, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  MPI_Type_free(&wrong);
+  EXPECT(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL) == MPI_SUCCESS);
   /* One rank's mistake is everybody's, and no view has changed. */
   if (ranks > 1) {
     EXPECT(ClassOf(MPI_File_set_view(file, rank == 1 ? -1 : 8, MPI_INT, MPI_INT, "native",
