@@ -30,16 +30,15 @@ class FileSide {
     std::int64_t moved = 0;
     const auto bytes = static_cast<std::int64_t>(chunk.size());
     if (access_.view->dense) {
-      moved = MoveRun({access_.view->OffsetAt(at_), bytes}, chunk, outcome);
+      batch_[0] = {access_.view->OffsetAt(at_), bytes};
+      runs_ = 1;
+      moved = MoveBatch(chunk, outcome);
       at_ += moved;
       return moved;
     }
     while (moved < bytes) {
       const std::int64_t asked = CollectRuns(bytes - moved);
-      const Bytes part = Part(chunk, moved, asked);
-      const bool together = !access_.writes && runs_ > 1 && Span() <= kReadWindowBytes &&
-                            asked / runs_ < kLongRunBytes && Span() / asked < kSparse;
-      const std::int64_t done = together ? ReadTogether(part, outcome) : MoveRuns(part, outcome);
+      const std::int64_t done = MoveBatch(Part(chunk, moved, asked), outcome);
       moved += done;
       if (done < asked) break;
     }
@@ -58,9 +57,35 @@ class FileSide {
     while (runs_ < kBatchRuns && bytes < bytes_max) {
       batch_[runs_] = cursor_->Next(bytes_max - bytes);
       bytes += batch_[runs_++].bytes;
-      if (Span() > kReadWindowBytes / 2) break;
+      if (Span() > (access_.patches ? kWriteWindowBytes : kReadWindowBytes) / 2) break;
     }
     return bytes;
+  }
+
+  // Says whether the pieces are so short and close that one call moves them best.
+  bool IsOneWindow(std::int64_t bytes) const {
+    const std::int64_t window_bytes = access_.writes ? kWriteWindowBytes : kReadWindowBytes;
+    return runs_ > 1 && Span() <= window_bytes && bytes / runs_ < kLongRunBytes &&
+           Span() / bytes < kSparse;
+  }
+
+  std::int64_t MoveBatch(Bytes part, Outcome* outcome) {
+    const bool together = IsOneWindow(static_cast<std::int64_t>(part.size()));
+    if (!access_.writes) return together ? ReadTogether(part, outcome) : MoveRuns(part, outcome);
+    const bool patches = together && access_.patches;
+    if (access_.locks == nullptr || access_.atomic)
+      return patches ? Patch(part, outcome) : MoveRuns(part, outcome);
+    // Those who write whole runs share the lock; who writes back bytes of others has it
+    // alone.
+    const Run range{batch_[0].offset, Span()};
+    if (const int error = access_.locks->Lock(range, patches); error != 0) {
+      *outcome = {outcome->bytes, error, "lock", range.offset, range.bytes};
+      return 0;
+    }
+    const std::int64_t done = patches ? Patch(part, outcome) : MoveRuns(part, outcome);
+    if (const int error = access_.locks->Unlock(); error != 0 && outcome->error_number == 0)
+      *outcome = {outcome->bytes, error, "unlock", range.offset, range.bytes};
+    return done;
   }
 
   std::int64_t MoveRun(const Run& run, Bytes part, Outcome* outcome) {
@@ -82,14 +107,46 @@ class FileSide {
     return done;
   }
 
-  std::int64_t ReadTogether(Bytes part, Outcome* outcome) {
-    if (window_ == nullptr) window_ = std::make_unique_for_overwrite<std::byte[]>(kReadWindowBytes);
+  // Reads what the batch spans, as far as the file goes.
+  Moved ReadWindow(Outcome* outcome) {
+    if (window_ == nullptr)
+      window_ = std::make_unique_for_overwrite<std::byte[]>(
+          static_cast<std::size_t>(access_.writes ? kWriteWindowBytes : kReadWindowBytes));
     const std::int64_t first = batch_[0].offset;
-    const Moved read =
-        access_.body->ReadAt(first, {window_.get(), static_cast<std::size_t>(Span())});
+    const Moved read = access_.body->ReadAt(first, Window());
     if (read.error_number != 0)
       *outcome = {outcome->bytes, read.error_number, "pread", first + read.bytes,
                   Span() - read.bytes};
+    return read;
+  }
+  Bytes Window() { return {window_.get(), static_cast<std::size_t>(Span())}; }
+
+  // What lies between the pieces is written back as it was read; behind the end of the file it
+  // is zeros, as in any hole.
+  std::int64_t Patch(Bytes part, Outcome* outcome) {
+    const Moved read = ReadWindow(outcome);
+    if (read.error_number != 0) return 0;
+    const std::int64_t first = batch_[0].offset;
+    std::memset(window_.get() + read.bytes, 0, static_cast<std::size_t>(Span() - read.bytes));
+    const std::byte* from = part.data();
+    for (int i = 0; i < runs_; ++i) {
+      const auto bytes = static_cast<std::size_t>(batch_[i].bytes);
+      std::memcpy(window_.get() + (batch_[i].offset - first), from, bytes);
+      from += bytes;
+    }
+    const Moved moved = access_.body->WriteAt(first, Window());
+    if (moved.error_number == 0) return static_cast<std::int64_t>(part.size());
+    *outcome = {outcome->bytes, moved.error_number, "pwrite", first + moved.bytes,
+                Span() - moved.bytes};
+    std::int64_t done = 0;
+    for (int i = 0; i < runs_; ++i)
+      done += std::clamp<std::int64_t>(first + moved.bytes - batch_[i].offset, 0, batch_[i].bytes);
+    return done;
+  }
+
+  std::int64_t ReadTogether(Bytes part, Outcome* outcome) {
+    const std::int64_t first = batch_[0].offset;
+    const Moved read = ReadWindow(outcome);
     std::int64_t done = 0;
     for (int i = 0; i < runs_; ++i) {
       const std::int64_t from = batch_[i].offset - first;
@@ -138,7 +195,7 @@ Outcome Carry(const Access& access) {
   Outcome outcome;
   const std::int64_t bytes = access.memory.bytes();
   if (bytes == 0) return outcome;
-  if (access.locks == nullptr) {
+  if (!access.atomic) {
     MoveAll(access, &outcome);
     return outcome;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One access by one process, from the first byte to the last: whole runs, pieces, or, for reading
-// many short pieces close together, windows that are read at once and handed out.
+// One access by one process, from the first byte to the last: whole runs, pieces, or, for many
+// short pieces close together, windows that are read at once. What is read is handed out; what
+// is written is patched into the window, which is written back under a lock.
 //
 // Threads: any. There are system calls and memory here, and nothing of MPI.
 // Memory:  a chunk of memory where the user's data is not contiguous, and a window where pieces are
@@ -18,7 +19,9 @@ struct Access {
   OpenFile* body = nullptr;
   const View* view = nullptr;
   bool writes = false;
-  RangeLocks* locks = nullptr;   // in atomic mode: the access locks what it spans
+  RangeLocks* locks = nullptr;   // null if nobody needs any
+  bool atomic = false;           // the access locks all that it spans
+  bool patches = false;          // it may write back what lies between its pieces
   std::int64_t position = 0;     // in data bytes of the view
   datatype::Buffer memory = {};  // data in the representation of the file
 };

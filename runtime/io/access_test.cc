@@ -15,9 +15,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "runtime/datatype/construct.h"
 #include "runtime/io/ascending_types.h"
+#include "runtime/io/file_system.h"
 
 namespace lamina::io {
 namespace {
@@ -55,6 +59,7 @@ class MemoryFile final : public OpenFile {
   int Sync() override { return 0; }
   int Lock(std::int64_t, std::int64_t, bool) override { return EIO; }
   int Unlock(std::int64_t, std::int64_t) override { return EIO; }
+  int IsLocked(std::int64_t, std::int64_t, bool*) override { return EIO; }
   int Close() override { return 0; }
 };
 
@@ -109,17 +114,24 @@ class AccessTest : public testing::TestWithParam<unsigned> {
   std::vector<std::byte> memory_;
 };
 
+// Whether it writes piece by piece or writes back what lies between the pieces.
 TEST_P(AccessTest, WritesItsOwnBytesUntilACallFails) {
-  for (const bool gaps : {false, true})
+  for (int round = 0; round < 4; ++round)
     for (int fails_at = -1; fails_at < 20; ++fails_at) {
+      const bool gaps = round % 2 == 1;
       MemoryFile file;
       file.fails_at = fails_at;
-      file.bytes.assign(static_cast<std::size_t>(offsets_.back() + 10), std::byte{0});
-      const Outcome outcome = Carry(Make(&file, true, gaps));
+      const std::int64_t size = generator_.Between(0, offsets_.back() + 10);
+      for (std::int64_t i = 0; i < size; ++i)
+        file.bytes.push_back(static_cast<std::byte>(generator_.Between(0, 255)));
+      std::vector<std::byte> expected = file.bytes;
+      Access access = Make(&file, true, gaps);
+      access.patches = round >= 2;
+      const Outcome outcome = Carry(access);
       const bool failed = fails_at >= 0 && fails_at < file.calls;
-      ASSERT_EQ(outcome.error_number, failed ? ENOSPC : 0);
+      ASSERT_EQ(outcome.error_number != 0, failed);
       ASSERT_TRUE(failed || outcome.bytes == count_);
-      std::vector<std::byte> expected(file.bytes.size(), std::byte{0});
+      if (expected.size() < file.bytes.size()) expected.resize(file.bytes.size());
       for (std::int64_t i = 0; i < outcome.bytes; ++i)
         expected[static_cast<std::size_t>(OffsetOf(i))] = InMemory(i, gaps);
       ASSERT_TRUE(file.bytes == expected);
@@ -183,28 +195,75 @@ TEST_F(SystemFileTest, DoesWhatItIsAsked) {
   EXPECT_EQ(file_->Close(), 0);
 }
 
+TEST(FileSystem, IsKnownByItsNumber) {
+  EXPECT_STREQ(FileSystemOf(0xef53).name, "ext");
+  EXPECT_EQ(FileSystemOf(0xef53).sharing, Sharing::kLocal);
+  EXPECT_EQ(FileSystemOf(0x0bd00bd0).sharing, Sharing::kCoherent);
+  EXPECT_EQ(FileSystemOf(0x6969).sharing, Sharing::kCloseToOpen);
+  EXPECT_EQ(FileSystemOf(1).sharing, Sharing::kCloseToOpen) << "it may be of a network";
+}
+
 TEST_F(SystemFileTest, RangesExcludeOneAnother) {
   std::unique_ptr<OpenFile> other;
   ASSERT_EQ(OpenSystemFile(path_, O_RDWR | O_CREAT, 0600, &file_, &identity_), 0);
   ASSERT_EQ(OpenSystemFile(path_, O_RDWR, 0600, &other, &identity_), 0);
   EXPECT_EQ(file_->Lock(0, 10, true), 0);
   EXPECT_EQ(other->Lock(10, 10, true), 0);
-  struct flock probe = {};
-  probe.l_type = F_WRLCK;
-  probe.l_whence = SEEK_SET;
-  probe.l_start = 5;
-  probe.l_len = 1;
-  const int descriptor = open(path_.c_str(), O_RDWR);
-  EXPECT_EQ(fcntl(descriptor, F_OFD_GETLK, &probe), 0);
-  EXPECT_EQ(probe.l_type, F_WRLCK) << "nobody holds the range";
+  bool locked = false;
+  EXPECT_EQ(other->IsLocked(5, 1, &locked), 0);
+  EXPECT_TRUE(locked);
+  EXPECT_EQ(file_->IsLocked(5, 1, &locked), 0);
+  EXPECT_FALSE(locked) << "its own lock";
   EXPECT_EQ(file_->Unlock(0, 10), 0);
-  probe.l_type = F_WRLCK;
-  probe.l_start = 5;
-  probe.l_len = 1;
-  probe.l_pid = 0;
-  EXPECT_EQ(fcntl(descriptor, F_OFD_GETLK, &probe), 0);
-  EXPECT_EQ(probe.l_type, F_UNLCK);
-  close(descriptor);
+  EXPECT_EQ(other->IsLocked(5, 1, &locked), 0);
+  EXPECT_FALSE(locked);
+}
+
+// Each writes the pieces that lie between those of the other.
+TEST_F(SystemFileTest, WhoWritesBackHarmsNobody) {
+  constexpr std::int64_t kPieces = 20000;
+  constexpr std::int64_t kPieceBytes = 5;
+  Datatype* piece = datatype::MakeContiguous(kPieceBytes, datatype::FindDatatype(MPI_BYTE));
+  Datatype* type = datatype::MakeResized(0, 2 * kPieceBytes, piece);
+  datatype::Commit(type);
+  View* views[2] = {};
+  ViewArguments arguments;
+  arguments.etype = datatype::FindDatatype(MPI_BYTE);
+  arguments.filetype = type;
+  arguments.datarep = FindDatarep("native");
+  for (View*& view : views) {
+    ASSERT_TRUE(MakeView(arguments, &view).ok());
+    arguments.displacement += kPieceBytes;
+  }
+  ASSERT_EQ(OpenSystemFile(path_, O_RDWR | O_CREAT, 0600, &file_, &identity_), 0);
+  const auto write = [&](std::int64_t who) {
+    std::unique_ptr<OpenFile> body, locked;
+    Identity identity;
+    ASSERT_EQ(OpenSystemFile(path_, O_RDWR, 0600, &body, &identity), 0);
+    ASSERT_EQ(OpenSystemFile(path_, O_RDWR, 0600, &locked, &identity), 0);
+    RangeLocks locks(std::move(locked), nullptr, true);
+    std::vector<std::byte> data(kPieces * kPieceBytes, static_cast<std::byte>('a' + who));
+    Access access;
+    access.body = body.get();
+    access.view = views[who];
+    access.writes = access.patches = true;
+    access.locks = &locks;
+    access.memory = {data.data(), static_cast<std::int64_t>(data.size()),
+                     datatype::FindDatatype(MPI_BYTE)};
+    EXPECT_EQ(Carry(access).error_number, 0);
+  };
+  std::thread other(write, 1);
+  write(0);
+  other.join();
+  std::vector<std::byte> all(2 * kPieces * kPieceBytes);
+  ASSERT_EQ(file_->ReadAt(0, all).bytes, static_cast<std::int64_t>(all.size()));
+  std::int64_t wrong = 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    wrong += all[i] != static_cast<std::byte>('a' + i / kPieceBytes % 2) ? 1 : 0;
+  EXPECT_EQ(wrong, 0);
+  for (View* view : views) Release(view);
+  datatype::Release(type);
+  datatype::Release(piece);
 }
 
 TEST_F(SystemFileTest, SaysWhyItCannotBeOpened) {

@@ -73,6 +73,15 @@ Failure Share(core::Comm* comm, std::span<std::byte> bytes) {
   return comm->size == 1 ? Failure{} : Tell(comm, 0, bytes);
 }
 
+Failure AskAll(core::Comm* comm, bool mine, bool* any) {
+  *any = mine;
+  if (comm->size == 1) return {};
+  std::int64_t most = 0;
+  Failure failure = Combine(comm, collective::Operation::kAllreduce, MPI_MAX, mine ? 1 : 0, &most);
+  *any = most != 0;
+  return failure;
+}
+
 Failure SameAsFirst(core::Comm* comm, const char* what, std::int64_t mine) {
   std::int64_t theirs = mine;
   if (Failure failure = Share(comm, std::as_writable_bytes(std::span(&theirs, 1))); !failure.ok())

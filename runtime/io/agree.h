@@ -21,6 +21,9 @@ Failure Agree(core::Comm* comm, Failure mine);
 // Gives everybody the bytes of rank 0.
 Failure Share(core::Comm* comm, std::span<std::byte> bytes);
 
+// Finds whether some rank says so.
+Failure AskAll(core::Comm* comm, bool mine, bool* any);
+
 // Finds whether rank 0 has the same number. `what` names it in the failure of class
 // MPI_ERR_NOT_SAME.
 Failure SameAsFirst(core::Comm* comm, const char* what, std::int64_t mine);

@@ -75,19 +75,29 @@ class Aggregator {
   void End() {
     if (!failure_.ok()) return;
     const core::Unlocked unlocked;
+    const Run window{range_.first, range_.end - range_.first};
+    int error = place_.locks == nullptr ? 0 : place_.locks->Lock(window, false);
+    if (error != 0) return Fails("lock", window, error);
+    WriteRuns();
+    error = place_.locks == nullptr ? 0 : place_.locks->Unlock();
+    if (error != 0) Fails("unlock", window, error);
+  }
+  const Failure& failure() const { return failure_; }
+
+ private:
+  void Fails(const char* call, const Run& range, int error) {
+    if (failure_.ok())
+      failure_ = TransferFailure(call, place_.path, range.offset, range.bytes, error);
+  }
+  void WriteRuns() {
     for (Run run = coverage_.Next(0); run.bytes > 0; run = coverage_.Next(run.offset + run.bytes)) {
       const std::int64_t offset = range_.first + run.offset;
       const Moved moved = place_.body->WriteAt(
           offset, {window_.get() + run.offset, static_cast<std::size_t>(run.bytes)});
       if (moved.error_number == 0) continue;
-      failure_ = TransferFailure("pwrite", place_.path, offset + moved.bytes,
-                                 run.bytes - moved.bytes, moved.error_number);
-      return;
+      return Fails("pwrite", {offset + moved.bytes, run.bytes - moved.bytes}, moved.error_number);
     }
   }
-  const Failure& failure() const { return failure_; }
-
- private:
   std::span<std::byte> Window() {
     return {window_.get(), static_cast<std::size_t>(range_.end - range_.first)};
   }

@@ -14,6 +14,7 @@
 
 #include "runtime/core/comm.h"
 #include "runtime/io/failure.h"
+#include "runtime/io/locks.h"
 #include "runtime/io/open_file.h"
 #include "runtime/io/parcel.h"
 #include "runtime/io/table.h"
@@ -24,6 +25,7 @@ struct Place {
   core::Comm* comm;
   OpenFile* body;
   const std::string& path;
+  RangeLocks* locks;  // null if writes need none
 };
 
 // All ranks call it with the same table. Each returns what it has itself seen fail; nobody has

@@ -10,6 +10,7 @@
 
 #include "runtime/core/process.h"
 #include "runtime/io/agree.h"
+#include "runtime/io/file_system.h"
 #include "runtime/io/worker.h"
 
 namespace lamina::io {
@@ -104,12 +105,12 @@ Failure CheckCommon(File* file, const View* view) {
   return {};
 }
 
-// Opens what atomic mode locks ranges of: memory of the node, or the file where there are several.
-Failure MakeLocks(File* file) {
+// Opens what ranges are locked of: memory of the node, or the file where there are several.
+Failure MakeLocks(const File& file, std::unique_ptr<RangeLocks>* locks) {
   std::unique_ptr<OpenFile> own;
   std::optional<memory::Sealed> page;
-  memory::SealedName name = file->page;
-  if (file->comm->size == 1)
+  memory::SealedName name = file.page;
+  if (file.comm->size == 1)
     if (Result<memory::MadeSealed> made = MakeNodePage(); made.ok()) {
       name = made->name;
       page = std::move(made->memory);
@@ -120,14 +121,54 @@ Failure MakeLocks(File* file) {
                                      O_RDWR | O_CLOEXEC, 0, &own, &identity);
     if (error != 0) return SystemFailure("open", "the memory that ranks of this node share", error);
   }
-  auto locks = std::make_unique<RangeLocks>(std::move(own), file->body.get());
-  int error = Unlocking([&] { return locks->Lock({0, 1}, file->writes()); });
-  if (error == 0) error = Unlocking([&] { return locks->Unlock(); });
-  if (error != 0) {
-    Failure failure = SystemFailure("lock", file->path, error);
-    return {MPI_ERR_UNSUPPORTED_OPERATION, failure.text + "; atomic mode needs locks"};
+  *locks = std::make_unique<RangeLocks>(std::move(own), file.body.get(), file.reads());
+  return {};
+}
+
+// Rank 0 locks a byte, and every other rank must see that: some network file systems grant locks
+// that no other node knows of.
+Failure TryLocksTogether(const File& file, RangeLocks* locks) {
+  constexpr Run kByte{0, 1};
+  int error = 0;
+  if (file.comm->rank == 0) error = Unlocking([&] { return locks->Lock(kByte, file.writes()); });
+  const bool holds = file.comm->rank == 0 && error == 0;
+  Failure mine;
+  if (error != 0) mine = SystemFailure("lock", file.path, error);
+  Failure failure = Agree(file.comm, std::move(mine));
+  if (failure.ok()) {
+    bool locked = true;
+    if (file.comm->rank != 0) error = Unlocking([&] { return locks->IsLocked(kByte, &locked); });
+    if (error != 0)
+      mine = SystemFailure("lock", file.path, error);
+    else if (!locked)
+      mine = Fail(MPI_ERR_UNSUPPORTED_OPERATION, "the file system of %s hides the lock of rank 0",
+                  file.path.c_str());
+    failure = Agree(file.comm, std::move(mine));
   }
+  if (holds) static_cast<void>(Unlocking([&] { return locks->Unlock(); }));
+  return failure;
+}
+
+// Sees to it that all ranks have locks, or none.
+Failure HaveLocksTogether(File* file) {
+  if (file->locks != nullptr) return {};
+  std::unique_ptr<RangeLocks> locks;
+  Failure failure = Agree(file->comm, MakeLocks(*file, &locks));
+  if (failure.ok()) failure = TryLocksTogether(*file, locks.get());
+  if (!failure.ok())
+    return {MPI_ERR_UNSUPPORTED_OPERATION, failure.text + "; atomic mode needs locks"};
   file->locks = std::move(locks);
+  return {};
+}
+
+// Ranks that write pieces may write back what lies between them, if every write locks. All have
+// come when they agree on that, so no write without a lock is under way any more. Where there
+// are no locks nothing is written back.
+Failure GuardTogether(File* file, const View& view) {
+  if (!file->writes() || !file->reads()) return {};
+  bool holes = false;
+  if (Failure failure = AskAll(file->comm, !view.dense, &holes); !failure.ok()) return failure;
+  file->locking = holes && HaveLocksTogether(file).ok();
   return {};
 }
 
@@ -178,7 +219,7 @@ void Release(File* file) {
 
 Failure SizeOf(File* file, std::int64_t* bytes) {
   const int error = Unlocking([&] { return file->body->Size(bytes); });
-  return error == 0 ? Failure{} : SystemFailure("fstat", file->path, error);
+  return error == 0 ? Failure{} : SystemFailure("statx", file->path, error);
 }
 
 Failure ResizeTogether(File* file, std::int64_t bytes) {
@@ -207,7 +248,7 @@ void ListInfo(const File& file, core::Info* info) {
   file.hints.List(info);
   info->Set("filename", file.path);
   info->Set("mpi_memory_alloc_kinds", core::SupportedMemoryKinds(""));
-  info->Set("lamina_file_system", "ufs");
+  info->Set("lamina_file_system", FileSystemOf(file.identity.file_system).name);
   if (*file.method != '\0') info->Set("lamina_method", file.method);
 }
 
@@ -216,6 +257,7 @@ Failure SetViewTogether(File* file, const ViewRequest& request, Failure mine) {
   if (mine.ok()) mine = MakeRequestedView(file, request, &view);
   Prefer(&mine, CheckCommon(file, view));
   Failure failure = Agree(file->comm, std::move(mine));
+  if (failure.ok()) failure = GuardTogether(file, *view);
   if (failure.ok()) {
     std::swap(file->view, view);
     file->position = 0;
@@ -229,9 +271,8 @@ Failure SetViewTogether(File* file, const ViewRequest& request, Failure mine) {
 }
 
 Failure SetAtomicityTogether(File* file, bool atomic) {
-  Failure mine = SameAsFirst(file->comm, "flag", atomic ? 1 : 0);
-  if (mine.ok() && atomic && file->locks == nullptr) mine = MakeLocks(file);
-  Failure failure = Agree(file->comm, std::move(mine));
+  Failure failure = Agree(file->comm, SameAsFirst(file->comm, "flag", atomic ? 1 : 0));
+  if (failure.ok() && atomic) failure = HaveLocksTogether(file);
   if (failure.ok()) file->atomic = atomic;
   return failure;
 }

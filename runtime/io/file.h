@@ -50,10 +50,12 @@ struct File : core::Object {
   View* view = nullptr;       // held by reference
   std::int64_t position = 0;  // the individual pointer, in data bytes of the view
   std::unique_ptr<SharedPointer> shared;
-  std::unique_ptr<RangeLocks> locks;  // null until atomic mode is asked for
+  std::unique_ptr<RangeLocks> locks;  // null until somebody needs them
   memory::SealedName page;            // memory of the ranks of one node, if all are on one
   bool on_one_node = true;
   bool atomic = false;
+  // Some rank's view has holes, so that rank may write back bytes of others: all writes lock.
+  bool locking = false;
   bool wrote = false;  // since the last sync
   std::uint32_t under_way = 0;
   // The split collective under way; null if there is none.

@@ -23,6 +23,7 @@ constexpr Known kKnown[] = {
     {"collective_buffering", Type::kSwitch, When::kAlways, nullptr},
     {"file_perm", Type::kOctal, When::kMade, nullptr},
     {"romio_cb_write", Type::kMethod, When::kAlways, "automatic"},
+    {"romio_ds_write", Type::kMethod, When::kAlways, "automatic"},
 };
 
 constexpr unsigned kPermissions = 0666;

@@ -20,6 +20,7 @@
 #include "runtime/io/agree.h"
 #include "runtime/io/file.h"
 #include "runtime/io/file_name.h"
+#include "runtime/io/file_system.h"
 #include "runtime/io/operation.h"
 #include "runtime/io/worker.h"
 #include "runtime/p2p/p2p.h"
@@ -33,6 +34,7 @@ struct First {
   int amode = 0;
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  std::uint64_t file_system = 0;
   std::uint64_t on_one_node = 0;
   memory::SealedName page;
 };
@@ -67,12 +69,20 @@ Failure OpenFirst(File* file, bool* made) {
 Failure OpenSame(File* file, const First& first) {
   if (file->amode != first.amode)
     return Fail(MPI_ERR_NOT_SAME, "amode is 0x%x, and 0x%x on rank 0", file->amode, first.amode);
-  if (const int error = Open(file, OpenFlags(file->amode)); error != 0)
-    return SystemFailure("open", file->path, error);
+  const FileSystem& theirs = FileSystemOf(first.file_system);
+  if (const int error = Open(file, OpenFlags(file->amode)); error != 0) {
+    Failure failure = SystemFailure("open", file->path, error);
+    failure.text += std::string("; rank 0 has opened it, on ") + theirs.name;
+    return failure;
+  }
+  // The numbers of a file on a network differ from node to node.
+  const FileSystem& own = FileSystemOf(file->identity.file_system);
+  const bool tells =
+      first.on_one_node != 0 || own.sharing == Sharing::kLocal || theirs.sharing == Sharing::kLocal;
   const bool same = file->identity.device == first.device && file->identity.inode == first.inode;
-  if (first.on_one_node != 0 && !same)
-    return Fail(MPI_ERR_NOT_SAME, "%s is another file than the one that rank 0 has opened",
-                file->path.c_str());
+  if (tells && !same)
+    return Fail(MPI_ERR_NOT_SAME, "%s, on %s, is another file than the one that rank 0 has, on %s",
+                file->path.c_str(), own.name, theirs.name);
   return {};
 }
 
@@ -145,6 +155,7 @@ Failure OpenTogether(core::Comm* comm, const Opening& opening, Failure mine, Fil
              file->amode,
              file->identity.device,
              file->identity.inode,
+             file->identity.file_system,
              AllOnThisNode(*comm) ? 1u : 0u,
              {}};
     if (mine.ok()) page = MakePage(*comm, &first);

@@ -36,6 +36,8 @@ class OpenFile {
   // Locks `bytes` bytes from `offset` on against other openings of the file, and waits for them.
   virtual int Lock(std::int64_t offset, std::int64_t bytes, bool exclusive) = 0;
   virtual int Unlock(std::int64_t offset, std::int64_t bytes) = 0;
+  // Finds whether another opening of the file has a lock there.
+  virtual int IsLocked(std::int64_t offset, std::int64_t bytes, bool* locked) = 0;
   // Closes it and says what the system says then. The destructor closes it silently.
   virtual int Close() = 0;
 };
@@ -45,8 +47,7 @@ struct Identity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool seekable = true;
-
-  bool operator==(const Identity&) const = default;
+  std::uint64_t file_system = 0;  // what statfs(2) calls its type
 };
 
 // Opens a file of the operating system with these flags of open(2). Returns a value of errno.

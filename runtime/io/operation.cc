@@ -170,7 +170,10 @@ class Transfer {
     access_.body = file->body.get();
     access_.view = view_;
     access_.writes = request.writes;
-    access_.locks = file->atomic ? file->locks.get() : nullptr;
+    const bool guarded = file->locking && request.writes;
+    access_.locks = file->atomic || guarded ? file->locks.get() : nullptr;
+    access_.atomic = file->atomic;
+    access_.patches = guarded && file->hints.Get("romio_ds_write") != "disable";
     access_.memory = user_;
     file->wrote = file->wrote || request.writes;
     if (!converts_) return;
@@ -264,8 +267,9 @@ Failure WriteTogether(File* file, Transfer* transfer, Failure mine, bool* carrie
   const bool direct = exchange::IsDirect(table);
   file->method = direct ? "direct" : "exchange";
   if (direct) return mine;
-  Failure result =
-      Agree(comm, exchange::Write({comm, file->body.get(), file->path}, table, transfer->share()));
+  Failure result = Agree(comm, exchange::Write({comm, file->body.get(), file->path,
+                                                file->locking ? file->locks.get() : nullptr},
+                                               table, transfer->share()));
   if (result.ok()) transfer->WasCarried();
   *carried = result.ok();
   return result;

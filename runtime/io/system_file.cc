@@ -2,6 +2,7 @@
 // Files of the operating system, by system calls on one descriptor.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,9 +60,11 @@ class SystemFile final : public OpenFile {
   }
 
   int Size(std::int64_t* bytes) override {
-    struct stat about;
-    if (fstat(descriptor_, &about) != 0) return errno;
-    *bytes = about.st_size;
+    // On a network file system, the server is asked.
+    struct statx about;
+    if (statx(descriptor_, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_SIZE, &about) != 0)
+      return errno;
+    *bytes = static_cast<std::int64_t>(about.stx_size);
     return 0;
   }
 
@@ -95,6 +98,13 @@ class SystemFile final : public OpenFile {
     return SetLock(F_UNLCK, offset, bytes);
   }
 
+  int IsLocked(std::int64_t offset, std::int64_t bytes, bool* locked) override {
+    struct flock lock = LockOf(F_WRLCK, offset, bytes);
+    if (fcntl(descriptor_, F_OFD_GETLK, &lock) != 0) return errno;
+    *locked = lock.l_type != F_UNLCK;
+    return 0;
+  }
+
   int Close() override {
     if (descriptor_ < 0) return 0;
     const int result = close(descriptor_);
@@ -117,12 +127,17 @@ class SystemFile final : public OpenFile {
     return 0;
   }
 
-  int SetLock(short type, std::int64_t offset, std::int64_t bytes) {
+  static struct flock LockOf(short type, std::int64_t offset, std::int64_t bytes) {
     struct flock lock = {};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
     lock.l_start = offset;
     lock.l_len = bytes;
+    return lock;
+  }
+
+  int SetLock(short type, std::int64_t offset, std::int64_t bytes) {
+    struct flock lock = LockOf(type, offset, bytes);
     while (fcntl(descriptor_, F_OFD_SETLKW, &lock) != 0)
       if (errno != EINTR) return errno;
     return 0;
@@ -145,7 +160,9 @@ int OpenSystemFile(const std::string& path, int flags, unsigned permissions,
   struct stat about;
   if (fstat(descriptor, &about) != 0) return errno;
   if (S_ISDIR(about.st_mode)) return EISDIR;
-  *identity = {about.st_dev, about.st_ino, seekable};
+  struct statfs system;
+  if (fstatfs(descriptor, &system) != 0) return errno;
+  *identity = {about.st_dev, about.st_ino, seekable, static_cast<std::uint64_t>(system.f_type)};
   *file = std::move(opened);
   return 0;
 }

@@ -60,7 +60,8 @@ def run(place, cell, program, parameters):
     for parameter in parameters:
         line += ["--param", parameter]
     line.append(os.path.join(place, program))
-    variables = dict(os.environ, LD_LIBRARY_PATH=place,
+    # Hosts have a /tmp of their own, and share the place.
+    variables = dict(os.environ, LD_LIBRARY_PATH=place, TEST_TMPDIR=place,
                      PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
     try:
         done = subprocess.run(line, env=variables, cwd=place, check=False, text=True,
