@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Goal:   whatever the operating system answers, an access hangs nobody: short counts and
+ * interrupts are gone on after, an error is reported once, by class and in words, on the ranks that
+ * it concerns, and the data of other ranks is right. Method: the program takes the place of the C
+ * library's reads and writes. One rank lets call number k of a small job fail, for every k, in
+ * every manner; in a last case the device is full or read-only in earnest, or a rank kills itself
+ * in every round of a write.
+ *
+ * usage: faults [full PATH CLASS | killed PATH RANK CALL]
+ *        full: the access to PATH fails with the class; killed: that rank dies at its CALLth write
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+
+#include "test/mpi/io/folder.h"
+
+enum Manner { kFails, kIsFull, kIsShort, kIsInterrupted, kKills };
+
+static enum Manner manner;
+static atomic_int to_come; /* calls until it happens; 0: never */
+
+static int Happens(void) { return atomic_load(&to_come) > 0 && atomic_fetch_sub(&to_come, 1) == 1; }
+
+/* Returns how many bytes the call may move, or -1 with errno set. */
+static ssize_t Allowed(size_t bytes) {
+  if (!Happens()) return (ssize_t)bytes;
+  if (manner == kKills) raise(SIGKILL);
+  if (manner == kIsShort) return (ssize_t)(bytes + 1) / 2;
+  errno = manner == kIsInterrupted ? EINTR : manner == kIsFull ? EDQUOT : EIO;
+  return -1;
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite(int file, const void* from, size_t bytes,
+                                                      off_t offset) {
+  const ssize_t allowed = Allowed(bytes);
+  return allowed < 0 ? -1 : syscall(SYS_pwrite64, file, from, (size_t)allowed, offset);
+}
+
+__attribute__((visibility("default"))) ssize_t pread(int file, void* into, size_t bytes,
+                                                     off_t offset) {
+  const ssize_t allowed = Allowed(bytes);
+  return allowed < 0 ? -1 : syscall(SYS_pread64, file, into, (size_t)allowed, offset);
+}
+
+enum { kBlocks = 40, kBlockBytes = 3, kBytes = kBlocks * kBlockBytes };
+enum Way { kDense, kPieces, kNonblocking, kSplit, kDirect, kTogether, kOrdered, kWays };
+static const char* const kNames[] = {"dense",  "pieces",   "nonblocking", "split",
+                                     "direct", "together", "ordered"};
+
+static int Move(MPI_File file, enum Way way, int writes, char* data, MPI_Status* status) {
+  MPI_Request request;
+  int error;
+  const MPI_Offset at = way == kDense ? (MPI_Offset)rank * kBytes : 0;
+  switch (way) {
+    case kNonblocking:
+      error = writes ? MPI_File_iwrite_at(file, at, data, kBytes, MPI_CHAR, &request)
+                     : MPI_File_iread_at(file, at, data, kBytes, MPI_CHAR, &request);
+      return error != MPI_SUCCESS ? error : MPI_Wait(&request, status);
+    case kSplit:
+      error = writes ? MPI_File_write_at_all_begin(file, at, data, kBytes, MPI_CHAR)
+                     : MPI_File_read_at_all_begin(file, at, data, kBytes, MPI_CHAR);
+      if (error != MPI_SUCCESS) return error;
+      return writes ? MPI_File_write_at_all_end(file, data, status)
+                    : MPI_File_read_at_all_end(file, data, status);
+    case kOrdered:
+      return writes ? MPI_File_write_ordered(file, data, kBytes, MPI_CHAR, status)
+                    : MPI_File_read_ordered(file, data, kBytes, MPI_CHAR, status);
+    case kDirect:
+    case kTogether:
+      return writes ? MPI_File_write_at_all(file, at, data, kBytes, MPI_CHAR, status)
+                    : MPI_File_read_at_all(file, at, data, kBytes, MPI_CHAR, status);
+    default:
+      return writes ? MPI_File_write_at(file, at, data, kBytes, MPI_CHAR, status)
+                    : MPI_File_read_at(file, at, data, kBytes, MPI_CHAR, status);
+  }
+}
+
+static MPI_File OpenFor(const char* path, enum Way way) {
+  MPI_File file = MPI_FILE_NULL;
+  MPI_Info info;
+  MPI_Datatype block, filetype;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "romio_cb_write", way == kTogether ? "enable" : "disable");
+  MPI_Info_set(info, "romio_cb_read", way == kTogether ? "enable" : "disable");
+  MPI_Info_set(info, "cb_buffer_size", "128");
+  EXPECT(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) ==
+         MPI_SUCCESS);
+  MPI_Info_free(&info);
+  if (way == kDense || way == kOrdered) return file;
+  MPI_Type_contiguous(kBlockBytes, MPI_CHAR, &block);
+  MPI_Type_create_resized(block, 0, ranks * kBlockBytes, &filetype);
+  MPI_Type_commit(&filetype);
+  EXPECT(MPI_File_set_view(file, rank * kBlockBytes, MPI_CHAR, filetype, "native", MPI_INFO_NULL) ==
+         MPI_SUCCESS);
+  MPI_Type_free(&block);
+  MPI_Type_free(&filetype);
+  return file;
+}
+
+/* A write of pieces reads what lies between them first. */
+static void ExpectWords(int error, int wanted, int writes, const char* words) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_string(error, text, &length);
+  EXPECT(ClassOf(error) == wanted);
+  EXPECT(strstr(text, "pread") != NULL || (writes && strstr(text, "pwrite") != NULL));
+  EXPECT(strstr(text, folder) != NULL && strstr(text, "offset") != NULL &&
+         strstr(text, "bytes") != NULL && strstr(text, words) != NULL);
+}
+
+/* Writes or reads with call number `k` of rank 0 going wrong. Returns false if there is no such
+ * call. */
+static int Once(enum Way way, int writes, enum Manner how, int k) {
+  const int fails = how == kFails || how == kIsFull;
+  int happened, error, count = 0, good = 1;
+  char data[kBytes], expected[kBytes];
+  MPI_Status status;
+  MPI_File file = OpenFor(In("a"), way);
+  for (int i = 0; i < kBytes; ++i) expected[i] = (char)('a' + (i + rank) % 26);
+  memcpy(data, expected, kBytes);
+  if (!writes) {
+    EXPECT(Move(file, way, 1, data, &status) == MPI_SUCCESS);
+    if (way == kOrdered) EXPECT(MPI_File_seek_shared(file, 0, MPI_SEEK_SET) == MPI_SUCCESS);
+    memset(data, 0, kBytes);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  manner = how;
+  atomic_store(&to_come, rank == 0 ? k : 0);
+  error = Move(file, way, writes, data, &status);
+  happened = rank == 0 && atomic_load(&to_come) == 0;
+  atomic_store(&to_come, 0);
+  MPI_Bcast(&happened, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (happened && fails && (rank == 0 || (way == kTogether && writes))) {
+    ExpectWords(error, how == kFails ? MPI_ERR_IO : MPI_ERR_QUOTA, writes,
+                how == kFails ? "Input/output error" : "Disk quota exceeded");
+  } else {
+    EXPECT(error == MPI_SUCCESS);
+    MPI_Get_count(&status, MPI_CHAR, &count);
+    EXPECT(count == kBytes);
+    memset(data, 0, writes ? kBytes : 0);
+    if (way == kOrdered && writes) {
+      EXPECT(MPI_File_read_at(file, (MPI_Offset)rank * kBytes, data, kBytes, MPI_CHAR, &status) ==
+             MPI_SUCCESS);
+    } else if (writes) {
+      EXPECT(MPI_File_read_at(file, way == kDense ? (MPI_Offset)rank * kBytes : 0, data, kBytes,
+                              MPI_CHAR, &status) == MPI_SUCCESS);
+    }
+    for (int i = 0; i < kBytes; ++i) good = good && data[i] == expected[i];
+    EXPECT(good);
+  }
+  EXPECT(MPI_File_close(&file) == MPI_SUCCESS);
+  Remove("a");
+  return happened;
+}
+
+static void Everywhere(void) {
+  for (enum Way way = kDense; way < kWays; ++way)
+    for (int writes = 0; writes < 2; ++writes)
+      for (enum Manner how = kFails; how < kKills; ++how) {
+        int k = 1;
+        const int before = failures;
+        while (k < 200 && Once(way, writes, how, k)) k += how == kFails || k < 4 ? 1 : k / 2;
+        EXPECT(k > 1);
+        if (failures > before)
+          fprintf(stderr, "%s, writes %d, manner %d\n", kNames[way], writes, how);
+      }
+}
+
+/* The file system has no room, or may not be written to. */
+static int Full(const char* path, int wanted) {
+  enum { kMany = 4 << 20 };
+  MPI_File file = MPI_FILE_NULL;
+  char* data = calloc(1, kMany);
+  int error =
+      MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+  if (error == MPI_SUCCESS) {
+    error = MPI_File_write_at_all(file, (MPI_Offset)rank * kMany, data, kMany, MPI_CHAR,
+                                  MPI_STATUS_IGNORE);
+    EXPECT(MPI_File_preallocate(file, (MPI_Offset)kMany) != MPI_SUCCESS);
+    EXPECT(MPI_File_close(&file) == MPI_SUCCESS);
+    if (rank == 0) EXPECT(MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS);
+  }
+  if (ClassOf(error) != wanted) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    MPI_Error_string(error, text, &length);
+    fprintf(stderr, "rank %d: class %d, not %d: %s\n", rank, ClassOf(error), wanted, text);
+    ++failures;
+  }
+  free(data);
+  return Passed();
+}
+
+static int Killed(const char* path, int victim, int call) {
+  char data[kBytes] = {0};
+  MPI_File file = OpenFor(path, kTogether);
+  manner = kKills;
+  atomic_store(&to_come, rank == victim ? call : 0);
+  MPI_File_write_at_all(file, 0, data, kBytes, MPI_CHAR, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  return Passed();
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc == 4 && strcmp(argv[1], "full") == 0)
+    return Full(argv[2], strcmp(argv[3], "room") == 0 ? MPI_ERR_NO_SPACE : MPI_ERR_READ_ONLY);
+  if (argc == 5) return Killed(argv[2], atoi(argv[3]), atoi(argv[4]));
+  MakeFolder();
+  Everywhere();
+  return LeaveFolder();
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Goal:   where a file system is full or read-only, or a rank is killed in any round of a write
+#         together, the job ends soon and right, and leaves no file but the program's own.
+# Method: real file systems, mounted for this test alone; faults.c says what must happen.
+#
+# usage: faults_test.sh CASES.SH MPIEXEC PROGRAM
+set -uo pipefail
+. "$1"
+mpiexec=$2 program=$3
+folder=$(mktemp -d "${TEST_TMPDIR:-/tmp}/faults.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+
+run() { timeout 60 "$mpiexec" --oversubscribe -n 3 "$program" "$@" > "$folder.out" 2>&1; }
+
+# Expects of the file system mounted with options $2 the class $1. Nothing may be left in it.
+mounted() {
+  unshare --mount bash -c '
+    mount -t tmpfs -o "$1" none "$2" && shift && folder=$1 && shift || exit 3
+    "$@"; status=$?; ls -A "$folder"; exit $status' - "$2" "$folder" \
+    timeout 60 "$mpiexec" --oversubscribe -n 3 "$program" full "$folder/a" "$1" \
+    > "$folder.out" 2>&1
+}
+for case in "room size=1m" "writing size=1m,ro"; do
+  begin "no ${case% *}"
+  # shellcheck disable=SC2086  # two words
+  mounted $case
+  status=$?
+  if [[ $status -eq 3 ]]; then
+    skip "nothing can be mounted here"
+  elif [[ $status -eq 0 && ! -s $folder.out ]]; then
+    pass
+  else
+    cat "$folder.out"
+    fail "exit status $status, or something was printed or left"
+  fi
+done
+
+# The first rank writes what the others send it, 64 bytes in a round.
+for call in 1 2 3 4 5; do
+  begin "killed in round $call"
+  run killed "$folder/a" 0 "$call"
+  status=$?
+  left=$(ls -A "$folder")
+  rm -f "$folder/a"
+  if [[ $status -eq 137 && $left == a ]]; then
+    pass
+  else
+    cat "$folder.out"
+    fail "exit status $status, left behind: $left"
+  fi
+done
+rm -f "$folder.out"
+conclude
