@@ -203,18 +203,23 @@ Settings Settings::FromEnvironment(const Environment& environment) {
   Settings settings;
   for (const std::string& assignment : environment.Assignments()) {
     const std::size_t equals = assignment.find('=');
-    const std::string variable = assignment.substr(0, equals);
-    if (variable.size() <= kPrefix.size() || !variable.starts_with(kPrefix)) continue;
+    const std::string given = assignment.substr(0, equals);
+    if (!given.starts_with(kPrefix) || !IsParameterName(given.substr(kPrefix.size()))) continue;
+    const std::string variable = EnvironmentName(given.substr(kPrefix.size()));
     if (Reserved(variable)) continue;
     Entry entry{GuessDotted(variable),
-                {assignment.substr(equals + 1), Origin::kEnvironment, "environment " + variable}};
+                {assignment.substr(equals + 1), Origin::kEnvironment, "environment " + given}};
     const auto known = origins.find(variable);
     if (known != origins.end() && known->second.fingerprint == Fingerprint(entry.found.value)) {
       entry.name = known->second.name;
       entry.found.origin = known->second.origin;
       entry.found.where = known->second.where;
     }
-    settings.entries_[variable] = std::move(entry);
+    // One that is written as it should be wins over one in small letters.
+    if (given == variable)
+      settings.entries_.insert_or_assign(variable, std::move(entry));
+    else
+      settings.entries_.emplace(variable, std::move(entry));
   }
   return settings;
 }

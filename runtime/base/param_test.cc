@@ -102,6 +102,17 @@ TEST(Settings, FromEnvironmentTakesAnArrayAndIgnoresStrangers) {
   EXPECT_TRUE(Settings::FromEnvironment(none).Names().empty());
 }
 
+TEST(Settings, AVariableMayHaveSmallLetters) {
+  const Settings settings = WithEnvironment({"LAMINA_A_B_C=1", "LAMINA_a_b_c=2", "LAMINA_d_E.f=3",
+                                             "LAMINA_rank=4", "LAMINA_=5", "LAMINA_\xff=6"});
+  EXPECT_EQ(settings.Names(), (std::vector<std::string>{"a.b.c", "d.e.f"}));
+  ASSERT_NE(settings.Find("a.b.c"), nullptr);
+  EXPECT_EQ(settings.Find("a.b.c")->value, "1") << "the one that is written as it should be";
+  ASSERT_NE(settings.Find("d.e.f"), nullptr);
+  EXPECT_EQ(settings.Find("d.e.f")->where, "environment LAMINA_d_E.f");
+  EXPECT_EQ(UnknownNames(settings, {"a.b.c"}).size(), 1u);
+}
+
 TEST(Settings, ReservedNamesAreNoParameters) {
   const Settings settings = WithEnvironment(
       {"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8", "LAMINA_NODE_MEMORY=1:9",
