@@ -76,7 +76,7 @@ Status Hub::Receive(Edge edge, std::string_view bytes) {
 // Asks under an id of ours; the answer goes to `askers`.
 void Hub::Ask(Edge edge, Askers askers, Letter letter) {
   letter.id = next_question_++;
-  questions_.emplace(letter.id, Question{std::move(askers), letter.rank});
+  questions_.emplace(letter.id, Question{std::move(askers), letter.subject, letter.rank});
   outlets_.send(edge, Encode(letter));
 }
 
@@ -169,6 +169,8 @@ std::optional<Hub::Wait> Hub::LongestWait(std::uint64_t now_ms) {
       });
   for (auto& [id, question] : questions_)
     look(&question.since_ms, [&, &question = question] {
+      if (question.subject == Subject::kFence) return std::string("a fence waits for other hosts");
+      if (question.subject != Subject::kModex) return std::string("a published name is waited for");
       return "the address of rank " + std::to_string(question.rank) + " on " +
              plan_.hosts[plan_.ranks[question.rank].host].name + " is waited for";
     });

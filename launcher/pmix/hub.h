@@ -65,7 +65,8 @@ class Hub {
   using Askers = std::map<Edge, std::uint32_t>;
   struct Question {
     Askers askers;
-    std::uint32_t rank;
+    Subject subject;
+    std::uint32_t rank;  // kModex: whose card is wanted
     std::uint64_t since_ms = 0;
   };
 

@@ -204,6 +204,14 @@ TEST_F(MiddleHubTest, WhoIsGivenBackIsWaitedForNoLonger) {
   EXPECT_FALSE(Tell(8, Subject::kFence, 9, 0, FenceOf({}, "stranger")));
 }
 
+TEST_F(MiddleHubTest, WhoIsWaitedForFurtherUp) {
+  EXPECT_TRUE(Tell(7, Subject::kLookup, 5, 99, Names({"ocean"})));  // there is no such rank
+  EXPECT_EQ(middle_.LongestWait(1000)->words, "a published name is waited for");
+  EXPECT_TRUE(Tell(Hub::kUp, Subject::kAnswer, 1, 0, ""));
+  EXPECT_TRUE(Tell(7, Subject::kFence, 5, 0, FenceOf({0, 2}, "a")));
+  EXPECT_EQ(middle_.LongestWait(1000)->words, "a fence waits for other hosts");
+}
+
 TEST_F(MiddleHubTest, QuestionsTakeTheShortestWay) {
   EXPECT_TRUE(Tell(7, Subject::kModex, 11, 3, ""));  // rank 3 is behind 8
   EXPECT_EQ(Take(), "8 asked about 3 #1 \n");
