@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/spawn/exec/template.h"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace lamina::launcher::exec {
 namespace {
 
@@ -24,12 +28,6 @@ Result<std::vector<std::string>> WordsOf(std::string_view text) {
     return Error(Code::kInvalid, "the agent \"%s\" has a quote that does not end",
                  std::string(text).c_str());
   return words;
-}
-
-void Replace(std::string_view hole, std::string_view value, std::string* word) {
-  for (std::size_t at = word->find(hole); at != std::string::npos;
-       at = word->find(hole, at + value.size()))
-    word->replace(at, hole.size(), value);
 }
 
 std::string ForShell(std::span<const std::string> command) {
@@ -57,15 +55,24 @@ Result<Template> Template::Parse(std::string_view text) {
 
 std::vector<std::string> Template::Fill(const Host& host,
                                         std::span<const std::string> command) const {
+  const std::pair<std::string_view, std::string> holes[] = {
+      {"{host}", host.name},
+      {"{user}", host.user},
+      {"{port}", host.port == 0 ? "" : std::to_string(host.port)},
+      {"{command}", ForShell(command)}};
   std::vector<std::string> filled;
   bool placed = false;
-  for (std::string word : words_) {
+  for (const std::string& word : words_) {
     placed = placed || word.find("{command}") != std::string::npos;
-    Replace("{host}", host.name, &word);
-    Replace("{user}", host.user, &word);
-    Replace("{port}", host.port == 0 ? "" : std::to_string(host.port), &word);
-    Replace("{command}", ForShell(command), &word);
-    filled.push_back(std::move(word));
+    // What is filled in is not looked at again, so a host's name may have any letters.
+    std::string& text = filled.emplace_back();
+    for (std::string_view rest = word; !rest.empty();) {
+      const auto hole = std::ranges::find_if(
+          holes, [rest](const auto& each) { return rest.starts_with(each.first); });
+      const bool is_hole = hole != std::end(holes);
+      text += is_hole ? std::string_view(hole->second) : rest.substr(0, 1);
+      rest.remove_prefix(is_hole ? hole->first.size() : 1);
+    }
   }
   if (!placed) filled.insert(filled.end(), command.begin(), command.end());
   return filled;

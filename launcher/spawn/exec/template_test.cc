@@ -38,6 +38,15 @@ TEST(TemplateTest, Quotes) {
   EXPECT_EQ(Filled("a 'b c' \"it's\" '' {host}"), "<a><b c><it's><><n1></opt/bin/mpiexec><--word>");
 }
 
+TEST(TemplateTest, WhatIsFilledInIsNoHole) {
+  Host host;
+  host.name = "{user}";
+  host.user = "{command}";
+  const Result<Template> made = Template::Parse("rsh -l {user} {host}");
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->Fill(host, {}), (std::vector<std::string>{"rsh", "-l", "{command}", "{user}"}));
+}
+
 TEST(TemplateTest, WhatIsRefused) {
   EXPECT_EQ(Filled("ip netns exec"), "the agent \"ip netns exec\" does not say where {host} goes");
   EXPECT_EQ(Filled("a 'b {host}"), "the agent \"a 'b {host}\" has a quote that does not end");
