@@ -52,13 +52,13 @@ void SetBounds(Datatype* type, const std::vector<Part>& parts, CheckedMath* math
                       math->Add(at.end, math->Add(child.true_lower, child.true_extent)));
   }
   type->lower = bounds.first;
-  type->extent = math->Add(bounds.end, -bounds.first);
+  type->extent = math->Subtract(bounds.end, bounds.first);
   if (!type->explicit_bounds) {
     const std::int64_t over = type->extent % type->alignment;
     if (over > 0) type->extent = math->Add(type->extent, type->alignment - over);
   }
   type->true_lower = true_bounds.first;
-  type->true_extent = math->Add(true_bounds.end, -true_bounds.first);
+  type->true_extent = math->Subtract(true_bounds.end, true_bounds.first);
 }
 
 Datatype* Make(std::vector<Part> parts) {

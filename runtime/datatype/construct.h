@@ -22,6 +22,11 @@ class CheckedMath {
     overflowed_ |= __builtin_add_overflow(a, b, &sum);
     return sum;
   }
+  std::int64_t Subtract(std::int64_t a, std::int64_t b) {
+    std::int64_t difference = 0;
+    overflowed_ |= __builtin_sub_overflow(a, b, &difference);
+    return difference;
+  }
   std::int64_t Multiply(std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
     overflowed_ |= __builtin_mul_overflow(a, b, &product);
