@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kTitle = "# measured by lamina tune";
 constexpr std::string_view kPrefix = "collective.select.";
+constexpr std::string_view kNameLetters = "abcdefghijklmnopqrstuvwxyz0123456789_.";
 
 int Refuse(const std::string& message) {
   fprintf(stderr, "lamina tune: %s\n", message.c_str());
@@ -135,6 +136,7 @@ Result<std::vector<Measured>> ParseMeasured(std::string_view printed) {
     if (Trim(line).empty()) continue;
     const std::vector<std::string_view> words = Split(Trim(line), ' ');
     if (words.size() != 2 || !words[0].starts_with(kPrefix) ||
+        words[0].find_first_not_of(kNameLetters) != std::string_view::npos ||
         words[1].find_first_not_of("0123456789.") != std::string_view::npos)
       return Error(Code::kInvalid, "the ranks printed \"%s\" instead of a name and a number",
                    std::string(line).c_str());

@@ -18,8 +18,9 @@ TEST(Tune, WhatRanksPrintIsChecked) {
   ASSERT_EQ(good->size(), 2u);
   EXPECT_EQ((*good)[1].name, "collective.select.network.alpha_us");
   EXPECT_EQ((*good)[1].value, "12");
-  for (const char* bad : {"", "hello\n", "collective.select.alpha_us\n",
-                          "collective.select.alpha_us nan\n", "p2p.wait.mode 1\n"})
+  for (const char* bad :
+       {"", "hello\n", "collective.select.alpha_us\n", "collective.select.alpha_us nan\n",
+        "collective.select.a#b 1\n", "p2p.wait.mode 1\n"})
     EXPECT_FALSE(ParseMeasured(bad).ok()) << bad;
 }
 
