@@ -2,16 +2,13 @@
 // Goal:   the command line means what users of any MPI expect, and every mistake is answered with
 //         the word that is wrong and what would be right.
 // Method: words in, the invocation or the exact message out; rules that hold for every row of the
-//         table; then words at random, which must give an answer and never a program that is empty.
+//         table.
 #include "launcher/cli/command_line.h"
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "launcher/cli/foreign.h"
 #include "launcher/cli/options.h"
-#include "runtime/base/dice.h"
 
 namespace lamina::launcher {
 namespace {
@@ -300,34 +297,6 @@ TEST(OptionTable, AForeignOptionIsNotOurs) {
   for (const char* name : {"--mca", "-genvall", "--prefix", "-launcher"}) {
     EXPECT_FALSE(ForeignAdvice(name).empty()) << name;
     EXPECT_EQ(FindOption(name), nullptr) << name;
-  }
-}
-
-TEST(CommandLine, WordsAtRandom) {
-  std::mt19937 random = Dice();
-  std::vector<std::string> pieces = OptionNames();
-  for (const char* more :
-       {"1",     "4", "-1",  ":",   "--",   "-",    "",         "a",   "prog", "x=y",
-        "a:2,b", "=", "--=", "-n=", "numa", "core", "\xff\xfe", "---", "-n4x", "all"})
-    pieces.emplace_back(more);
-  for (int round = 0; round < 5000; ++round) {
-    Words words;
-    for (int i = static_cast<int>(random() % 8); i > 0; --i) {
-      words.push_back(pieces[random() % pieces.size()]);
-      if (random() % 10 == 0) words.back() += static_cast<char>(1 + random() % 255);
-    }
-    Result<Invocation> line = ParseCommandLine(words, TextOf);
-    if (!line.ok()) {
-      EXPECT_FALSE(line.status().message().empty());
-      continue;
-    }
-    if (line->action != Invocation::Action::kRun) continue;
-    ASSERT_FALSE(line->request.programs.empty());
-    for (const ProgramRequest& program : line->request.programs) {
-      ASSERT_FALSE(program.argv.empty());
-      EXPECT_FALSE(program.argv.front().empty());
-      EXPECT_TRUE(!program.ranks || *program.ranks >= 1);
-    }
   }
 }
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Goal:   hosts mean what their writer meant, and every mistake is answered with its place.
-// Method: host lists and host files as text in, entries or the exact message out; then bytes at
-//         random, which must never be taken for a host that is not one.
+// Method: host lists and host files as text in, entries or the exact message out.
 #include "launcher/plan/hosts.h"
 
 #include <gtest/gtest.h>
-
-#include <random>
-
-#include "runtime/base/dice.h"
 
 namespace lamina::launcher {
 namespace {
@@ -151,36 +146,6 @@ TEST(HostFile, KeysOfOthersAreTold) {
   EXPECT_EQ(UnknownKeys(*hosts), (std::vector<std::string>{
                                      "hosts:1: \"weight=4\" is no key of Lamina's, and is ignored",
                                      "hosts:3: \"rack=7\" is no key of Lamina's, and is ignored"}));
-}
-
-TEST(HostFile, BytesAtRandom) {
-  std::mt19937 random = Dice();
-  const std::string_view pieces[] = {"node",  "slots=", "4",  "\n", " ",      "#",   "=",
-                                     ":",     "@",      "[",  "]",  "-",      "\t",  "\r\n",
-                                     "cpu=2", "\xff",   "::", ",",  "user=x", "1e9", "max_slots="};
-  for (int round = 0; round < 3000; ++round) {
-    std::string text;
-    for (int i = static_cast<int>(random() % 12); i >= 0; --i) {
-      text += pieces[random() % std::size(pieces)];
-      if (random() % 8 == 0) text += static_cast<char>(random() % 256);
-    }
-    for (const bool file : {false, true}) {
-      Result<std::vector<HostEntry>> hosts = file ? ParseHostFile(text, "f") : ParseHostList(text);
-      if (!hosts.ok()) {
-        EXPECT_FALSE(hosts.status().message().empty());
-        // A message is for a terminal: whatever was in the file, no control character comes out.
-        for (const char letter : hosts.status().message())
-          EXPECT_TRUE(static_cast<unsigned char>(letter) >= ' ') << text;
-        continue;
-      }
-      for (const HostEntry& host : *hosts) {
-        EXPECT_FALSE(host.name.empty()) << text;
-        EXPECT_NE(host.name.front(), '-') << text;
-        EXPECT_EQ(host.name.find_first_of(" \t\r\n@[]=#,"), std::string::npos) << text;
-        EXPECT_TRUE(!host.slots || (*host.slots >= 1 && *host.slots <= kSlotsMax)) << text;
-      }
-    }
-  }
 }
 
 }  // namespace

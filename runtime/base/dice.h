@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests of parsers draw the bytes they throw at them from here.
+// Tests that throw random input at something draw it from here.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 namespace lamina {
 
-// Every run of the suite draws the same bytes. Each round of test/fuzz draws others, from the seed
-// that gtest shuffles with and prints.
+// Every run of the suite draws the same. With --gtest_shuffle it is something else each time, from
+// the seed that gtest prints.
 inline std::mt19937 Dice() {
   return std::mt19937(static_cast<unsigned>(testing::UnitTest::GetInstance()->random_seed()));
 }

@@ -1,30 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal:   no bytes from outside break a parser: an error, or something that makes sense.
-# Method: the parser's own test with bytes at random, again and again for SECONDS, each time with another
-#         seed, under the sanitizers of the tier. To repeat what failed: the same binary with
-#         --gtest_shuffle --gtest_random_seed=SEED.
+# Method: libFuzzer changes the inputs of the corpus for FUZZ_SECONDS, a minute by default, and goes on
+#         with those that reach other code. What it learns stays in $FUZZ_FOUND/NAME/corpus for the next
+#         run, and an input that breaks the parser in $FUZZ_FOUND/NAME.
 #
-# usage: fuzz_test.sh CASES.SH SECONDS BINARY TEST
+# usage: fuzz_test.sh CASES.SH FUZZER CORPUS [DICTIONARY]
 set -uo pipefail
 . "$1"
-seconds=$2 binary=$3 test=$4
-log=$(mktemp "${TEST_TMPDIR:-/tmp}/fuzz.XXXXXX")
-trap 'rm -f "$log"' EXIT
+fuzzer=$2 corpus=$3 dictionary=${4-}
+name=${corpus##*/}
+found=${FUZZ_FOUND:-$TEST_TMPDIR}/$name
+mkdir -p "$found/corpus"
+log=$found/log
 
-begin "$test"
-rounds=0
-while ((SECONDS < seconds)); do
-  seed=$((RANDOM * 3 + rounds % 3 + 1))  # gtest takes 1 to 99999
-  if ! "$binary" --gtest_filter="$test" --gtest_shuffle --gtest_random_seed="$seed" > "$log" 2>&1 ||
-    ! grep -q '^\[  PASSED  \] 1 test' "$log"; then
-    tail -40 "$log"
-    fail "seed $seed"
-    conclude
-    exit 1
-  fi
-  rounds=$((rounds + 1))
-done
-echo "$rounds rounds"
-pass
+begin "$name"
+if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=10 -rss_limit_mb=2560 \
+  -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$found/" ${dictionary:+-dict="$dictionary"} \
+  "$found/corpus" "$corpus" > "$log" 2>&1; then
+  grep -E '^(Done|stat::)' "$log"
+  pass
+else
+  tail -60 "$log"
+  input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -1)
+  fail "${input:-no input was kept; all of the log is in $log}"
+fi
 conclude
