@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/assembly/lifecycle.h"
 
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <tuple>
 
 #include "collectives/select/table.h"
-#include "runtime/assembly/needed.h"
 #include "runtime/assembly/parameters.h"
 #include "runtime/assembly/params.h"
+#include "runtime/assembly/resting_process.h"
 #include "runtime/assembly/shipped.h"
+#include "runtime/assembly/transports.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
-#include "runtime/base/node_memory.h"
 #include "runtime/base/text.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/group.h"
@@ -29,6 +27,7 @@
 #include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/p2p/params.h"
+#include "runtime/quiesce/agent.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
@@ -57,46 +56,6 @@ std::string CollectiveSettings(const param::Settings& settings) {
   return text;
 }
 
-bool Included(const std::string& list, const std::string& name) {
-  if (list.empty()) return true;
-  for (const std::string_view piece : Split(list, ','))
-    if (Trim(piece) == name) return true;
-  return false;
-}
-
-// Adds every transport that can run here and is needed, best first. One that fails to start is
-// reported and left out, because another may serve. `why_apart` is empty unless this process is
-// apart; see needed.h.
-Status AddTransports(const Params& params, const std::string& why_apart,
-                     const transport::Context& context, p2p::Engine* engine) {
-  const transport::Registry registry = ShippedTransports();
-  for (const std::string_view piece : Split(params.transports, ','))
-    if (!Trim(piece).empty() && registry.Find(Trim(piece)) == nullptr)
-      return Error(Code::kInvalid, "transport.include names \"%s\", which is no transport",
-                   std::string(Trim(piece)).c_str());
-  bool node_is_reached = false;
-  for (const auto& [component, offer] : registry.Ask(context)) {
-    const std::string& name = component->info.name;
-    if (offer.priority < 0 || !Included(params.transports, name)) continue;
-    const bool apart = !why_apart.empty();
-    if (!IsNeeded(component->facts, context, apart, node_is_reached)) continue;
-    if (apart && component->facts.reach == transport::Reach::kNetwork)
-      Log(Level::kInfo, name.c_str(), "is started for the processes of this node as well: %s",
-          why_apart.c_str());
-    Result<std::unique_ptr<transport::Transport>> made = component->make(context);
-    if (!made.ok()) {
-      Log(Level::kWarn, name.c_str(), "cannot be used: %s",
-          std::string(made.status().message()).c_str());
-      continue;
-    }
-    const transport::Reach reach = component->facts.reach;
-    node_is_reached = node_is_reached || reach == transport::Reach::kNode;
-    p2p::AddCarrier(engine, {name, *std::move(made), reach == transport::Reach::kNetwork,
-                             reach == transport::Reach::kProcess});
-  }
-  return {};
-}
-
 core::Comm* MakeBuiltIn(core::Group* group, std::uint64_t context, MPI_Comm handle,
                         const char* name) {
   core::Comm* comm = core::MakeComm(group, ContextId{context * kPlanes}, nullptr);
@@ -118,6 +77,7 @@ constinit bool had_session = false;
 constinit bool has_left = false;  // this process has left the bootstrap
 constinit core::Process* resting = nullptr;
 constinit pid_t owner = 0;  // a forked child takes nothing down
+constinit std::atomic<bool> has_agent{false};
 
 Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
                   waiting::WaitParams* wait) {
@@ -138,6 +98,30 @@ core::Process* TheProcess() {
   return process;
 }
 
+// The caller changes the life of this process, alone among threads. The agent of a checkpoint is
+// one of them, and knows the library lock alone, so that is held too where there is an agent.
+// Nobody waits for `order` with the library lock, because its holder may need that in the end of a
+// wait.
+class InOrder {
+ public:
+  InOrder() {
+    core::LibraryLock& lock = TheProcess()->lock;
+    if (has_agent) lock.Lock();
+    while (!order.try_lock()) {
+      const int depth = has_agent ? lock.ReleaseAll() : 0;
+      order.lock();
+      order.unlock();
+      lock.RegainAll(depth);
+    }
+  }
+  ~InOrder() {
+    order.unlock();
+    if (has_agent) TheProcess()->lock.Unlock();
+  }
+  InOrder(const InOrder&) = delete;
+  InOrder& operator=(const InOrder&) = delete;
+};
+
 void Clear(core::Process* process) {
   core::known_process = nullptr;
   process->settings = {};
@@ -149,32 +133,14 @@ void Clear(core::Process* process) {
   process->thread_level = MPI_THREAD_SINGLE;
 }
 
-// The memory that the launcher made for this node. A process that cannot have it may still open
-// memory of its peers.
-void OpenNodeMemory(core::Process* process) {
-  const auto place = process->environment.Get(kNodeMemoryVariable);
-  if (!place || process->bootstrap == nullptr) return;
-  Result<std::unique_ptr<NodeMemory>> opened = NodeMemory::Open(*place, process->identity.job);
-  if (opened.ok())
-    process->node_memory = *std::move(opened);
-  else
-    Log(Level::kInfo, "shm", "the memory that mpiexec shares with its ranks cannot be had: %s",
-        std::string(opened.status().message()).c_str());
-}
-
-// Says why other processes of the node are probably out of reach; empty if they are not.
-std::string WhyApart(const core::Process& process) {
-  if (process.node_memory != nullptr || process.identity.job_ranks == 1) return "";
-  if (process.identity.apart) return "it is in a pid namespace of its own";
-  // The number that Linux gives to the first user namespace (PROC_USER_INIT_INO).
-  constexpr ino_t kFirstUserNamespace = 0xEFFFFFFD;
-  struct stat file;
-  if (stat("/proc/self/ns/user", &file) == 0 && file.st_ino != kFirstUserNamespace)
-    return "it is in a user namespace, as in a container without privileges";
-  if (prctl(PR_GET_DUMPABLE) != 1)
-    return "the program cannot be read or has more rights than its user, so others must not open "
-           "its memory";
-  return "";
+// Starts the agent if the job is saved from outside. From then on the library lock is taken.
+Status StartAgent(core::Process* process, const TransportsStart& transports) {
+  const quiesce::AgentPipes pipes = quiesce::AgentPipes::Find(process->environment);
+  if (!pipes.exist()) return {};
+  process->lock.Lock();
+  has_agent = true;
+  return quiesce::Agent::Start(pipes,
+                               std::make_unique<RestingProcess>(process, transports, &has_left));
 }
 
 // Reads the parameters, then makes bootstrap, engine and transports, and publishes the card.
@@ -206,20 +172,11 @@ Status BringUp(core::Process* process) {
   p2p::OwnedEngine engine =
       p2p::MakeEngine(engine_params, policy, {process->self, identity.job_ranks, job_hash},
                       process->bootstrap.get());
-  transport::Context context;
-  context.settings = &process->settings;
-  context.environment = &process->environment;
-  context.self =
-      transport::ProcessName{(static_cast<std::uint64_t>(job_hash) << 32) | identity.rank};
-  context.node = identity.node;
-  context.local_ranks = local_ranks;
-  context.job_ranks = identity.job_ranks;
-  context.sharing = policy.sharing;
-  context.inbox = p2p::InboxOf(engine.get());
-  OpenNodeMemory(process);
-  context.node_memory = process->node_memory.get();
-  if (Status status = AddTransports(params, WhyApart(*process), context, engine.get());
-      !status.ok())
+  const TransportsStart transports{
+      params.transports,
+      transport::ProcessName{(static_cast<std::uint64_t>(job_hash) << 32) | identity.rank},
+      policy.sharing};
+  if (Status status = StartTransports(transports, process, engine.get()); !status.ok())
     return status;
   std::vector<component::Refusal> refused;
   if (Status status = collective::Install(AllCollectives(&refused), process->settings);
@@ -245,7 +202,7 @@ Status BringUp(core::Process* process) {
   core::Group* group = core::MakeGroup(std::move(peers), core::process->self);
   core::everybody = MakeBuiltIn(group, 2, MPI_COMM_NULL, "everybody");
   core::Release(group);
-  return {};
+  return StartAgent(process, transports);
 }
 
 Status Leave(core::Process* process) {
@@ -271,11 +228,14 @@ void BringDown() {
 }
 
 void AtExit() {
-  const std::lock_guard in_order(order);
-  if (resting == nullptr || owner != getpid()) return;
+  if (owner != getpid()) return;  // the locks of a child are as they were when it was forked
+  const InOrder in_order;
+  if (resting == nullptr) return;
   core::process = resting;
   resting = nullptr;
+  const quiesce::AgentPipes pipes = quiesce::AgentPipes::Find(core::process->environment);
   BringDown();
+  if (has_agent) quiesce::Agent::SayGone(pipes);
 }
 
 Status WakeUp() {
@@ -308,6 +268,8 @@ void SetPhase(Phase phase) { CurrentEventRing()->phase.store(static_cast<std::ui
 Status AddUser(int thread_level) {
   if (core::process == nullptr)
     if (Status status = resting != nullptr ? WakeUp() : FirstTime(); !status.ok()) return status;
+  // The agent is one more thread.
+  if (has_agent) thread_level = MPI_THREAD_MULTIPLE;
   if (core::process->thread_level < thread_level) core::process->thread_level = thread_level;
   if (core::process->thread_level == MPI_THREAD_MULTIPLE)
     core::shared_process.store(core::process, std::memory_order_release);
@@ -338,7 +300,7 @@ Status RemoveUser() {
 }  // namespace
 
 Status OpenWorld(int thread_level) {
-  const std::lock_guard in_order(order);
+  const InOrder in_order;
   if (Status status = AddUser(thread_level); !status.ok()) return status;
   core::world = MakeBuiltIn(core::everybody->group, 0, MPI_COMM_WORLD, "MPI_COMM_WORLD");
   core::Group* alone = core::MakeGroup({core::process->self}, core::process->self);
@@ -362,21 +324,21 @@ Status CloseWorld() {
     static_cast<void>(core::Release(core::world));
     core::world = nullptr;
   }
-  const std::lock_guard in_order(order);
+  const InOrder in_order;
   Status left = RemoveUser();
   core::life = core::Life::kFinalized;
   return left;
 }
 
 Status OpenSession(int thread_level) {
-  const std::lock_guard in_order(order);
+  const InOrder in_order;
   if (Status status = AddUser(thread_level); !status.ok()) return status;
   had_session = true;
   return {};
 }
 
 Status CloseSession() {
-  const std::lock_guard in_order(order);
+  const InOrder in_order;
   return RemoveUser();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/process.h"
 
+#include "runtime/base/call_names.h"
+#include "runtime/base/event_ring.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::core {
@@ -33,6 +35,45 @@ void LibraryLock::LockAmongOthers() {
 void LibraryLock::WakeOne() {
   sleeping_.store(0, std::memory_order_relaxed);
   waiting::WakeFrom(sleeping_, 1);
+  if (IsClaimed()) AwaitUnclaim();
+}
+
+// The claimer counts as one that waits, so that threads which look after Wanted() let it in.
+void LibraryLock::Claim() {
+  contenders_.fetch_add(1, std::memory_order_relaxed);
+  claimed_.store(1);
+}
+
+// The word says that somebody sleeps before each look, so a thread that gives the lock up at that
+// moment comes by WakeOne() and waits there.
+void LibraryLock::LockClaimed() {
+  for (;;) {
+    sleeping_.store(1);
+    if (Take()) break;
+    waiting::SleepOn(sleeping_, 1, kSleepMs);
+  }
+  holder_.store(pthread_self(), std::memory_order_relaxed);
+  ++depth_;
+}
+
+void LibraryLock::UnlockClaimed() {
+  --depth_;
+  holder_.store(pthread_t{}, std::memory_order_relaxed);
+  taken_.store(0);
+  sleeping_.store(0);
+  waiting::WakeFrom(sleeping_);
+}
+
+void LibraryLock::Unclaim() {
+  claimed_.store(0);
+  waiting::WakeFrom(claimed_);
+  // The word told of one sleeper, as in LockAmongOthers; others may still sleep.
+  if (contenders_.fetch_sub(1, std::memory_order_relaxed) > 1)
+    sleeping_.store(1, std::memory_order_relaxed);
+}
+
+void LibraryLock::AwaitUnclaim() const {
+  while (IsClaimed()) waiting::SleepOn(claimed_, 1, kSleepMs);
 }
 
 constinit Process* process = nullptr;
@@ -46,5 +87,13 @@ void Guard::Leave(Process* process) {
   if (process->before_unlock != nullptr) process->before_unlock();
   process->lock.Unlock();
 }
+
+void NoteUnsaved() {
+  ++process->unsaved_count;
+  process->unsaved_call =
+      NameOf(static_cast<Call>(CurrentEventRing()->call.load(std::memory_order_relaxed)));
+}
+
+void ForgetUnsaved() { --process->unsaved_count; }
 
 }  // namespace lamina::core

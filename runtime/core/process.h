@@ -48,6 +48,17 @@ class LibraryLock {
   // True if another thread waits for the lock.
   bool Wanted() const { return contenders_.load(std::memory_order_relaxed) != 0; }
 
+  // One thread at a time may claim the lock before all others. From Claim() to Unclaim() whoever
+  // gives the lock up lets the claimer have it first, and threads that wait for something in the
+  // library go to AwaitUnclaim() without the lock. The claimer itself uses LockClaimed() and
+  // UnlockClaimed() meanwhile.
+  void Claim();
+  void LockClaimed();
+  void UnlockClaimed();
+  void Unclaim();
+  bool IsClaimed() const { return claimed_.load(std::memory_order_relaxed) != 0; }
+  void AwaitUnclaim() const;
+
   // The caller hands the result to RegainAll.
   int ReleaseAll() {
     const int depth = std::exchange(depth_, 0);
@@ -73,6 +84,7 @@ class LibraryLock {
 
   std::atomic<std::uint32_t> taken_{0};     // guards depth_
   std::atomic<std::uint32_t> sleeping_{0};  // somebody sleeps on this word and is to be woken
+  std::atomic<std::uint32_t> claimed_{0};
   std::atomic<pthread_t> holder_{};
   std::atomic<int> contenders_{0};
   int depth_ = 0;
@@ -93,6 +105,11 @@ struct Process {
   // This is what a thread does, before it leaves the library, for threads that sleep; it is null
   // while none sleeps.
   void (*before_unlock)() = nullptr;
+
+  // What the program holds that a checkpoint cannot save yet, such as windows: how many, and the
+  // function that made the last of them.
+  std::uint32_t unsaved_count = 0;
+  const char* unsaved_call = nullptr;
 };
 
 // This is null before initialisation and after finalisation.
@@ -128,6 +145,11 @@ class Guard {
   static void Leave(Process* process);
   Process* const held_;
 };
+
+// Notes that the MPI call under way has made something that a checkpoint cannot save yet, and that
+// it is gone again.
+void NoteUnsaved();
+void ForgetUnsaved();
 
 // Lets other threads into the library while this one gives the CPU up or is in a long system call.
 // It does nothing below MPI_THREAD_MULTIPLE.

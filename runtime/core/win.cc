@@ -2,6 +2,7 @@
 #include "runtime/core/win.h"
 
 #include "runtime/core/errors.h"
+#include "runtime/core/process.h"
 
 namespace lamina::core {
 namespace {
@@ -19,6 +20,7 @@ Win* MakeWin(Comm* comm) {
   } else {
     win = new Win;
   }
+  NoteUnsaved();
   win->comm = comm;
   win->handle = ToHandle<MPI_Win>(win);
   win->errhandler = FindErrhandler(MPI_ERRORS_ARE_FATAL);
@@ -26,6 +28,7 @@ Win* MakeWin(Comm* comm) {
 }
 
 void FreeWin(Win* win) {
+  ForgetUnsaved();
   static_cast<void>(Release(win->comm));
   Release(win->errhandler);
   *win = Win();

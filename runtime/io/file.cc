@@ -214,6 +214,7 @@ void Release(File* file) {
   if (file->view != nullptr) Release(file->view);
   static_cast<void>(core::Release(file->comm));
   delete file;
+  core::ForgetUnsaved();
   FileClosed();
 }
 

@@ -90,6 +90,7 @@ Failure OpenSame(File* file, const First& first) {
 File* Make(core::Comm* comm, ContextId context) {
   File* file = new File;
   FileOpened();
+  core::NoteUnsaved();
   file->comm = agreement::Make(comm->group, context, comm);
   core::Errhandler* handler = core::file_errhandler != nullptr
                                   ? core::file_errhandler

@@ -33,6 +33,13 @@ class Carriers {
       ringing_.push_back(carrier.transport.get());
     all_.push_back(std::move(carrier));
   }
+  // Destroys all of them.
+  void Clear() {
+    polled_.clear();
+    ringing_.clear();
+    loopback_ = nullptr;
+    all_.clear();
+  }
   std::span<const Carrier> all() const { return all_; }
   // Those whose bell another process can ring.
   std::span<transport::Transport* const> ringing() const { return ringing_; }

@@ -154,11 +154,22 @@ void Engine::Sort(PeerId from, const transport::Header& header,
       return Left(from);
     case FrameKind::kNudge:
       return;
+    case FrameKind::kMarker:
+      return CountMarker(TokenOf(header));
     case FrameKind::kEager:   // does not come here
     case FrameKind::kParcel:  // comes by Offered()
       break;
   }
   Check(false, from, "a frame of no known kind");
+}
+
+// Markers of a checkpoint that was given up may come late, and those of the next one early.
+void Engine::CountMarker(std::uint64_t epoch) {
+  if (epoch > marked_epoch_) {
+    marked_epoch_ = epoch;
+    markers_received_ = 0;
+  }
+  if (epoch == marked_epoch_) ++markers_received_;
 }
 
 void Engine::Offered(PeerId from, const transport::Header& header, std::size_t bytes,

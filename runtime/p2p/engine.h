@@ -36,6 +36,10 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Delivery& delivery() { return delivery_; }
   Contexts& contexts() { return contexts_; }
   Watch& watch() { return watch_; }
+  // How many markers of that checkpoint have been received, if it is the newest; see rest.h.
+  std::uint64_t MarkersOf(std::uint32_t epoch) const {
+    return marked_epoch_ == epoch ? markers_received_ : 0;
+  }
   SendBuffer*& send_buffer() { return send_buffer_; }  // the process's own; see buffered.h
 
   // Handles at most so many events of each transport.
@@ -71,6 +75,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   bool Blocked() const { return lanes_.waiting() || dispatch_.pushing(); }
   // Both are out of line, so that the walk of a short message has a small frame.
   [[gnu::noinline]] bool SendWhatWaits();
+  void CountMarker(std::uint64_t epoch);
   [[gnu::noinline]] void Sort(PeerId from, const transport::Header& header,
                               std::span<const std::byte> payload);
   template <class Done>
@@ -90,6 +95,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Contexts contexts_;
   Watch watch_;
   SendBuffer* send_buffer_ = nullptr;
+  std::uint64_t marked_epoch_ = 0;
+  std::uint64_t markers_received_ = 0;
 };
 
 // The engine of this process. It exists between initialisation and finalisation.

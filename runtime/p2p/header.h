@@ -23,6 +23,7 @@ enum class FrameKind : std::uint8_t {
   kWithdraw = 10,    // the sender wants an unmatched message back: the number of a kParcel among
                      // all to this peer, from 1, or 0 and the token of any other
   kWithdrawn = 11,   // it was unmatched, and is given back
+  kMarker = 12,      // the last frame before the job comes to rest (rest.h)
 };
 
 // Word 0 holds the kind above this bit, and below it the context or, for kData, a byte offset.

@@ -35,16 +35,29 @@ void Lanes::Close() {
   waiting_lanes_.clear();
   for (const auto& lane : storage_) lanes_[Index(lane->peer)] = nullptr;
   storage_.clear();
-  lost_ = 0;
+  lost_ = stale_ = 0;
+}
+
+// Returns a new lane, or the stale one to this peer.
+Lane& Lanes::WithoutEndpoint(PeerId peer) {
+  if (stale_ > 0)
+    for (const auto& lane : storage_)
+      if (lane->peer == peer) {
+        --stale_;
+        return *lane;
+      }
+  storage_.push_back(std::make_unique<Lane>());
+  storage_.back()->peer = peer;
+  trace::Raise(trace::Level::kConnected, 1);
+  return *storage_.back();
 }
 
 Lane& Lanes::Connect(PeerId peer) {
   CHECK(Has(peer));
-  storage_.push_back(std::make_unique<Lane>());
-  Lane& lane = *storage_.back();
-  lane.peer = peer;
+  Lane& lane = WithoutEndpoint(peer);
   lanes_[Index(peer)] = &lane;
-  trace::Raise(trace::Level::kConnected, 1);
+  lane.endpoint = closed_;
+  if (closed_ != nullptr) return lane;
   Result<bootstrap::Card> card = cards_.Of(peer);
   Status status = card.ok() ? ConnectThrough(lane, *card) : std::move(card).status();
   if (!status.ok()) inbox_.Lost(peer, std::move(status));
@@ -73,7 +86,8 @@ Status Lanes::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
     lane.endpoint = lane.owned.get();
     lane.caps = lane.endpoint->caps();
     lane.farewell = carrier.network;
-    lane.fast_bytes_max = lane.caps.eager_bytes_max;
+    // A lane that was connected before may hold messages.
+    if (lane.waiting_head == nullptr) lane.fast_bytes_max = lane.caps.eager_bytes_max;
     RecordEvent("p2p: peer %u through %s", Index(lane.peer), carrier.name.c_str());
     return {};
   }

@@ -85,7 +85,9 @@ class Lanes {
   void Close();
 
  private:
+  friend class RestingLanes;
   Lane& Connect(PeerId peer);
+  Lane& WithoutEndpoint(PeerId peer);
   Status ConnectThrough(Lane& lane, const bootstrap::Card& card);
   void List(Lane& lane);
   bool FlushLane(Lane& lane, Sender& sender);
@@ -98,6 +100,11 @@ class Lanes {
   std::vector<std::unique_ptr<Lane>> storage_;
   std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
   std::uint32_t lost_ = 0;            // how many lanes are lost
+  // While the job is at rest, lanes have this endpoint. Afterwards, those of which nobody has
+  // spoken to the peer yet are stale: they stand in storage_ alone, until Connect() takes them up
+  // again.
+  transport::Endpoint* closed_ = nullptr;
+  std::uint32_t stale_ = 0;
 };
 
 }  // namespace lamina::p2p

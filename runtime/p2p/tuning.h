@@ -55,4 +55,11 @@ inline constexpr std::uint32_t kWaitsAlone = 1000;
 // A program that tests in a loop on a shared CPU gives the CPU up once in so many tests.
 inline constexpr std::uint32_t kVainTestsPerYield = 16;
 
+// Coming to rest (rest.h).
+
+// A process at rest handles so many events of each transport at once.
+inline constexpr std::uint32_t kEventsAtRest = 64;
+// How long it takes at most until a nap is seen to have ended.
+inline constexpr std::uint32_t kNapLookMs = 1;
+
 }  // namespace lamina::p2p

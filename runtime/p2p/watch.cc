@@ -55,6 +55,10 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
       if (core::process->lock.Wanted()) GiveWay(waiting::Yield);
       continue;
     }
+    if (core::process->lock.IsClaimed()) [[unlikely]] {
+      GiveWay([] { core::process->lock.AwaitUnclaim(); });
+      continue;
+    }
     ++idle_polls;
     const waiting::Waiter::Advice advice = waiter.Idle();
     const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
@@ -95,6 +99,7 @@ bool Watch::Sleep(bool (*done)(void*), void* argument) {
       nap.Sleep(sleep_ms);
     }
     on_bells_ = nullptr;
+    naps_.fetch_add(1, std::memory_order_release);
   } else {
     --watchers_;
     {

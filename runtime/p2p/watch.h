@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -58,6 +59,11 @@ class Watch {
   void Moved() {
     if (sleepers_ != nullptr) disturbed_ = true;
   }
+  // Says whether a thread has armed the bells of the transports and sleeps on them. A thread that
+  // has claimed the library lock and wants the transports for itself rings them, gives up the lock,
+  // and waits until naps() has changed.
+  bool IsNapping() const { return on_bells_ != nullptr; }
+  const std::atomic<std::uint32_t>& naps() const { return naps_; }
   // Wakes the threads whose condition holds, if anything has happened.
   void WakeThoseDone();
 
@@ -77,6 +83,7 @@ class Watch {
   pthread_t last_waiter_{};
   std::uint32_t others_wait_ = 0;  // not 0: threads take turns at waiting
   std::uint32_t vain_tests_ = 0;
+  std::atomic<std::uint32_t> naps_{0};  // how many have ended
   bool disturbed_ = false;  // something has happened since the sleepers were looked after
 };
 

@@ -5,6 +5,7 @@
 // Threads: one at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ class LauncherLine {
   Status Tell(bool all_saved);
 
  private:
+  Status Receive(void* data, std::size_t bytes);
+
   int orders_ = -1;
   int reports_ = -1;
   std::string restored_;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Starts the transports that a process needs: when it comes up, and again after a checkpoint.
+#pragma once
+
+#include <string>
+
+#include "runtime/base/sharing.h"
+#include "runtime/base/status.h"
+#include "runtime/core/process.h"
+#include "runtime/p2p/lifetime.h"
+#include "transports/transport.h"
+
+namespace lamina::assembly {
+
+// What the transports are told beside what the process knows of itself.
+struct TransportsStart {
+  std::string included;  // the parameter transport.include
+  transport::ProcessName self{};
+  Sharing sharing = Sharing::kExclusive;
+};
+
+// Opens the memory of the node, and adds every transport that can run here and is needed to
+// `engine`.
+Status StartTransports(const TransportsStart& start, core::Process* process, p2p::Engine* engine);
+
+}  // namespace lamina::assembly
