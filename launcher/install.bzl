@@ -21,6 +21,8 @@ INSTALLED = [
     ("lib/pkgconfig", "//launcher/tools:mpifort.pc"),
     ("share/bash-completion/completions", "//launcher/tools:completion"),
     ("share/man/man1", "//launcher/tools:lamina.1"),
+    ("share/man/man1", "//launcher/tools:lamina-checkpoint.1"),
+    ("share/man/man1", "//launcher/tools:lamina-restart.1"),
     ("share/man/man1", "//launcher/tools:mpiexec.1"),
     ("share/man/man1", "//launcher/tools:mpicc.1"),
     ("share/man/man3", "//runtime/man:man3.tar"),

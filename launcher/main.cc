@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This is one program under three names: mpiexec, mpirun and lamina. This is the only place of the
-// launcher that names concrete spawners, and the tools that lamina has besides mpiexec.
+// launcher that names concrete spawners and checkpoint engines, and the tools that lamina has
+// besides mpiexec.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/checkpoint_engine.h"
+#include "checkpoint/none/none.h"
+#include "checkpoint/pretend/pretend.h"
 #include "launcher/cli/installation.h"
 #include "launcher/cli/mpiexec.h"
 #include "launcher/cli/subcommands.h"
@@ -43,6 +47,14 @@ launcher::SpawnerRegistry ShippedSpawners() {
         launcher::fake::Describe})
     CHECK(spawners.Add(describe()).ok());
   return spawners;
+}
+
+lamina::checkpoint::EngineRegistry ShippedEngines() {
+  lamina::checkpoint::EngineRegistry engines;
+  for (const auto describe :
+       {lamina::checkpoint::none::Describe, lamina::checkpoint::pretend::Describe})
+    CHECK(engines.Add(describe()).ok());
+  return engines;
 }
 
 int Tune(std::span<const std::string> arguments, const launcher::CommandContext& context) {
@@ -84,7 +96,8 @@ int Written(const char* program, int status) {
 int main(int argc, char** argv) {
   const lamina::Environment environment = OwnEnvironment();
   const launcher::SpawnerRegistry spawners = ShippedSpawners();
-  const launcher::CommandContext context{environment, spawners, "local", "ssh", "exec"};
+  const lamina::checkpoint::EngineRegistry engines = ShippedEngines();
+  const launcher::CommandContext context{environment, spawners, "local", "ssh", "exec", &engines};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!arguments.empty() && arguments.front() == launcher::kShepherdWord)
     return launcher::RunShepherd({environment, spawners, context.local_spawner});

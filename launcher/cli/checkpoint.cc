@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/checkpoint.h"
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
 #include "launcher/cli/subcommands.h"
+#include "launcher/control/ask.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
 namespace store = lamina::checkpoint;
+
+// A job answers when it has been saved, which takes as long as its memory takes to be written.
+constexpr int kCheckpointAnswerMs = 3'600'000;
 
 int Refuse(const std::string& message) {
   fprintf(stderr, "lamina checkpoint: %s\n", message.c_str());
@@ -62,6 +70,51 @@ int ShowAll(const std::string& path, bool verify) {
   return 1;
 }
 
+// Returns the launcher of the job that is meant: that of the process `word`, or with "" the only
+// one of this user.
+Result<control::Launcher> FindJob(const std::string& word) {
+  std::vector<control::Launcher> own;
+  for (const control::Launcher& launcher : control::Launchers())
+    if (launcher.user == geteuid() || (geteuid() == 0 && !word.empty())) own.push_back(launcher);
+  if (!word.empty()) {
+    const auto process = ParseInteger(word);
+    if (!process)
+      return Error(Code::kInvalid, "\"%s\" is not the number of a process (lamina ps shows them)",
+                   word.c_str());
+    for (const control::Launcher& launcher : own)
+      if (launcher.process == *process) return launcher;
+    return Error(Code::kNotFound, "process %s is no mpiexec of yours on this host", word.c_str());
+  }
+  if (own.empty()) return Error(Code::kNotFound, "you have no job on this host");
+  if (own.size() > 1)
+    return Error(Code::kInvalid,
+                 "you have %zu jobs on this host; say which by the number of its "
+                 "mpiexec (lamina ps shows them)",
+                 own.size());
+  return own.front();
+}
+
+// Has the job saved, and says what has become of that. Returns the exit status.
+int SaveJob(const std::string& word, bool then_end) {
+  Result<control::Launcher> job = FindJob(word);
+  if (!job.ok()) return Refuse(std::string(job.status().message()));
+  Result<std::string> answer =
+      control::Ask(*job, then_end ? "checkpoint end" : "checkpoint", kCheckpointAnswerMs);
+  bool saved = false;
+  std::string sentence =
+      answer.ok() ? "the answer makes no sense" : std::string(answer.status().message());
+  if (answer.ok())
+    for (const std::string_view line : Split(*answer, '\n')) {
+      saved = saved || line == "saved yes";
+      if (line.starts_with("sentence ")) sentence = line.substr(line.find(' ') + 1);
+    }
+  if (saved)
+    printf("%s\n", sentence.c_str());
+  else
+    fprintf(stderr, "lamina checkpoint: %s\n", sentence.c_str());
+  return saved ? 0 : 1;
+}
+
 }  // namespace
 
 int Checkpoint(std::span<const std::string> arguments, const CommandContext&) {
@@ -70,10 +123,13 @@ int Checkpoint(std::span<const std::string> arguments, const CommandContext&) {
       fputs(UsageOf("checkpoint"), stdout);
       return 0;
     }
-  if (arguments.empty()) return Refuse("say --list or --verify; --help tells more");
+  if (arguments.empty()) return SaveJob("", false);
   const std::string& what = arguments.front();
+  if (!what.starts_with('-') && arguments.size() == 1) return SaveJob(what, false);
+  if (what == "--end" && arguments.size() <= 2)
+    return SaveJob(arguments.size() == 2 ? arguments[1] : "", true);
   if (what != "--list" && what != "--verify") {
-    const std::string near = Nearest(what, {"--list", "--verify"});
+    const std::string near = Nearest(what, {"--list", "--verify", "--end"});
     return Refuse("unknown word \"" + what + "\"" +
                   (near.empty() ? "; --help tells more" : "; did you mean " + near + "?"));
   }

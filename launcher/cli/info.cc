@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/checkpoint_engine.h"
 #include "launcher/cli/installation.h"
 #include "launcher/cli/library.h"
 #include "launcher/cli/settings.h"
@@ -74,11 +75,12 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
   return request;
 }
 
-std::string OwnPart(const InfoRequest& request, const component::ListedFramework& framework) {
+std::string OwnPart(const InfoRequest& request,
+                    std::vector<component::ListedFramework> frameworks) {
   const std::string wanted = request.words.empty() ? "" : request.words[0];
   const std::string component = request.words.size() < 2 ? "" : request.words[1];
   Result<std::vector<component::ListedFramework>> listed =
-      component::Filter({framework}, wanted, component);
+      component::Filter(std::move(frameworks), wanted, component);
   if (!listed.ok()) return {};
   component::PrintOptions options;
   options.params = request.params;
@@ -158,7 +160,11 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
   component::ListedFramework framework = component::List(
       "spawner", context.spawners, SpawnContext{context.environment, *settings}, *settings);
   framework.params = LauncherOwnRows(*settings);
-  const std::string own = OwnPart(*request, framework);
+  const std::string own =
+      OwnPart(*request,
+              {framework, component::List("checkpoint", *context.engines,
+                                          checkpoint::EngineContext{context.environment, *settings},
+                                          *settings)});
   Result<std::string> library = DescribeLibrary(installation, *settings, LibraryFilter(*request));
 
   if (own.empty() && !library.ok()) return Refuse(library.status());
@@ -174,8 +180,7 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
     if (!own.empty() && !library->empty()) fputs("\n", stdout);
     fputs(library->c_str(), stdout);
   } else if (request->words.empty()) {
-    printf("\ntransports, collectives, checkpoint engines: %s\n",
-           std::string(library.status().message()).c_str());
+    printf("\ntransports, collectives: %s\n", std::string(library.status().message()).c_str());
   }
   // Values that would be refused are shown as such, and told by the exit status too.
   return SayProblems(*settings, context, installation);

@@ -181,6 +181,27 @@ std::string LaminaManualPage() {
   return page + ".SH SEE ALSO\n.BR mpiexec (1),\n.BR mpicc (1)\n";
 }
 
+std::string SavingManualPage(std::string_view subcommand) {
+  std::string page;
+  for (const Subcommand& command : Subcommands())
+    if (subcommand == command.name)
+      page = Format(
+                 ".TH LAMINA\\-%s 1 \"\" \"Lamina %s\" \"User Commands\"\n"
+                 ".SH NAME\nlamina\\-%s \\- ",
+                 Upper(command.name).c_str(), kVersion, command.name) +
+             Escape(command.help) + "\n.SH DESCRIPTION\n.nf\n" + Escape(command.usage) + ".fi\n";
+  page += ".SH OPTIONS OF MPIEXEC\n";
+  for (const Option& option : Options()) {
+    const std::string_view name = option.names[0];
+    if (name.starts_with("--checkpoint") || name == "--resume")
+      page += ".TP\n.B " + Escape(name) + " " + Escape(option.argument) + "\n" +
+              Escape(option.help) + "\n";
+  }
+  return page +
+         ".SH SEE ALSO\n.BR lamina (1),\n.BR mpiexec (1),\n.BR lamina\\-checkpoint (1),\n"
+         ".BR lamina\\-restart (1)\n";
+}
+
 std::string BashCompletion() {
   std::string options;
   std::string with_value;

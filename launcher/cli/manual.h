@@ -4,11 +4,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace lamina::launcher {
 
 std::string ManualPage();        // mpiexec(1), in man's own language
 std::string LaminaManualPage();  // lamina(1)
-std::string BashCompletion();    // for mpiexec, mpirun and lamina
+// lamina-checkpoint(1) or lamina-restart(1); `subcommand` is "checkpoint" or "restart".
+std::string SavingManualPage(std::string_view subcommand);
+std::string BashCompletion();  // for mpiexec, mpirun and lamina
 
 }  // namespace lamina::launcher

@@ -170,7 +170,8 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (made->line.dry_run) return 0;
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);
-  return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get()});
+  return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
+                        context.engines});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/checkpoint_engine.h"
 #include "launcher/spawn/spawner.h"
 #include "runtime/base/environment.h"
 
@@ -21,6 +22,7 @@ struct CommandContext {
   // user's.
   std::string_view remote_spawner;
   std::string_view agent_spawner;
+  const checkpoint::EngineRegistry* engines = nullptr;  // what processes are saved by
 };
 
 // Runs mpiexec, mpirun and `lamina run`. Returns the exit status for the shell.

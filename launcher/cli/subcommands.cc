@@ -69,18 +69,24 @@ Exit status: 0; 1 when the stack of some rank could not be had; 2 when there is 
               node, with predicted time and why; starts nothing
   --param     as for mpiexec: shows what it would change
 )"},
-    {"checkpoint", "show and verify saved states of jobs",
-     R"(usage: lamina checkpoint --list DIRECTORY
+    {"checkpoint", "save a running job, show and verify saved states",
+     R"(usage: lamina checkpoint [--end] [JOB]
+       lamina checkpoint --list DIRECTORY
        lamina checkpoint --verify DIRECTORY
 
-Shows the saved states, called generations, that are in a directory, the newest first.
-What is damaged, or somebody else's, is named with the reason.
+Saves a job that was started with mpiexec --checkpoint, while it runs; the job goes on.
+JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is
+only one.
 
+With --list or --verify, shows the saved states, called generations, that are in a
+directory, the newest first. What is damaged, or somebody else's, is named with the reason.
+
+  --end      end the job once it has been saved, with exit status 85; if that fails, it goes on
   --list     by what they say of themselves and the lengths of their files
   --verify   every file is read and its checksum compared
 
-Exit status: 0 when every generation is whole; 1 when one is not, or there is none;
-2 for a mistake in the words.
+Exit status: 0 when the job was saved, or every generation is whole; 1 when that failed and
+the job goes on, or one is not whole or there is none; 2 for a mistake in the words.
 )"},
     {"restart", "go on from a saved state of a job",
      R"(usage: lamina restart [--generation N] DIRECTORY

@@ -13,6 +13,8 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "launcher/control/ask.h"
 #include "launcher/control/question_socket.h"
@@ -23,10 +25,13 @@ namespace {
 class QuestionSocketTest : public testing::Test {
  protected:
   QuestionSocketTest() : loop_(event_base_new()) {
-    socket_ = QuestionSocket::Open(loop_, [](std::string_view question) {
-      if (question == "much") return std::string(3'000'000, 'x');
-      return question == "nothing" ? std::string() : "heard " + std::string(question) + "\n";
-    });
+    socket_ = QuestionSocket::Open(
+        loop_, [this](std::string_view question, const QuestionSocket::Reply& reply) {
+          if (question == "much") return reply(std::string(3'000'000, 'x'));
+          if (question == "later") return kept_.push_back(reply);
+          reply(question == "nothing" ? std::string() : "heard " + std::string(question) + "\n");
+          for (const QuestionSocket::Reply& later : std::exchange(kept_, {})) later("at last\n");
+        });
   }
   ~QuestionSocketTest() override {
     socket_.reset();
@@ -44,6 +49,7 @@ class QuestionSocketTest : public testing::Test {
   const Launcher self_{geteuid(), getpid()};
   event_base* loop_;
   std::unique_ptr<QuestionSocket> socket_;
+  std::vector<QuestionSocket::Reply> kept_;
 };
 
 TEST_F(QuestionSocketTest, IsFoundAndAnswers) {
@@ -59,6 +65,17 @@ TEST_F(QuestionSocketTest, LongAnswersArriveWhole) {
   Result<std::string> answer = AskIt("much");
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(answer->size(), 3'000'000u);
+}
+
+TEST_F(QuestionSocketTest, AnAnswerMayComeLater) {
+  auto later = std::async(std::launch::async, [this] { return Ask(self_, "later", 10'000); });
+  while (kept_.empty()) event_base_loop(loop_, EVLOOP_NONBLOCK);
+  ASSERT_TRUE(AskIt("job").ok());
+  while (later.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready)
+    event_base_loop(loop_, EVLOOP_NONBLOCK);
+  Result<std::string> answer = later.get();
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(*answer, "at last\n");
 }
 
 TEST_F(QuestionSocketTest, StrangeQuestionsGetNoAnswer) {

@@ -29,6 +29,8 @@ bool IsWelcome(int socket) {
 struct QuestionSocket::Guest {
   QuestionSocket* socket = nullptr;
   bufferevent* stream = nullptr;
+  std::uint64_t number = 0;
+  bool asked = false;
   bool answered = false;
 };
 
@@ -65,6 +67,7 @@ void QuestionSocket::OnConnection() {
   }
   Guest& guest = guests_.emplace_back();
   guest.socket = this;
+  guest.number = ++guests_seen_;
   guest.stream = bufferevent_socket_new(loop_, fd, BEV_OPT_CLOSE_ON_FREE);
   bufferevent_setcb(
       guest.stream,
@@ -86,7 +89,7 @@ void QuestionSocket::OnConnection() {
 }
 
 void QuestionSocket::OnWords(Guest* guest) {
-  if (guest->answered) return;
+  if (guest->asked) return;
   evbuffer* input = bufferevent_get_input(guest->stream);
   std::size_t bytes = 0;
   char* line = evbuffer_readln(input, &bytes, EVBUFFER_EOL_LF);
@@ -97,11 +100,21 @@ void QuestionSocket::OnWords(Guest* guest) {
   const std::string question(line, bytes);
   free(line);
   if (bytes > kQuestionBytesMax) return Leave(guest);
-  const std::string answer = answer_(question);
-  guest->answered = true;
+  guest->asked = true;
   bufferevent_disable(guest->stream, EV_READ);
-  if (answer.empty()) return Leave(guest);
-  bufferevent_write(guest->stream, answer.data(), answer.size());
+  answer_(question,
+          [this, number = guest->number](const std::string& answer) { Give(number, answer); });
+}
+
+// The guest may have gone meanwhile.
+void QuestionSocket::Give(std::uint64_t number, const std::string& answer) {
+  for (Guest& guest : guests_) {
+    if (guest.number != number || guest.answered) continue;
+    if (answer.empty()) return Leave(&guest);
+    guest.answered = true;
+    bufferevent_write(guest.stream, answer.data(), answer.size());
+    return;
+  }
 }
 
 void QuestionSocket::Leave(Guest* guest) {

@@ -7,6 +7,7 @@
 // Threads:   the event loop's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
@@ -23,9 +24,11 @@ inline constexpr std::size_t kQuestionBytesMax = 256;
 
 class QuestionSocket {
  public:
-  // Answers a question, which is one line without its end, in whole lines. It is called from the
-  // loop.
-  using Answer = std::function<std::string(std::string_view question)>;
+  // Gives whole lines as the answer to one question, at once or later, from the loop, and while the
+  // socket lives. "" shows the guest out.
+  using Reply = std::function<void(const std::string& answer)>;
+  // Is told a question, which is one line without its end, from the loop.
+  using Answer = std::function<void(std::string_view question, const Reply& reply)>;
 
   // Returns null if there can be no such socket, because a process of another PID namespace has
   // taken the name or descriptors are used up. A job does not fail for that.
@@ -39,6 +42,7 @@ class QuestionSocket {
   QuestionSocket() = default;
   void OnConnection();
   void OnWords(Guest* guest);
+  void Give(std::uint64_t number, const std::string& answer);
   void Leave(Guest* guest);
 
   int socket_ = -1;
@@ -46,6 +50,7 @@ class QuestionSocket {
   event* connecting_ = nullptr;
   Answer answer_;
   std::list<Guest> guests_;
+  std::uint64_t guests_seen_ = 0;
 };
 
 }  // namespace lamina::launcher::control

@@ -54,9 +54,13 @@ struct RankPlan {
 
 enum class StdinTo : std::uint8_t { kNone, kRank, kAll };
 
-// Where the state of the job is saved, if its program wants that.
+// Where the state of the job is saved, and how.
 struct CheckpointOptions {
   std::string directory;           // "": nowhere
+  bool outside = false;            // its processes are saved, whatever the program
+  std::uint64_t every_ms = 0;      // so often, beside what is asked for; 0: not
+  int signal = 0;                  // has the job saved instead of being passed on; 0: none
+  bool signal_ends = false;        // and ended
   bool resume = false;             // from what is there, if there is something
   Epoch restored{};                // the job goes on from this generation of the directory; 0: none
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters that say how patient the launcher is.
+// Parameters that say how patient the launcher is, and how jobs are saved.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 
 #include "runtime/base/param.h"
@@ -23,6 +24,21 @@ inline constexpr std::tuple kSuperviseFields{
                     0u, 3'600'000u,
                     "After ctrl-C, how long to wait before saying that a second one kills the "
                     "ranks. 0: never."),
+};
+
+struct CheckpointParams {
+  std::string engine = "auto";
+  std::uint32_t stop_ms = 10'000;
+};
+inline constexpr std::tuple kCheckpointFields{
+    param::Describe("checkpoint.engine.use", &CheckpointParams::engine, "",
+                    "What saves the processes of a job with --checkpoint: auto, or the name of an "
+                    "engine (`lamina info checkpoint` lists them)."),
+    param::Describe(
+        "checkpoint.stop_ms", &CheckpointParams::stop_ms, Unit::kMilliseconds, 1u, 3'600'000u,
+        "How long each step of bringing a job to rest may take before the checkpoint is "
+        "given up and the job goes on. Raise it where a reduction function of the "
+        "program computes for longer."),
 };
 
 }  // namespace lamina::launcher

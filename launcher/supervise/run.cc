@@ -50,6 +50,8 @@ int RunPlan(const Plan& plan, const RunContext& context) {
 
 std::vector<param::Row> SuperviseParameters(const param::Settings& settings) {
   std::vector<param::Row> rows = param::Rows<SuperviseParams>(settings, kSuperviseFields);
+  for (param::Row& row : param::Rows<CheckpointParams>(settings, kCheckpointFields))
+    rows.push_back(std::move(row));
   for (param::Row& row : param::Rows<pmix::Params>(settings, pmix::kFields))
     rows.push_back(std::move(row));
   return rows;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "checkpoint/checkpoint_engine.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
 #include "runtime/base/environment.h"
@@ -20,6 +21,7 @@ struct RunContext {
   // server loads one by itself. It is borrowed. Its type is hwloc_topology_t, left out here to keep
   // hwloc out of this header.
   void* topology = nullptr;
+  const checkpoint::EngineRegistry* engines = nullptr;  // null: no job is saved
 };
 
 // Runs the job to its end and returns the exit status for the user's shell, as the table in the

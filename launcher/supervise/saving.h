@@ -5,24 +5,21 @@
 //   idle ── kTogether ──> begun ── kSaved ──> storing ──> idle
 //                           └── kNotSaved, or rank 0 ends ──> idle, nothing is kept
 //
-// The ranks compute while files are written through to the disk, by a thread. What rank 0 asks for
-// meanwhile waits.
+// The ranks compute while files are stored. What rank 0 asks for meanwhile waits.
 //
-// Threads: the event loop's, but for the storing.
+// Threads: the event loop's.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <utility>
-#include <vector>
 
-#include "checkpoint/store/generation.h"
+#include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
+#include "launcher/supervise/archive.h"
 #include "runtime/base/checkpoint_word.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/ids.h"
@@ -54,7 +51,7 @@ class Saving {
   void RanksStarted();
   // All ranks have ended, so rank 0 has said its last word.
   void RanksEnded();
-  bool IsStoring() const { return thread_.joinable(); }
+  bool IsStoring() const { return archive_->IsStoring(); }
 
  private:
   Saving(const Plan& plan, std::string job, Moments moments)
@@ -62,30 +59,17 @@ class Saving {
   Status Open(event_base* loop);
   void OnReports();
   void OnWord(const CheckpointWord& word);
-  Status Begin();
   void Order(std::uint32_t kind, const std::string& path);
-  void Store();
-  void OnStored();
-  void Finish();
   checkpoint::Manifest NewManifest() const;
 
   const Plan& plan_;
   const std::string job_;
   const Moments moments_;
-  std::string path_;  // of the directory, absolute
-  Descriptor directory_;
+  std::unique_ptr<Archive> archive_;
   Descriptor orders_;
   Descriptor reports_;
-  Descriptor stored_;        // an event fd
   Descriptor rank_ends_[2];  // orders to read, reports to write
   event* reporting_ = nullptr;
-  event* storing_ = nullptr;
-  std::unique_ptr<checkpoint::Generation> generation_;
-  Epoch after_{};
-  std::uint64_t last_bytes_ = 0;
-  std::thread thread_;
-  Status outcome_;                  // of the thread
-  std::uint64_t stored_bytes_ = 0;  // likewise
 };
 
 }  // namespace lamina::launcher

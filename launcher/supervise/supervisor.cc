@@ -12,6 +12,7 @@
 #include "launcher/plan/advice.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/supervise/answer.h"
+#include "launcher/supervise/params.h"
 #include "launcher/supervise/rank_environment.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
@@ -31,6 +32,20 @@ std::uint64_t RaiseOpenFilesMax() {
   return before;
 }
 
+// Returns the engine of that name, or with "auto" the best that there is.
+Result<Checkpoints::Engine> ChooseEngine(const RunContext& context, const std::string& name) {
+  if (context.engines == nullptr) return Error(Code::kUnsupported, "there are no engines");
+  const checkpoint::EngineContext asked{context.environment, context.settings};
+  const checkpoint::EngineComponent* chosen = context.engines->Find(name);
+  if (name == "auto") chosen = context.engines->Ask(asked).front().first;
+  if (chosen == nullptr)
+    return Error(Code::kNotFound, "parameter checkpoint.engine.use: there is no engine \"%s\"",
+                 name.c_str());
+  Result<std::unique_ptr<checkpoint::CheckpointEngine>> engine = chosen->make(asked);
+  if (!engine.ok()) return std::move(engine).status();
+  return Checkpoints::Engine{chosen->info.name, *std::move(engine)};
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const RunContext& context)
@@ -46,6 +61,8 @@ Supervisor::~Supervisor() {
   job_.reset();
   server_.reset();
   saving_.reset();
+  save_again_.reset();
+  checkpoints_.reset();
   streams_.reset();
   signals_.reset();
   progress_.reset();
@@ -96,16 +113,57 @@ Status Supervisor::Prepare() {
        [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
-  if (!plan_.options.checkpoint.directory.empty()) {
-    if (!caps_.takes_descriptors)
-      return Error(Code::kUnsupported, "--checkpoint-dir: jobs on other hosts cannot be saved yet");
-    auto saving = Saving::Make(
-        loop_, plan_, server_->name(),
-        {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); }});
+  if (Status status = PrepareSaving(); !status.ok()) return status;
+  return caps_.keeps_rings ? Status() : rings_.Make(plan_.ranks.size());
+}
+
+// A job that nobody here can save runs as it would have without being asked for that.
+Status Supervisor::PrepareSaving() {
+  const CheckpointOptions& options = plan_.options.checkpoint;
+  if (options.directory.empty()) return {};
+  if (!caps_.takes_descriptors)
+    return Error(Code::kUnsupported, "%s: jobs on other hosts cannot be saved yet",
+                 options.outside ? "--checkpoint" : "--checkpoint-dir");
+  const auto say = [this](const std::string& message) { streams_->Say(message); };
+  const auto stored = [this] { StopIfDone(); };
+  if (!options.outside) {
+    auto saving = Saving::Make(loop_, plan_, server_->name(), {say, stored});
     if (!saving.ok()) return std::move(saving).status();
     saving_ = *std::move(saving);
+    return {};
   }
-  return caps_.keeps_rings ? Status() : rings_.Make(plan_.ranks.size());
+  CheckpointParams params;
+  if (Status status = param::Load(context_.settings, kCheckpointFields, &params); !status.ok())
+    return status;
+  Result<Checkpoints::Engine> engine = ChooseEngine(context_, params.engine);
+  if (!engine.ok()) return std::move(engine).status();
+  if (!engine->engine->caps().whole_process) {
+    say("warning: --checkpoint: " + engine->engine->Examine({}).front());
+    return {};
+  }
+  auto checkpoints = Checkpoints::Make(
+      loop_, plan_, server_->name(), params.stop_ms, *std::move(engine),
+      {say, stored,
+       [this](const std::string& why) { React(verdict_.Failed(why + "; the job was ended")); },
+       [this](const std::string& sentence) {
+         SignalAll(SIGKILL);
+         React(verdict_.SavedToEnd(sentence + "; the job was ended"));
+       }});
+  if (!checkpoints.ok()) return std::move(checkpoints).status();
+  checkpoints_ = *std::move(checkpoints);
+  if (options.every_ms == 0) return {};
+  save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });
+  save_again_->Set(options.every_ms);
+  return {};
+}
+
+// What comes of it is said only if it fails.
+void Supervisor::SaveUnasked(Checkpoints::Then then) {
+  if (save_again_ != nullptr) save_again_->Clear();
+  checkpoints_->Take(then, [this](bool saved, const std::string& sentence) {
+    if (!saved && running_count_ > 0) streams_->Say("the job was not saved: " + sentence);
+    if (save_again_ != nullptr) save_again_->Set(plan_.options.checkpoint.every_ms);
+  });
 }
 
 void Supervisor::Equip(RankStart* start) const {
@@ -117,6 +175,7 @@ void Supervisor::Equip(RankStart* start) const {
   start->roster_fd = server_->roster();
   start->node_memory_fd = server_->node_memory();
   if (saving_ != nullptr) saving_->Equip(start);
+  if (checkpoints_ != nullptr) checkpoints_->Equip(start);
   start->stdio = streams_->OfRank(start->rank);
   start->output = streams_.get();
   start->open_files_max = open_files_max_;
@@ -128,12 +187,15 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   for (RankStart& start : starts) Equip(&start);
   // The socket is there before the ranks, so that whoever sees one of them can ask.
   question_socket_ = control::QuestionSocket::Open(
-      loop_, [this](std::string_view asked) { return Answer(asked); });
+      loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply) {
+        Answer(asked, reply);
+      });
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
   streams_->RanksStarted();
   if (saving_ != nullptr) saving_->RanksStarted();
+  if (checkpoints_ != nullptr) checkpoints_->RanksStarted();
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
   job_ready_ = event_new(
@@ -148,14 +210,22 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 }
 
 // Answers the questions of launcher/control/README.md; any other gets no answer.
-std::string Supervisor::Answer(std::string_view question) {
-  if ((question != "job" && question != "ping") || job_ == nullptr) return {};
+void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply) {
+  if ((question == "checkpoint" || question == "checkpoint end") && job_ != nullptr) {
+    if (checkpoints_ == nullptr)
+      return reply("saved no\nsentence the job was started without --checkpoint\nend\n");
+    const auto then = question == "checkpoint" ? Checkpoints::Then::kGoOn : Checkpoints::Then::kEnd;
+    return checkpoints_->Take(then, [reply](bool saved, const std::string& sentence) {
+      reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");
+    });
+  }
+  if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
   JobNews news;
   news.name = server_->name();
   news.age_ms = MonotonicMs() - started_ms_;
   news.running = running_;
   news.hosts = job_->Hosts(question == "ping");
-  return DescribeJob(plan_, news);
+  reply(DescribeJob(plan_, news));
 }
 
 // Starts the server while the ranks are being loaded, if it is clear that they will need it.
@@ -210,6 +280,7 @@ void Supervisor::OnEnd(const RankEvent& event) {
   CHECK(running_[event.rank]);
   running_[event.rank] = false;
   --running_count_;
+  if (checkpoints_ != nullptr) checkpoints_->RankEnded(event.rank);
   if (streams_->output_gone()) verdict_.OutputGone();
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
 }
@@ -275,6 +346,9 @@ void Supervisor::SignalAll(int signal) {
 }
 
 void Supervisor::OnSignal(int signal) {
+  const CheckpointOptions& options = plan_.options.checkpoint;
+  if (checkpoints_ != nullptr && job_ != nullptr && signal == options.signal)
+    return SaveUnasked(options.signal_ends ? Checkpoints::Then::kEnd : Checkpoints::Then::kGoOn);
   switch (signal) {
     case SIGTSTP:
       return Suspend();
@@ -323,7 +397,8 @@ void Supervisor::StopIfDone() {
 
 bool Supervisor::Done() const {
   return ended_ && streams_->finished() && job_->Settled() &&
-         (saving_ == nullptr || !saving_->IsStoring());
+         (saving_ == nullptr || !saving_->IsStoring()) &&
+         (checkpoints_ == nullptr || !checkpoints_->IsStoring());
 }
 
 const RankTrace* Supervisor::TraceOf(std::uint32_t rank) const {

@@ -18,6 +18,7 @@
 
 #include "launcher/control/question_socket.h"
 #include "launcher/pmix/server.h"
+#include "launcher/supervise/checkpoints.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
@@ -25,6 +26,7 @@
 #include "launcher/supervise/saving.h"
 #include "launcher/supervise/signals.h"
 #include "launcher/supervise/streams.h"
+#include "launcher/supervise/timer.h"
 #include "launcher/supervise/verdict.h"
 
 struct event;
@@ -67,7 +69,10 @@ class Supervisor {
   void StopIfDone();
   bool Done() const;
   void Suspend();
-  std::string Answer(std::string_view question);
+  void Answer(std::string_view question, const control::QuestionSocket::Reply& reply);
+  Status PrepareSaving();
+  // Has the job saved because of a signal or the time, for nobody who waits.
+  void SaveUnasked(Checkpoints::Then then);
   const RankTrace* TraceOf(std::uint32_t rank) const;
   LastSeen LastOf(std::uint32_t rank) const;
   std::vector<std::pair<std::uint32_t, LastSeen>> Running() const;
@@ -81,7 +86,9 @@ class Supervisor {
   std::unique_ptr<Signals> signals_;
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Streams> streams_;
-  std::unique_ptr<Saving> saving_;  // null: the job is not saved
+  std::unique_ptr<Saving> saving_;            // null: the program does not save its state
+  std::unique_ptr<Checkpoints> checkpoints_;  // null: its processes are not saved
+  std::unique_ptr<Timer> save_again_;         // null: not by the time
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;

@@ -12,7 +12,8 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr int kTimedOut = 124;  // the status that timeout(1) returns
+constexpr int kSavedToEnd = 85;  // that of DMTCP and others for a job that is to be restarted
+constexpr int kTimedOut = 124;   // the status that timeout(1) returns
 
 std::string Where(const LastSeen& last) {
   return last.inside && !last.call.empty() ? " in " + last.call : "";
@@ -151,6 +152,12 @@ Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>
   return {
       Format("timeout after %g s, still running: %s; the job was ended", seconds, where.c_str()),
       true};
+}
+
+Reaction Verdict::SavedToEnd(const std::string& message) {
+  if (decided_) return {};
+  Decide(kSavedToEnd);
+  return {message, true};
 }
 
 Reaction Verdict::Failed(const std::string& message) {

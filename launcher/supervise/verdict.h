@@ -39,6 +39,8 @@ class Verdict {
   Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
   // `running` lists the ranks that have not ended, with the call each is in.
   Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running);
+  // The job has been saved and is ended, as somebody has asked. Says so with status 85.
+  Reaction SavedToEnd(const std::string& message);
   // Something failed in the launcher itself.
   Reaction Failed(const std::string& message);
   // The user's signal was passed on to the ranks, so their death by it is no surprise.

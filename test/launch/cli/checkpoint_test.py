@@ -109,8 +109,8 @@ class Store(unittest.TestCase):
         self.assertIn("No such file or directory", result.stderr)
 
     def test_words(self):
-        for words, message in (((), "say --list or --verify"), (("--lits", STORE), "did you mean --list?"),
-                               (("x",), 'unknown word "x"'), (("--list",), "--list needs one directory"),
+        for words, message in ((("x", STORE), 'unknown word "x"'), (("--lits", STORE), "did you mean --list?"),
+                               (("x",), '"x" is not the number of a process'), (("--list",), "--list needs one directory"),
                                (("--list", STORE, STORE), "needs one directory")):
             result = checkpoint(*words)
             self.assertEqual(result.returncode, 2, words)

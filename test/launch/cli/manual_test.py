@@ -87,7 +87,7 @@ class Pages(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("man"), "man is not installed")
     def test_man_renders_them(self):
-        for name in ("mpiexec.1", "lamina.1", "mpicc.1"):
+        for name in ("mpiexec.1", "lamina.1", "lamina-checkpoint.1", "lamina-restart.1", "mpicc.1"):
             result = run("man", "--warnings", "-l", os.path.join(PREFIX, "share/man/man1", name))
             self.assertEqual((result.returncode, result.stderr), (0, ""), name)
             self.assertGreater(len(result.stdout.splitlines()), 20)

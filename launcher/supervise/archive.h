@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The directory in which a job keeps its generations, and the one that is being written.
+//
+//   idle ── Begin ──> begun ── Store ──> storing ──> idle, and `stored` is called
+//                       └── Drop ──> idle, nothing is kept
+//
+// Files are read for their checksums and written through to the disk by a thread, while the ranks
+// compute and the event loop turns.
+//
+// Threads: the event loop's, but for the storing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "checkpoint/store/generation.h"
+#include "checkpoint/store/manifest.h"
+#include "launcher/plan/plan.h"
+#include "runtime/base/descriptor.h"
+#include "runtime/base/ids.h"
+#include "runtime/base/status.h"
+
+struct event;
+struct event_base;
+
+namespace lamina::launcher {
+
+class Archive {
+ public:
+  // `options` must outlive it and names the directory. `warn` is told what could not be kept or
+  // deleted; `stored` that storing has ended, unless the archive ends first.
+  struct Moments {
+    std::function<void(Epoch epoch, const Status& outcome)> stored;
+    std::function<void(const std::string& warning)> warn;
+  };
+  static Result<std::unique_ptr<Archive>> Open(event_base* loop, const CheckpointOptions& options,
+                                               Moments moments);
+  // Waits for what is being stored, and drops what is not complete.
+  ~Archive();
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  const std::string& path() const { return path_; }  // absolute
+  // Begins a generation with a folder for each of so many ranks.
+  Status Begin(std::size_t ranks);
+  // Null: none is being written.
+  checkpoint::Generation* generation() { return generation_.get(); }
+  void Drop() { generation_.reset(); }
+  // `manifest` tells of engine and ranks; the rest is filled in here.
+  void Store(checkpoint::Manifest manifest);
+  bool IsStoring() const { return thread_.joinable(); }
+  std::uint64_t stored_bytes() const { return stored_bytes_; }  // of the newest generation
+
+ private:
+  Archive(const CheckpointOptions& options, Moments moments)
+      : options_(options), moments_(std::move(moments)) {}
+  void OnReady();
+  Epoch Join();
+
+  const CheckpointOptions& options_;
+  const Moments moments_;
+  std::string path_;
+  Descriptor directory_;
+  Descriptor ready_;  // an event fd
+  event* storing_ = nullptr;
+  std::unique_ptr<checkpoint::Generation> generation_;
+  Epoch after_{};
+  std::thread thread_;
+  Status outcome_;                  // of the thread
+  Status tidied_;                   // likewise: deleting older generations
+  std::uint64_t stored_bytes_ = 0;  // likewise
+};
+
+}  // namespace lamina::launcher
