@@ -83,20 +83,20 @@ std::optional<PortRange> PortRangeOf(std::string_view text) {
   return PortRange{static_cast<std::uint32_t>(*first), static_cast<std::uint32_t>(*last)};
 }
 
-Result<wire::Key> SecretOf(const std::string& hex) {
+Result<Key> SecretOf(const std::string& hex) {
   std::string bytes;
   for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
     unsigned value = 0;
     if (sscanf(hex.c_str() + at, "%2x", &value) != 1) break;
     bytes.push_back(static_cast<char>(value));
   }
-  if (bytes.size() != sizeof(wire::Key))
+  if (bytes.size() != sizeof(Key))
     return Error(Code::kInvalid, "%s is not 32 hexadecimal digits",
                  std::string(kSecretVariable).c_str());
-  return wire::KeyOf(bytes);
+  return KeyOf(bytes);
 }
 
-Result<Line> Call(const std::string& addresses, const wire::Key& secret) {
+Result<Line> Call(const std::string& addresses, const Key& secret) {
   std::string tried;
   for (const std::string_view text : Split(addresses, ',')) {
     socklen_t bytes = 0;
@@ -118,7 +118,7 @@ Result<Line> Call(const std::string& addresses, const wire::Key& secret) {
 
 Result<Line> OpenLine(const Environment& environment) {
   if (const auto addresses = environment.Get(kCallVariable)) {
-    const Result<wire::Key> secret = SecretOf(environment.Get(kSecretVariable).value_or(""));
+    const Result<Key> secret = SecretOf(environment.Get(kSecretVariable).value_or(""));
     if (!secret.ok()) return Status(secret.status().code(), std::string(secret.status().message()));
     return Call(*addresses, *secret);
   }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/wire/seal.h"
 #include "runtime/base/environment.h"
+#include "runtime/base/seal.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
@@ -23,7 +23,7 @@ inline constexpr std::string_view kHostVariable = "LAMINA_SHEPHERD_HOST";
 struct Line {
   int in = -1;
   int out = -1;
-  wire::Key secret{};  // zero over pipes, which are private already
+  Key secret{};  // zero over pipes, which are private already
 };
 
 // Opens the shepherd's side. If the stream is over pipes, descriptors 0 and 1 get something

@@ -108,8 +108,8 @@ Status Shepherd::Greet() {
   if (!line.ok()) return std::move(line).status();
   Result<std::string> nonce = ReadOpening(line->in, kOpeningMs);
   if (!nonce.ok()) return std::move(nonce).status();
-  stream_ = std::make_unique<wire::Stream>(
-      line->in, line->out, wire::SessionKey(line->secret, *nonce), wire::Direction::kToLauncher);
+  stream_ = std::make_unique<wire::Stream>(line->in, line->out, SessionKey(line->secret, *nonce),
+                                           wire::Direction::kToLauncher);
   wire::Hello hello;
   hello.wire_version = wire::kVersion;
   hello.version = kVersion;

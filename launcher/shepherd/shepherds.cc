@@ -143,7 +143,7 @@ void Shepherds::StartNode(Node* node) {
   const Result<std::string> nonce = wire::RandomBytes();
   const auto [from, to] = node->agent->TakePipes();
   node->stream = std::make_unique<wire::Stream>(
-      from, to, wire::SessionKey({}, nonce.ok() ? *nonce : std::string(wire::kNonceBytes, '\0')),
+      from, to, SessionKey({}, nonce.ok() ? *nonce : std::string(wire::kNonceBytes, '\0')),
       wire::Direction::kToShepherd);
   if (!nonce.ok()) return Fail(node, CannotStart(*node, nonce.status().message()));
   node->stream->Open(*nonce);

@@ -219,8 +219,8 @@ void ShepherdedJob::OnGuest() {
     const int one = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     Guest& guest = guests_[fd];
-    guest.stream = std::make_unique<wire::Stream>(
-        fd, fd, wire::SessionKey(wire::KeyOf(secret_), *nonce), wire::Direction::kToShepherd);
+    guest.stream = std::make_unique<wire::Stream>(fd, fd, SessionKey(KeyOf(secret_), *nonce),
+                                                  wire::Direction::kToShepherd);
     guest.until_ms = MonotonicMs() + kGuestMs;
     guest.stream->Open(*nonce);
     poller_->Add(fd, Poller::kRead, [this, fd] { OnGuestSpeaks(fd); });

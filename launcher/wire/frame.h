@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/wire/seal.h"
+#include "runtime/base/seal.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher::wire {

@@ -10,7 +10,7 @@
 #include <cstdio>
 
 #include "launcher/wire/bytes.h"
-#include "launcher/wire/seal.h"
+#include "runtime/base/seal.h"
 
 namespace lamina::launcher::wire {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/wire/seal.h"
+#include "runtime/base/seal.h"
 
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
-namespace lamina::launcher::wire {
+namespace lamina {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
 
@@ -76,4 +76,4 @@ Key SessionKey(const Key& secret, std::string_view nonce) {
   return session;
 }
 
-}  // namespace lamina::launcher::wire
+}  // namespace lamina

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace lamina::launcher::wire {
+namespace lamina {
 
 using Key = std::array<std::uint64_t, 2>;
 
@@ -33,4 +33,4 @@ Key KeyOf(std::string_view bytes);
 // connection's nonce.
 Key SessionKey(const Key& secret, std::string_view nonce);
 
-}  // namespace lamina::launcher::wire
+}  // namespace lamina
