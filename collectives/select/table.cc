@@ -48,6 +48,14 @@ bool OnOneNode(const core::Comm& comm) {
   });
 }
 
+// Jobs know nothing of each other's crowds, and all members have to choose the same algorithms.
+bool SpansJobs(const core::Comm& comm) {
+  if (core::process == nullptr) return false;
+  const std::uint32_t own = core::process->identity.job_ranks;
+  const auto is_other = [own](PeerId peer) { return Index(peer) >= own; };
+  return std::any_of(comm.peers, comm.peers + comm.destinations, is_other);
+}
+
 }  // namespace
 
 Status Install(const Registry& registry, const param::Settings& settings) {
@@ -90,6 +98,7 @@ void Table::ListNeighbours() {
 
 void Table::Settle() {
   settled_ = true;
+  if (SpansJobs(comm)) link.crowd = 1;
   if (shape.inter() || shape.ranks == 1) return;
   const Partition* job = NodesOfJob();
   if (job == nullptr) return;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // These are intercommunicators (MPI-5.0, section 7.6).
-#include <algorithm>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "runtime/agreement/across.h"
 #include "runtime/agreement/channel.h"
 #include "runtime/agreement/make.h"
+#include "runtime/agreement/roll.h"
 #include "runtime/api/arguments.h"
 #include "runtime/p2p/p2p.h"
 
@@ -34,11 +36,6 @@ int CheckPeer(const Entry& entry, Comm* local, Comm* peer, MPI_Comm handle, int 
           "remote_leader is %d, must be 0..%d", remote_leader, peer->destinations - 1);
   REQUIRE(tag >= 0, local, MPI_ERR_TAG, "tag is %d, must not be negative", tag);
   return MPI_SUCCESS;
-}
-
-// Reads what one leader tells the other about its group.
-std::vector<PeerId> PeersOf(std::span<const std::byte> bytes) {
-  return agreement::FromBytes<PeerId>(bytes);
 }
 
 }  // namespace
@@ -101,11 +98,17 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
       return error;
     bridge.across.emplace(peer, peer->MakingContext(), tag);
   }
+  std::vector<std::byte> roll;
+  if (local->rank == local_leader)
+    if (lamina::Result<std::vector<std::byte>> made = agreement::RollOf(local->group->peers);
+        made.ok())
+      roll = *std::move(made);  // else the others find that it is cut short
   agreement::Agreed agreed;
-  const int error = AgreeAcross(bridge, agreement::AsBytes(local->group->peers), &agreed);
+  const int error = AgreeAcross(bridge, roll, &agreed);
   REQUIRE(error == MPI_SUCCESS, local, error, "the two groups could not agree");
-  Group* remote =
-      core::MakeGroup(PeersOf(agreed.theirs), core::process->self, local->group->session);
+  lamina::Result<std::vector<PeerId>> peers = agreement::MeetAll(agreed.theirs);
+  if (!peers.ok()) return core::Raise(local, peers.status(), entry.name());
+  Group* remote = core::MakeGroup(*std::move(peers), core::process->self, local->group->session);
   if (!agreement::AreDisjoint(*local->group, *remote)) {
     Release(remote);
     return core::Raise(local, MPI_ERR_COMM, entry.name(), "the two groups have common members");

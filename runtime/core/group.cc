@@ -18,11 +18,14 @@ Group* EmptyGroup() {
 
 }  // namespace
 
+void (*on_members)(const std::vector<PeerId>& members, bool held) = nullptr;
+
 Group* MakeGroup(std::vector<PeerId> peers, PeerId self, Session* session) {
   Group* group = new Group;
   group->session = session;
   if (session != nullptr) Retain(session);
   group->peers = std::move(peers);
+  if (on_members != nullptr) on_members(group->peers, true);
   const auto found = std::find(group->peers.begin(), group->peers.end(), self);
   if (found != group->peers.end()) group->self = static_cast<Rank>(found - group->peers.begin());
   return group;
@@ -35,6 +38,7 @@ void Release(Group* group) {
   if (group == EmptyGroup()) return;
   if (--group->references > 0) return;
   if (group->session != nullptr) Release(group->session);
+  if (on_members != nullptr) on_members(group->peers, false);
   group->kind = Kind::kFreed;
   delete group;
 }

@@ -29,6 +29,9 @@ struct Group : Object {
 
 // Makes the group with these members and finds its `self`. The caller has the one reference.
 Group* MakeGroup(std::vector<PeerId> peers, PeerId self, Session* session = nullptr);
+// This function is told of the members of a group that is made, and of one that goes away. It is
+// null until this process has met others than those of its job; runtime/p2p sets it.
+extern void (*on_members)(const std::vector<PeerId>& members, bool held);
 void Retain(Group* group);
 void Release(Group* group);
 

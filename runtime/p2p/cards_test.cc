@@ -52,7 +52,8 @@ class CardsTest : public testing::Test {
   FakeRoad road;
   Carriers carriers;
   FakeBootstrap bootstrap;
-  Cards cards{PeerId{0}, carriers, &bootstrap};
+  PeerTable peers{1, 2};
+  Cards cards{PeerId{0}, carriers, peers, &bootstrap};
 };
 
 TEST_F(CardsTest, WhatIsPublishedIsAcceptedByAPeerOfTheSameKind) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -25,6 +26,8 @@ struct Carrier {
 
 class Carriers {
  public:
+  // One that is added while threads sleep must not move what they look at.
+  Carriers() { ringing_.reserve(kRingingMax); }
   void Add(Carrier carrier) {
     polled_.push_back(carrier.transport.get());
     if (carrier.loopback)
@@ -59,6 +62,8 @@ class Carriers {
   bool HoldsOwnFrames() const { return loopback_ != nullptr && !loopback_->Drained(); }
 
  private:
+  static constexpr std::size_t kRingingMax = 8;
+
   std::vector<Carrier> all_;
   std::vector<transport::Transport*> polled_;  // all of them without their names
   std::vector<transport::Transport*> ringing_;

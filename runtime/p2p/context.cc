@@ -6,7 +6,13 @@
 // one process that make communicators at the same time (MPI-5.0, section 11.6) could get the same
 // number twice.
 //
+// A process that has met other jobs makes random numbers instead, with the highest bit set, which
+// no number made by counting has. Even among ten thousand communicators two are alike only with
+// improbable luck.
+//
 // Cost: ceil(log2 P) messages in a row.
+#include <sys/random.h>
+
 #include "runtime/base/check.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
@@ -19,13 +25,20 @@ namespace {
 constexpr int kCountShift = 2;
 constexpr int kCountBits = 30;
 constexpr int kPeerShift = kCountShift + kCountBits;
-constexpr int kPeerBits = 24;
+constexpr int kPeerBits = 23;
+constexpr int kContextBits = 56;
 constexpr std::uint32_t kFirstCount = 3;
 constexpr int kTag = 0x7ffffff0;  // above the tags of collectives
 
 }  // namespace
 
 ContextId Contexts::Next() {
+  if (spans_jobs_) {
+    std::uint64_t word = 0;
+    CHECK(getrandom(&word, sizeof word, 0) == sizeof word);
+    constexpr std::uint64_t kSpanning = std::uint64_t{1} << (kContextBits - 1);
+    return ContextId{kSpanning | (word & (kSpanning - 1) & ~(kPlanes - 1))};
+  }
   const std::uint64_t count = kFirstCount + made_++;
   CHECK(count < (std::uint64_t{1} << kCountBits) && Index(self_) < (1u << kPeerBits));
   return ContextId{(static_cast<std::uint64_t>(Index(self_)) << kPeerShift) |

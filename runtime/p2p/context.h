@@ -12,10 +12,13 @@ class Contexts {
  public:
   explicit Contexts(PeerId self) : self_(self) {}
   ContextId Next();
+  // From now on numbers are random, because peers of other jobs count too.
+  void SpanJobs() { spans_jobs_ = true; }
 
  private:
   const PeerId self_;
   std::uint32_t made_ = 0;
+  bool spans_jobs_ = false;
 };
 
 }  // namespace lamina::p2p

@@ -85,7 +85,8 @@ class DeliveryTest : public testing::Test {
 
   FakeRoad road;
   Carriers carriers;
-  Cards cards{kSelf, carriers, nullptr};
+  PeerTable table{1, 4};
+  Cards cards{kSelf, carriers, table, nullptr};
   DeafInbox inbox;
   Lanes lanes{2, carriers, cards, inbox};
   TokenTable tokens;

@@ -25,8 +25,8 @@ Engine::Engine(const Params& params, const waiting::WaitPolicy& policy, const Pl
                bootstrap::Bootstrap* bootstrap)
     : params_(params),
       policy_(policy),
-      job_hash_(place.job_hash),
-      cards_(place.self, carriers_, bootstrap),
+      peers_(place.job_hash, place.job_ranks),
+      cards_(place.self, carriers_, peers_, bootstrap),
       lanes_(place.job_ranks, carriers_, cards_, *this),
       dispatch_(lanes_, tokens_, scratch_),
       rendezvous_(lanes_, tokens_, scratch_, place.self,
@@ -106,9 +106,9 @@ std::uint32_t Engine::SleepMsMax() const {
 }
 
 PeerId Engine::Identify(transport::ProcessName name) {
-  const std::uint64_t word = static_cast<std::uint64_t>(name);
-  const PeerId peer{static_cast<std::uint32_t>(word)};
-  return word >> 32 == job_hash_ && lanes_.Has(peer) ? peer : kNoPeer;
+  const PeerId peer = peers_.Identify(name);
+  lanes_.Grow(peers_.end());
+  return peer;
 }
 
 namespace {
@@ -208,6 +208,11 @@ void Engine::Lost(PeerId peer, Status why) {
     dispatch_.Detach(request);
     core::Finish(request, MPI_ERR_PROC_ABORTED);
   }
+}
+
+void Engine::Part() {
+  if (lanes_.EndThoseLetGo()) return;
+  DrainUntil([this] { return lanes_.EndThoseLetGo(); });
 }
 
 void Engine::Drain() {

@@ -15,6 +15,7 @@
 #include "runtime/p2p/lanes.h"
 #include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/p2p/peer_table.h"
 #include "runtime/p2p/watch.h"
 #include "transports/transport.h"
 
@@ -35,6 +36,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Dispatch& dispatch() { return dispatch_; }
   Delivery& delivery() { return delivery_; }
   Contexts& contexts() { return contexts_; }
+  PeerTable& peers() { return peers_; }
   Watch& watch() { return watch_; }
   // How many markers of that checkpoint have been received, if it is the newest; see rest.h.
   std::uint64_t MarkersOf(std::uint32_t epoch) const {
@@ -55,6 +57,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   // See lifetime.h.
   void Farewell();
   void Drain();
+  // See other_jobs.h.
+  void Part();
 
   // Watch::Duty
   bool Progress() override { return Progress(params_.poll_events_max); }
@@ -83,7 +87,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
 
   const Params params_;
   const waiting::WaitPolicy policy_;
-  const std::uint32_t job_hash_;
+  PeerTable peers_;
   Carriers carriers_;
   Cards cards_;
   Lanes lanes_;

@@ -31,7 +31,32 @@ Lanes::~Lanes() {
   std::free(lanes_);
 }
 
+// Their number doubles, so that peers that come one by one do not cost a copy each.
+void Lanes::Grow(std::uint32_t peers) {
+  if (peers <= peers_) return;
+  const std::uint32_t grown = std::max(peers, 2 * peers_);
+  auto** const lanes = static_cast<Lane**>(std::realloc(lanes_, grown * sizeof(Lane*)));
+  CHECK(lanes != nullptr);
+  std::fill(lanes + peers_, lanes + grown, nullptr);
+  lanes_ = lanes;
+  peers_ = grown;
+}
+
+bool Lanes::EndThoseLetGo() {
+  std::erase_if(let_go_, [this](PeerId peer) {
+    Lane* const lane = lanes_[Index(peer)];
+    if (lane == nullptr) return true;
+    if (lane->listed) return false;
+    if (lane->lost) --lost_;
+    lanes_[Index(peer)] = nullptr;
+    std::erase_if(storage_, [lane](const auto& each) { return each.get() == lane; });
+    return true;
+  });
+  return let_go_.empty();
+}
+
 void Lanes::Close() {
+  let_go_.clear();
   waiting_lanes_.clear();
   for (const auto& lane : storage_) lanes_[Index(lane->peer)] = nullptr;
   storage_.clear();

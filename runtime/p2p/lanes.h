@@ -46,6 +46,8 @@ class Lanes {
 
   // True if there is such a peer, whether it has been spoken to or not.
   bool Has(PeerId peer) const { return Index(peer) < peers_; }
+  // Makes room for more peers.
+  void Grow(std::uint32_t peers);
   // The lane to a peer that exists. It is connected on first use; one that cannot be connected is
   // lost and says why.
   Lane& To(PeerId peer) {
@@ -81,6 +83,10 @@ class Lanes {
   void SayGoodbyeTo(PeerId peer);
   // True if every network peer has been told goodbye, and has told us.
   bool Parted() const;
+  // Nobody speaks to that peer any more. Its lane ends with EndThoseLetGo().
+  void LetGo(PeerId peer) { let_go_.push_back(peer); }
+  // Ends such lanes in which nothing waits. True: none is left. Not from inside a transport.
+  bool EndThoseLetGo();
   // Destroys all lanes and their endpoints.
   void Close();
 
@@ -93,7 +99,7 @@ class Lanes {
   bool FlushLane(Lane& lane, Sender& sender);
 
   Lane** lanes_;  // by PeerId
-  const std::uint32_t peers_;
+  std::uint32_t peers_;
   const Carriers& carriers_;
   Cards& cards_;
   transport::Inbox& inbox_;
@@ -105,6 +111,7 @@ class Lanes {
   // again.
   transport::Endpoint* closed_ = nullptr;
   std::uint32_t stale_ = 0;
+  std::vector<PeerId> let_go_;
 };
 
 }  // namespace lamina::p2p

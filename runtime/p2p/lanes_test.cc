@@ -66,7 +66,8 @@ class LanesTest : public testing::Test {
 
   FakeRoad road;
   Carriers carriers;
-  Cards cards{kSelf, carriers, nullptr};
+  PeerTable table{1, 4};
+  Cards cards{kSelf, carriers, table, nullptr};
   NotedInbox inbox;
   Lanes lanes{4, carriers, cards, inbox};
   NotedSender sender;
@@ -153,6 +154,16 @@ TEST_F(LanesTest, APeerThatNobodyReachesIsLostAndSaysWhy) {
   EXPECT_EQ(inbox.last_why, "no transport reaches it (fake: it is on another planet)");
   lanes.SendAnswer(lanes.To(kPeer), PackToken(FrameKind::kDone, 1));
   EXPECT_FALSE(lanes.waiting()) << "an answer to a lost peer is dropped";
+}
+
+TEST_F(LanesTest, APeerThatIsLetGoHasNoLane) {
+  lanes.To(kPeer);
+  lanes.LetGo(kPeer);
+  EXPECT_TRUE(lanes.EndThoseLetGo());
+  EXPECT_EQ(lanes.Find(kPeer), nullptr);
+  lanes.Grow(9);
+  EXPECT_TRUE(lanes.Has(PeerId{8}));
+  EXPECT_EQ(lanes.Find(PeerId{8}), nullptr);
 }
 
 TEST_F(LanesTest, APeerIsLostOnce) {

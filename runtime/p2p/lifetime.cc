@@ -16,6 +16,7 @@ OwnedEngine MakeEngine(const Params& params, const waiting::WaitPolicy& policy, 
 
 transport::Inbox* InboxOf(Engine* engine) { return engine; }
 void AddCarrier(Engine* engine, Carrier carrier) { engine->carriers().Add(std::move(carrier)); }
+std::span<const Carrier> CarriersOf(Engine* engine) { return engine->carriers().all(); }
 void SetAgreed(Engine* engine, std::string components, std::string settings) {
   engine->cards().SetAgreed(std::move(components), std::move(settings));
 }

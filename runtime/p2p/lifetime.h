@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/base/ids.h"
@@ -37,6 +38,8 @@ OwnedEngine MakeEngine(const Params& params, const waiting::WaitPolicy& policy, 
 transport::Inbox* InboxOf(Engine* engine);
 // Adds a transport, the preferred one first. Precedes all communication.
 void AddCarrier(Engine* engine, Carrier carrier);
+// Those there are.
+std::span<const Carrier> CarriersOf(Engine* engine);
 // Sets what all ranks must have in common (cards.h). Precedes PublishCard().
 void SetAgreed(Engine* engine, std::string components, std::string settings);
 // Publishes how this process is reached.

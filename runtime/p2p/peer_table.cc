@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/p2p/peer_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/base/check.h"
+
+namespace lamina::p2p {
+
+PeerId PeerTable::Identify(transport::ProcessName name) {
+  const std::uint64_t word = static_cast<std::uint64_t>(name);
+  if (IsOfThisJob(name)) {
+    const auto rank = static_cast<std::uint32_t>(word);
+    return rank < job_ranks_ ? PeerId{rank} : kNoPeer;
+  }
+  if (!open_) return kNoPeer;
+  const auto [place, is_new] = by_name_.try_emplace(word, PeerId{end()});
+  if (is_new) others_.push_back({name, 0, {}});
+  return place->second;
+}
+
+transport::ProcessName PeerTable::NameOf(PeerId peer) const {
+  if (IsOfOtherJob(peer)) return Of(peer).name;
+  return transport::ProcessName{std::uint64_t{job_hash_} << 32 | Index(peer)};
+}
+
+void PeerTable::SetCard(PeerId peer, std::vector<std::byte> card) {
+  Of(peer).card = std::move(card);
+}
+
+bool PeerTable::Release(PeerId peer) {
+  Other& other = Of(peer);
+  CHECK(other.groups > 0);
+  if (--other.groups > 0) return false;
+  other.card = {};
+  return true;
+}
+
+bool PeerTable::Holds(std::uint32_t job_hash) const {
+  return std::any_of(others_.begin(), others_.end(), [job_hash](const Other& other) {
+    return other.groups > 0 && JobOf(other.name) == job_hash;
+  });
+}
+
+}  // namespace lamina::p2p
