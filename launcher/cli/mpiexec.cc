@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "launcher/plan/display.h"
 #include "launcher/plan/topology.h"
 #include "launcher/supervise/run.h"
+#include "launcher/supervise/tie.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
@@ -25,7 +27,13 @@ namespace {
 
 constexpr int kBadInput = 2;
 
-void Say(const std::string& message) { fprintf(stderr, "mpiexec: %s\n", message.c_str()); }
+// What ties this mpiexec to the process that has started it for MPI_Comm_spawn, if one has. That
+// process is told what is said before there are ranks.
+constinit Tie* tie = nullptr;
+
+void Say(const std::string& message) {
+  if (tie == nullptr || !tie->SayWhy(message)) fprintf(stderr, "mpiexec: %s\n", message.c_str());
+}
 
 int Refuse(const std::string& message) {
   Say(message);
@@ -171,13 +179,17 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);
   return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
-                        context.engines});
+                        context.engines, tie});
 }
 
 }  // namespace
 
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context) {
-  return Run(arguments, nullptr, context);
+  const std::unique_ptr<Tie> own = Tie::Take(context.environment);
+  tie = own.get();
+  const int status = Run(arguments, nullptr, context);
+  tie = nullptr;
+  return status;
 }
 
 int MpiexecFrom(const SavedJob& job, const CommandContext& context) {

@@ -19,6 +19,7 @@
 #include "launcher/plan/sharing_words.h"
 #include "launcher/plan/topology.h"
 #include "runtime/base/checkpoint_word.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
@@ -103,7 +104,8 @@ Environment OutsideOfJobs(const Environment& environment) {
     const bool of_a_rank = (name.starts_with("PMIX_") && !name.starts_with("PMIX_MCA_")) ||
                            name == "LAMINA_EVENT_FD" || name == kRosterVariable ||
                            name == kNodeMemoryVariable || name == kCheckpointVariable ||
-                           name == kWaitVariable || name == kCrowdVariable;
+                           name == kWaitVariable || name == kCrowdVariable ||
+                           name == kParentVariable || name == kTieVariable;
     if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
   }
   return outside;

@@ -20,7 +20,7 @@ struct event_base;
 
 namespace lamina::launcher::control {
 
-inline constexpr std::size_t kQuestionBytesMax = 256;
+inline constexpr std::size_t kQuestionBytesMax = 4096;
 
 class QuestionSocket {
  public:

@@ -8,6 +8,7 @@
 #include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
 #include "runtime/base/checkpoint_word.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/roster.h"
@@ -24,6 +25,7 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   environment.Unset(kRosterVariable);
   environment.Unset(kNodeMemoryVariable);
   environment.Unset(kCheckpointVariable);
+  environment.Unset(kTieVariable);
   if (environment.Get(kWaitVariable) == "auto") environment.Unset(kWaitVariable);
   assignments = environment.Assignments();
   std::erase_if(assignments, [](const std::string& assignment) {

@@ -8,11 +8,13 @@
 #include <string>
 
 #include "launcher/supervise/supervisor.h"
+#include "launcher/supervise/tie.h"
 
 namespace lamina::launcher {
 namespace {
 
-void SayFailure(const Status& status) {
+void SayFailure(const Status& status, Tie* tie) {
+  if (tie != nullptr && tie->SayWhy(status.message())) return;
   const std::string line = "mpiexec: " + std::string(status.message()) + "\n";
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) return;  // nobody left to tell
 }
@@ -26,7 +28,7 @@ void SayCancelled(const Plan& plan, const RunContext& context, int status) {
   if (!spawner.ok()) return;
   const ManagerState state = (*spawner)->AskState();
   if (state.kind == ManagerState::Kind::kCancelled)
-    SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()));
+    SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()), context.tie);
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ int RunPlan(const Plan& plan, const RunContext& context) {
     if (result.ok())
       status = *result;
     else
-      SayFailure(result.status());
+      SayFailure(result.status(), context.tie);
     interrupted = supervisor.interrupted();
   }
   SayCancelled(plan, context, status);

@@ -13,6 +13,8 @@
 
 namespace lamina::launcher {
 
+class Tie;
+
 struct RunContext {
   const Environment& environment;   // of the launcher itself
   const param::Settings& settings;  // for launcher.supervise.* and the spawner's own parameters
@@ -22,6 +24,8 @@ struct RunContext {
   // hwloc out of this header.
   void* topology = nullptr;
   const checkpoint::EngineRegistry* engines = nullptr;  // null: no job is saved
+  // Ties this launcher to the process that has started it for MPI_Comm_spawn; null if none has.
+  Tie* tie = nullptr;
 };
 
 // Runs the job to its end and returns the exit status for the user's shell, as the table in the

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -14,9 +15,11 @@
 #include "launcher/supervise/answer.h"
 #include "launcher/supervise/params.h"
 #include "launcher/supervise/rank_environment.h"
+#include "launcher/supervise/tie.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
@@ -57,7 +60,9 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
 
 Supervisor::~Supervisor() {
   if (job_ready_ != nullptr) event_free(job_ready_);
+  if (context_.tie != nullptr) context_.tie->Unwatch();
   question_socket_.reset();
+  further_.reset();
   job_.reset();
   server_.reset();
   saving_.reset();
@@ -86,6 +91,14 @@ Status Supervisor::Prepare() {
   if (!signals.ok()) return std::move(signals).status();
   signals_ = *std::move(signals);
 
+  further_ = std::make_unique<Further>(loop_, [this] {
+    EndIfAllEnded();
+    StopIfDone();
+  });
+  if (context_.tie != nullptr) {
+    context_.tie->Announce();
+    context_.tie->Watch(loop_, [this] { React(verdict_.Orphaned()); });
+  }
   limits_ = std::make_unique<Limits>(loop_, params, plan_.options.timeout_ms,
                                      Limits::Moments{.timed_out = [this] { OnTimeout(); },
                                                      .hint = [this] { SayHint(); },
@@ -219,6 +232,18 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
       reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");
     });
   }
+  const std::size_t blank = question.find(' ');
+  const auto number = ParseInteger(question.substr(std::min(question.size(), blank + 1)));
+  if (question.starts_with("further ") && number && *number > 0) {
+    further_->Add(static_cast<pid_t>(*number));
+    return reply("end\n");
+  }
+  if (question.starts_with("linked ") && number) {
+    React(verdict_.Linked(static_cast<int>(*number)));
+    return reply("end\n");
+  }
+  if (std::string answer = names_.Answer(question); !answer.empty())
+    return reply(std::move(answer));
   if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
   JobNews news;
   news.name = server_->name();
@@ -272,7 +297,7 @@ void Supervisor::OnJob() {
     else
       OnEnd(*event);
   }
-  if (running_count_ == 0 && !ended_) AllEnded();
+  EndIfAllEnded();
   StopIfDone();
 }
 
@@ -288,9 +313,12 @@ void Supervisor::OnEnd(const RankEvent& event) {
 void Supervisor::React(const Reaction& reaction) {
   if (!reaction.message.empty()) {
     progress_->Wipe();
-    streams_->Say(reaction.message);
+    if (context_.tie == nullptr || !context_.tie->SayWhy(reaction.message))
+      streams_->Say(reaction.message);
   }
-  if (reaction.end_job) EndJob();
+  if (!reaction.end_job) return;
+  if (context_.tie != nullptr) context_.tie->EndParent(verdict_.status());
+  EndJob();
 }
 
 void Supervisor::React(std::uint32_t rank, const Reaction& reaction) {
@@ -324,6 +352,7 @@ void Supervisor::SayHint() {
 void Supervisor::OnTimeout() {
   const auto running = Running();
   React(verdict_.TimedOut(running));
+  further_->Signal(SIGTERM);
   if (plan_.options.verbosity == 0 && !plan_.options.events_at_timeout) return;
   for (const auto& [rank, last] : running) SayLastEvents(rank);
 }
@@ -349,6 +378,7 @@ void Supervisor::OnSignal(int signal) {
   const CheckpointOptions& options = plan_.options.checkpoint;
   if (checkpoints_ != nullptr && job_ != nullptr && signal == options.signal)
     return SaveUnasked(options.signal_ends ? Checkpoints::Then::kEnd : Checkpoints::Then::kGoOn);
+  further_->Signal(signal);
   switch (signal) {
     case SIGTSTP:
       return Suspend();
@@ -375,6 +405,11 @@ void Supervisor::OnSignal(int signal) {
 void Supervisor::Suspend() {
   SignalAll(SIGTSTP);
   raise(SIGSTOP);
+}
+
+// What further jobs have started is not swept away with the ranks that have spawned them.
+void Supervisor::EndIfAllEnded() {
+  if (running_count_ == 0 && further_->empty() && job_ != nullptr && !ended_) AllEnded();
 }
 
 void Supervisor::AllEnded() {

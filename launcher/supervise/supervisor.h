@@ -19,7 +19,9 @@
 #include "launcher/control/question_socket.h"
 #include "launcher/pmix/server.h"
 #include "launcher/supervise/checkpoints.h"
+#include "launcher/supervise/further.h"
 #include "launcher/supervise/limits.h"
+#include "launcher/supervise/name_board.h"
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
@@ -65,6 +67,7 @@ class Supervisor {
   void OnTimeout();
   void EndJob();
   void SignalAll(int signal);
+  void EndIfAllEnded();
   void AllEnded();
   void StopIfDone();
   bool Done() const;
@@ -92,6 +95,8 @@ class Supervisor {
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
+  std::unique_ptr<Further> further_;
+  NameBoard names_;
   event* job_ready_ = nullptr;
   std::unique_ptr<Limits> limits_;
   std::unique_ptr<ProgressLine> progress_;

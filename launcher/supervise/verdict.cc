@@ -160,6 +160,12 @@ Reaction Verdict::SavedToEnd(const std::string& message) {
   return {message, true};
 }
 
+Reaction Verdict::Linked(int status) {
+  if (decided_) return {};
+  Decide(status);
+  return {"", true};
+}
+
 Reaction Verdict::Failed(const std::string& message) {
   if (decided_) return {};
   Decide(1);

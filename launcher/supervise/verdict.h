@@ -43,6 +43,10 @@ class Verdict {
   Reaction SavedToEnd(const std::string& message);
   // Something failed in the launcher itself.
   Reaction Failed(const std::string& message);
+  // A job that shares this one's fate has ended with that status, and has said why.
+  Reaction Linked(int status);
+  // The process that has spawned this job has died, of which its own launcher tells.
+  Reaction Orphaned() { return Linked(1); }
   // The user's signal was passed on to the ranks, so their death by it is no surprise.
   void PassedOn(int signal);
   // Nobody reads our output any more, so a death by SIGPIPE is no surprise.

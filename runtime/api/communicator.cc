@@ -357,6 +357,7 @@ int PMPI_Comm_free(MPI_Comm* comm) {
   // 7.7.2). Operations that are pending keep it, without its attributes.
   const int error = TryDeleteAllAttributes(core::Holder::kComm, found->handle, &found->attributes);
   REQUIRE(error == MPI_SUCCESS, found, error, "an attribute's delete function returned %d", error);
+  if (found == core::parent) core::parent = nullptr;
   static_cast<void>(Release(found));
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;

@@ -23,13 +23,3 @@ using lamina::api::Unsupported;
 
 
 // Dynamic processes.
-UNSUPPORTED(MPI_Close_port, const char*)
-UNSUPPORTED(MPI_Comm_accept, const char*, MPI_Info, int, MPI_Comm, MPI_Comm*)
-UNSUPPORTED(MPI_Comm_connect, const char*, MPI_Info, int, MPI_Comm, MPI_Comm*)
-UNSUPPORTED(MPI_Comm_join, int, MPI_Comm*)
-UNSUPPORTED(MPI_Comm_spawn, const char*, char**, int, MPI_Info, int, MPI_Comm, MPI_Comm*, int*)
-UNSUPPORTED(MPI_Comm_spawn_multiple, int, char**, char***, const int*, const MPI_Info*, int, MPI_Comm, MPI_Comm*, int*)
-UNSUPPORTED(MPI_Lookup_name, const char*, MPI_Info, char*)
-UNSUPPORTED(MPI_Open_port, MPI_Info, char*)
-UNSUPPORTED(MPI_Publish_name, const char*, MPI_Info, const char*)
-UNSUPPORTED(MPI_Unpublish_name, const char*, MPI_Info, const char*)

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <tuple>
 
 #include "collectives/select/table.h"
@@ -15,6 +16,7 @@
 #include "runtime/assembly/resting_process.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/assembly/transports.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
@@ -23,8 +25,11 @@
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
 #include "runtime/core/win.h"
+#include "runtime/dynamic/meeting.h"
+#include "runtime/dynamic/spawn.h"
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/lifetime.h"
+#include "runtime/p2p/other_jobs.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/p2p/params.h"
 #include "runtime/quiesce/agent.h"
@@ -143,6 +148,34 @@ Status StartAgent(core::Process* process, const TransportsStart& transports) {
                                std::make_unique<RestingProcess>(process, transports, &has_left));
 }
 
+// A singleton's name has to differ from that of any other. The kernel places every process's stack
+// at random.
+std::uint32_t HashOfSingleton() {
+  const int here = 0;
+  return Hash(Format("%d %llu %p", static_cast<int>(getpid()),
+                     static_cast<unsigned long long>(MonotonicNs()),
+                     static_cast<const void*>(&here)));
+}
+
+TransportsStart StartOf(const Params& params, const core::Process& process, std::uint32_t job_hash,
+                        Sharing sharing) {
+  const std::uint64_t job = std::uint64_t{job_hash} << 32;
+  return {params.transports, transport::ProcessName{job | process.identity.rank}, sharing};
+}
+
+// Makes the transports that processes of other jobs are reached by, unless they are there.
+Status Widen(transport::Reach reach) {
+  core::Process* const process = core::process;
+  Params params;
+  if (Status status = param::Load(process->settings, kFields, &params); !status.ok()) return status;
+  const TransportsStart start = StartOf(params, *process, p2p::OwnJobHash(), p2p::Policy().sharing);
+  if (Status status = WidenTransports(reach, start, process, process->engine); !status.ok())
+    return status;
+  p2p::SetAgreed(process->engine, collective::Installed()->outside(),
+                 CollectiveSettings(process->settings));
+  return {};
+}
+
 // Reads the parameters, then makes bootstrap, engine and transports, and publishes the card.
 Status BringUp(core::Process* process) {
   process->environment = Environment::OfThisProcess();
@@ -166,16 +199,14 @@ Status BringUp(core::Process* process) {
   process->self = PeerId{identity.rank};
 
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
-  const std::uint32_t job_hash = Hash(identity.job);
+  const std::uint32_t job_hash =
+      process->bootstrap != nullptr ? Hash(identity.job) : HashOfSingleton();
   const waiting::WaitPolicy policy =
       waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks);
   p2p::OwnedEngine engine =
       p2p::MakeEngine(engine_params, policy, {process->self, identity.job_ranks, job_hash},
                       process->bootstrap.get());
-  const TransportsStart transports{
-      params.transports,
-      transport::ProcessName{(static_cast<std::uint64_t>(job_hash) << 32) | identity.rank},
-      policy.sharing};
+  const TransportsStart transports = StartOf(params, *process, job_hash, policy.sharing);
   if (Status status = StartTransports(transports, process, engine.get()); !status.ok())
     return status;
   std::vector<component::Refusal> refused;
@@ -197,6 +228,7 @@ Status BringUp(core::Process* process) {
   core::process = process;
   core::known_process = process;
   core::on_last_release = TakeDown;
+  dynamic::widen = Widen;
   std::vector<PeerId> peers(identity.job_ranks);
   for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) peers[rank] = PeerId{rank};
   core::Group* group = core::MakeGroup(std::move(peers), core::process->self);
@@ -309,12 +341,13 @@ Status OpenWorld(int thread_level) {
   collective::Attach(core::world);
   collective::Attach(core::self_comm);
   core::life = core::Life::kInitialized;
-  return {};
+  return dynamic::MeetParents();
 }
 
 Status CloseWorld() {
   {
     const core::Guard guard;
+    dynamic::Finish();
     // The attributes of MPI_COMM_SELF go first, while MPI still works (MPI-5.0, section 11.2.4).
     static_cast<void>(core::DeleteAllAttributes(core::Holder::kComm, MPI_COMM_SELF,
                                                 &core::self_comm->attributes));

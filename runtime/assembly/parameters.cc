@@ -10,6 +10,7 @@
 #include "runtime/assembly/shipped.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/info.h"
+#include "runtime/dynamic/params.h"
 #include "runtime/p2p/params.h"
 #include "runtime/rma/params.h"
 #include "runtime/waiting/waiting.h"
@@ -88,6 +89,7 @@ std::vector<param::Row> LibraryParameters(const param::Settings& settings) {
   return JoinRows(param::Rows<Params>(settings, kFields),
                   param::Rows<core::ErrorParams>(settings, core::kErrorFields),
                   param::Rows<core::InfoParams>(settings, core::kInfoFields),
+                  param::Rows<dynamic::Params>(settings, dynamic::kFields),
                   param::Rows<p2p::Params>(settings, p2p::kFields),
                   param::Rows<rma::Params>(settings, rma::kFields),
                   param::Rows<waiting::WaitParams>(settings, waiting::kWaitFields));
@@ -106,6 +108,7 @@ std::string Problems(const param::Settings& settings) {
   CheckTable<Params>(settings, kFields, &problems);
   CheckTable<core::ErrorParams>(settings, core::kErrorFields, &problems);
   CheckTable<core::InfoParams>(settings, core::kInfoFields, &problems);
+  CheckTable<dynamic::Params>(settings, dynamic::kFields, &problems);
   CheckTable<p2p::Params>(settings, p2p::kFields, &problems);
   CheckTable<rma::Params>(settings, rma::kFields, &problems);
   CheckTable<waiting::WaitParams>(settings, waiting::kWaitFields, &problems);

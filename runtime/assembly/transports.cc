@@ -4,8 +4,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/text.h"
+#include "runtime/p2p/other_jobs.h"
 
 namespace lamina::assembly {
 namespace {
@@ -86,22 +89,53 @@ std::string WhyApart(const core::Process& process) {
   return "";
 }
 
-}  // namespace
-
-Status StartTransports(const TransportsStart& start, core::Process* process, p2p::Engine* engine) {
-  const bootstrap::Identity& identity = process->identity;
+transport::Context ContextOf(const TransportsStart& start, const core::Process& process,
+                             p2p::Engine* engine) {
+  const bootstrap::Identity& identity = process.identity;
   transport::Context context;
-  context.settings = &process->settings;
-  context.environment = &process->environment;
+  context.settings = &process.settings;
+  context.environment = &process.environment;
   context.self = start.self;
   context.node = identity.node;
   context.local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   context.job_ranks = identity.job_ranks;
   context.sharing = start.sharing;
   context.inbox = p2p::InboxOf(engine);
+  context.node_memory = process.node_memory.get();
+  return context;
+}
+
+bool Has(std::span<const p2p::Carrier> carriers, const std::string& name) {
+  return std::any_of(carriers.begin(), carriers.end(),
+                     [&name](const p2p::Carrier& carrier) { return carrier.name == name; });
+}
+
+}  // namespace
+
+Status StartTransports(const TransportsStart& start, core::Process* process, p2p::Engine* engine) {
   OpenNodeMemory(process);
-  context.node_memory = process->node_memory.get();
-  return AddTransports(start.included, WhyApart(*process), context, engine);
+  return AddTransports(start.included, WhyApart(*process), ContextOf(start, *process, engine),
+                       engine);
+}
+
+Status WidenTransports(transport::Reach reach, const TransportsStart& start, core::Process* process,
+                       p2p::Engine* engine) {
+  const transport::Context context = ContextOf(start, *process, engine);
+  const transport::Registry registry = ShippedTransports();
+  bool node_is_reached = false;
+  for (const auto& [component, offer] : registry.Ask(context)) {
+    const std::string& name = component->info.name;
+    const bool is_network = component->facts.reach == transport::Reach::kNetwork;
+    if (offer.priority < 0 || !Included(start.included, name)) continue;
+    if (is_network && reach != transport::Reach::kNetwork && node_is_reached) continue;
+    if (!Has(p2p::CarriersOf(engine), name)) {
+      Result<std::unique_ptr<transport::Transport>> made = component->make(context);
+      if (!made.ok()) return std::move(made).status().Within(name);
+      p2p::AddCarrier(engine, {name, *std::move(made), is_network, false});
+    }
+    node_is_reached = node_is_reached || component->facts.reach == transport::Reach::kNode;
+  }
+  return {};
 }
 
 }  // namespace lamina::assembly

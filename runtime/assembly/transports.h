@@ -23,4 +23,9 @@ struct TransportsStart {
 // `engine`.
 Status StartTransports(const TransportsStart& start, core::Process* process, p2p::Engine* engine);
 
+// Adds the transports that processes of other jobs are reached by, within `reach`, unless they are
+// there.
+Status WidenTransports(transport::Reach reach, const TransportsStart& start, core::Process* process,
+                       p2p::Engine* engine);
+
 }  // namespace lamina::assembly

@@ -10,6 +10,7 @@ namespace lamina::core {
 constinit Comm* world = nullptr;
 constinit Comm* self_comm = nullptr;
 constinit Comm* everybody = nullptr;
+constinit Comm* parent = nullptr;
 void (*on_last_release)(Comm* comm) = nullptr;
 
 namespace {
@@ -64,6 +65,7 @@ int Bury(Comm* comm) {
   CHECK(comm->kind == Kind::kComm && comm->references == 0);
   const int error = DeleteAllAttributes(Holder::kComm, comm->handle, &comm->attributes);
   if (on_last_release != nullptr) on_last_release(comm);
+  if (comm == parent) parent = nullptr;
   if (comm->local != nullptr) static_cast<void>(Release(comm->local));
   Release(comm->group);
   if (comm->remote != nullptr) Release(comm->remote);

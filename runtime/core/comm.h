@@ -95,6 +95,10 @@ inline Comm* FindComm(MPI_Comm handle) {
   return FromHandle<Comm>(handle);
 }
 
+// This is the intercommunicator to the processes that have spawned this job; null if there are
+// none, or it was freed.
+extern Comm* parent;
+
 // This holds every process of the job under its PeerId, whatever communicators there are, for
 // agreements that have no parent communicator. The application never sees it. It is null while MPI
 // is down.

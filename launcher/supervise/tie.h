@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ties this launcher to the process that has started it for MPI_Comm_spawn; the words that
+// pass are in runtime/base/dynamic_words.h.
+//
+// Threads: the event loop's.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/descriptor.h"
+#include "runtime/base/environment.h"
+
+struct event;
+struct event_base;
+
+namespace lamina::launcher {
+
+class Tie {
+ public:
+  // Returns null if this launcher was started by a person or a script.
+  static std::unique_ptr<Tie> Take(const Environment& environment);
+  ~Tie();
+  Tie(const Tie&) = delete;
+  Tie& operator=(const Tie&) = delete;
+
+  // Tells the parent why ranks cannot run, in place of standard error. False: the children have met
+  // it already, or it has gone, so the words are for people.
+  bool SayWhy(std::string_view why);
+  // `on_lost` is called if the parent dies while the jobs share a fate.
+  void Watch(event_base* loop, std::function<void()> on_lost);
+  void Unwatch();
+  // The job has failed. A parent that shares its fate ends too, with `status`.
+  void EndParent(int status);
+  // Has the launcher that looks after the parent know of this one, so that it does not end before.
+  void Announce() const;
+
+ private:
+  Tie(Descriptor socket, pid_t launcher) : socket_(std::move(socket)), launcher_(launcher) {}
+  void OnWords();
+
+  Descriptor socket_;
+  const pid_t launcher_;  // of the parent; 0: none
+  event* words_ = nullptr;
+  std::function<void()> on_lost_;
+  std::string heard_;
+  bool met_ = false;
+  bool parted_ = false;
+  bool gone_ = false;
+};
+
+}  // namespace lamina::launcher

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+#include "runtime/base/param.h"
+
+namespace lamina::dynamic {
+
+struct Params {
+  std::string listen = "auto";
+  std::uint32_t timeout_s = 600;
+  std::string launcher = "auto";
+};
+inline constexpr std::tuple kFields{
+    param::Describe(
+        "dynamic.port.listen", &Params::listen, "",
+        "Where MPI_Open_port listens: loopback, all, the address of a network, or auto: "
+        "loopback if all ranks are on one host, else all."),
+    param::Describe(
+        "dynamic.connect.timeout_s", &Params::timeout_s, Unit::kSeconds, 0u, 86400u,
+        "MPI_Comm_connect waits this long for somebody to accept; 0: for ever. The info "
+        "key timeout says it for one call."),
+    param::Describe(
+        "dynamic.spawn.launcher", &Params::launcher, "",
+        "The mpiexec that starts what MPI_Comm_spawn asks for: its path, never, or auto: "
+        "that of this job, else the one of this installation.")};
+
+}  // namespace lamina::dynamic

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/dynamic/port.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/text.h"
+#include "runtime/dynamic/await.h"
+
+namespace lamina::dynamic {
+namespace {
+
+// So many connections wait in the kernel, and so many guests may be here without a proof.
+constexpr int kWaiting = 128;
+constexpr std::size_t kGuestsMax = 32;
+// A guest has to prove that it knows the secret within this time.
+constexpr std::uint64_t kGuestMs = 5000;
+// An address that does not answer a knock within this time is given up.
+constexpr std::uint64_t kKnockMs = 5000;
+
+std::uint32_t BootNumber() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string digits(8, '0');
+  file.read(digits.data(), 8);
+  return static_cast<std::uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
+}
+
+sockaddr_in AddressOf(std::uint32_t host, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(host);
+  address.sin_port = htons(port);
+  return address;
+}
+
+std::string Text(const sockaddr_in& address) {
+  char text[INET_ADDRSTRLEN];
+  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
+  return Format("%s:%u", text, ntohs(address.sin_port));
+}
+
+bool ReadAddress(const std::string& text, sockaddr_in* address) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == text.npos) return false;
+  const auto port = ParseInteger(std::string_view(text).substr(colon + 1));
+  *address = AddressOf(0, 0);
+  if (!port || *port <= 0 || *port > UINT16_MAX) return false;
+  address->sin_port = htons(static_cast<std::uint16_t>(*port));
+  return inet_pton(AF_INET, text.substr(0, colon).c_str(), &address->sin_addr) == 1;
+}
+
+// Returns the addresses of this machine by which others may reach it.
+std::vector<sockaddr_in> OwnAddresses() {
+  std::vector<sockaddr_in> found;
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return found;
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    const bool is_up = (each->ifa_flags & IFF_UP) != 0 && (each->ifa_flags & IFF_LOOPBACK) == 0;
+    if (!is_up || each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+    sockaddr_in address;
+    std::memcpy(&address, each->ifa_addr, sizeof address);
+    found.push_back(address);
+  }
+  freeifaddrs(all);
+  return found;
+}
+
+// Begins a connection. kTimeout: nobody has answered at that address.
+Result<Descriptor> Reach(const sockaddr_in& address, std::uint64_t until_ms) {
+  Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (made.value() < 0) return SystemError(Code::kResource, errno, "cannot make a socket");
+  const int one = 1;
+  setsockopt(made.value(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (connect(made.value(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    if (errno != EINPROGRESS) return SystemError(Code::kPeerLost, errno, "%s", "cannot connect");
+    pollfd ready{made.value(), POLLOUT, 0};
+    if (!AwaitReady({&ready, 1}, std::min(until_ms, MomentIn(kKnockMs))))
+      return Error(Code::kTimeout, "no answer");
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    getsockopt(made.value(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+    if (error != 0) return SystemError(Code::kPeerLost, error, "%s", "cannot connect");
+  }
+  return made;
+}
+
+// Proves to the host of the connection that this process knows the secret.
+Result<Stream> Prove(Descriptor socket, const Key& secret, std::uint64_t until_ms) {
+  std::string greeting;
+  while (greeting.size() < kGreetingBytes) {
+    pollfd ready{socket.value(), POLLIN, 0};
+    if (!AwaitReady({&ready, 1}, until_ms))
+      return Error(Code::kTimeout, "nobody has accepted in time");
+    char piece[kGreetingBytes];
+    const ssize_t got = recv(socket.value(), piece, kGreetingBytes - greeting.size(), MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+      return Error(Code::kPeerLost, "the port was closed");
+    if (got > 0) greeting.append(piece, static_cast<std::size_t>(got));
+  }
+  if (!IsGreeting(greeting))
+    return Error(Code::kPeerLost, "another program listens where the port was, which is closed");
+  const std::string answer = AnswerTo(greeting, secret, NewGreeting());
+  if (send(socket.value(), answer.data(), answer.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(answer.size()))
+    return Error(Code::kPeerLost, "the port was closed");
+  return Stream(std::move(socket), KeyOfBoth(greeting, answer, secret), false);
+}
+
+std::vector<std::shared_ptr<Port>>& Ports() {
+  static std::vector<std::shared_ptr<Port>>* const ports = new std::vector<std::shared_ptr<Port>>;
+  return *ports;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at) {
+  sockaddr_in address = AddressOf(listen_at == "all" ? INADDR_ANY : INADDR_LOOPBACK, 0);
+  const bool by_word = listen_at == "all" || listen_at == "loopback";
+  if (!by_word && inet_pton(AF_INET, listen_at.c_str(), &address.sin_addr) != 1)
+    return Error(Code::kInvalid, "\"%s\" is not loopback, all or an address (dynamic.port.listen)",
+                 listen_at.c_str());
+  Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  socklen_t bytes = sizeof address;
+  if (made.value() < 0 ||
+      bind(made.value(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(made.value(), kWaiting) != 0 ||
+      getsockname(made.value(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
+    return SystemError(Code::kResource, errno, "cannot listen at %s", listen_at.c_str());
+  PortName name;
+  if (getrandom(name.secret.data(), sizeof name.secret, 0) != sizeof name.secret)
+    return SystemError(Code::kResource, errno, "cannot make a secret");
+  name.boot = BootNumber();
+  const std::uint16_t number = ntohs(address.sin_port);
+  if (by_word) name.addresses.push_back(Text(AddressOf(INADDR_LOOPBACK, number)));
+  if (!by_word) name.addresses.push_back(Text(address));
+  if (listen_at == "all")
+    for (sockaddr_in own : OwnAddresses()) {
+      own.sin_port = htons(number);
+      name.addresses.push_back(Text(own));
+    }
+  std::unique_ptr<Port> port(new Port(std::move(made), name.secret));
+  port->name_ = Write(name);
+  return port;
+}
+
+void Port::Close() {
+  guests_.clear();
+  socket_ = Descriptor();
+}
+
+void Port::Admit() {
+  while (guests_.size() < kGuestsMax) {
+    Descriptor guest(accept4(socket_.value(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (guest.value() < 0) return;
+    const int one = 1;
+    setsockopt(guest.value(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    const std::string greeting = NewGreeting();
+    if (send(guest.value(), greeting.data(), greeting.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+      continue;
+    guests_.push_back({std::move(guest), greeting, "", MonotonicMs() + kGuestMs});
+  }
+}
+
+bool Port::Hear(Guest* guest) const {
+  if (IsProven(*guest)) return true;
+  char piece[kAnswerBytes];
+  const ssize_t got =
+      recv(guest->socket.value(), piece, kAnswerBytes - guest->answer.size(), MSG_DONTWAIT);
+  if (got < 0) return (errno == EAGAIN || errno == EINTR) && MonotonicMs() < guest->until_ms;
+  if (got == 0) return false;
+  guest->answer.append(piece, static_cast<std::size_t>(got));
+  return guest->answer.size() < kAnswerBytes || IsAnswer(guest->answer, guest->greeting, secret_);
+}
+
+Result<Stream> Port::Accept(std::uint64_t until_ms, int watched) {
+  for (;;) {
+    if (socket_.value() < 0) return Error(Code::kNotFound, "the port was closed meanwhile");
+    Admit();
+    std::erase_if(guests_, [this](Guest& guest) { return !Hear(&guest); });
+    const auto proven = std::find_if(guests_.begin(), guests_.end(),
+                                     [this](const Guest& guest) { return IsProven(guest); });
+    if (proven != guests_.end()) {
+      Stream stream(std::move(proven->socket), KeyOfBoth(proven->greeting, proven->answer, secret_),
+                    true);
+      guests_.erase(proven);
+      return stream;
+    }
+    std::vector<pollfd> ready;
+    if (guests_.size() < kGuestsMax) ready.push_back({socket_.value(), POLLIN, 0});
+    if (watched >= 0) ready.push_back({watched, POLLIN, 0});
+    for (const Guest& guest : guests_) ready.push_back({guest.socket.value(), POLLIN, 0});
+    // Another thread may close the port meanwhile, and silent guests have to go.
+    const std::uint64_t soon_ms = MonotonicMs() + kGuestMs / 10;
+    AwaitReady(ready, std::min(until_ms, soon_ms));
+    for (const pollfd& each : ready)
+      if (each.fd == watched && each.revents != 0) return Status(Code::kAgain, "");
+    if (MonotonicMs() >= until_ms) return Error(Code::kTimeout, "nobody has connected in time");
+  }
+}
+
+Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms) {
+  const bool is_here = port.boot == BootNumber();
+  std::string tried;
+  for (const std::string& text : port.addresses) {
+    sockaddr_in address;
+    if (!ReadAddress(text, &address)) continue;
+    const bool is_loopback = ntohl(address.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    if (is_loopback && !is_here && port.addresses.size() > 1) continue;
+    Result<Descriptor> reached = Reach(address, until_ms);
+    if (reached.ok()) return Prove(*std::move(reached), port.secret, until_ms);
+    tried += (tried.empty() ? "" : ", ") + text + ": " + std::string(reached.status().message());
+    if (is_loopback && !is_here)
+      tried +=
+          ", where others than its own machine cannot reach it: its process needs --param "
+          "dynamic.port.listen=all or the info key lamina_listen";
+  }
+  return Error(Code::kPeerLost, "nobody listens at the port any more (%s)", tried.c_str());
+}
+
+Result<std::string> OpenPort(const std::string& listen_at) {
+  Result<std::unique_ptr<Port>> port = Port::Open(listen_at);
+  if (!port.ok()) return std::move(port).status();
+  Ports().push_back(*std::move(port));
+  return Ports().back()->name();
+}
+
+std::shared_ptr<Port> FindPort(std::string_view name) {
+  for (const auto& port : Ports())
+    if (port->name() == name) return port;
+  return nullptr;
+}
+
+bool ClosePort(std::string_view name) {
+  const std::shared_ptr<Port> port = FindPort(name);
+  if (port == nullptr) return false;
+  port->Close();
+  std::erase(Ports(), port);
+  return true;
+}
+
+void CloseAllPorts() {
+  for (const auto& port : Ports()) port->Close();
+  Ports().clear();
+}
+
+}  // namespace lamina::dynamic

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The name of a port says where its process listens and what a guest has to know to be let in:
+//
+//   lamina1-SECRET-BOOT-CHECK@ADDRESS:PORT,ADDRESS:PORT
+//
+// SECRET is 128 random bits and BOOT eight digits of the boot id of the port's machine, both
+// hexadecimal. Equal boot ids mean that loopback leads there. CHECK is a checksum of all the rest.
+//
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/seal.h"
+#include "runtime/base/status.h"
+
+namespace lamina::dynamic {
+
+struct PortName {
+  Key secret{};
+  std::uint32_t boot = 0;
+  std::vector<std::string> addresses;  // "10.0.0.7:40123", the likeliest first
+};
+
+// Addresses that would make the name longer than MPI_MAX_PORT_NAME are left out.
+std::string Write(const PortName& name);
+// kInvalid: the text is no such name, or is damaged.
+Result<PortName> ReadPortName(std::string_view text);
+
+}  // namespace lamina::dynamic

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/dynamic/spawn.h"
+
+#include <utility>
+
+#include "runtime/base/dynamic_words.h"
+#include "runtime/base/log.h"
+#include "runtime/core/process.h"
+#include "runtime/dynamic/await.h"
+#include "runtime/dynamic/params.h"
+#include "runtime/dynamic/port.h"
+#include "runtime/dynamic/start_launcher.h"
+#include "runtime/dynamic/tie.h"
+#include "runtime/p2p/other_jobs.h"
+
+namespace lamina::dynamic {
+namespace {
+
+// Children try this long to reach a parent that listens.
+constexpr std::uint64_t kParentMs = 60'000;
+
+Arrangement Refusal(int error_class, std::string why, int processes = 0) {
+  Arrangement arrangement;
+  arrangement.error_class = error_class;
+  arrangement.why = std::move(why);
+  arrangement.codes.assign(static_cast<std::size_t>(processes), error_class);
+  return arrangement;
+}
+Arrangement Refusal(const Status& status, int processes = 0) {
+  return Refusal(MPI_ERR_SPAWN, std::string(status.message()), processes);
+}
+
+int Processes(const std::vector<Program>& programs) {
+  int processes = 0;
+  for (const Program& program : programs) processes += program.processes;
+  return processes;
+}
+
+// Waits for the children, or for the news that they cannot come.
+Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
+  std::string heard, why;
+  for (;;) {
+    if (order.is_mpi) {
+      Result<Stream> stream = port->Accept(kForEver, tie->value());
+      if (stream.ok()) {
+        Arrangement arrangement;
+        arrangement.stream = *std::move(stream);
+        arrangement.codes.assign(static_cast<std::size_t>(order.processes), MPI_SUCCESS);
+        return arrangement;
+      }
+      if (stream.status().code() != Code::kAgain) return Refusal(stream.status(), order.processes);
+    } else {
+      pollfd ready{tie->value(), POLLIN, 0};
+      AwaitReady({&ready, 1}, kForEver);
+    }
+    if (HearTie(tie->value(), &heard, &why)) continue;
+    if (why.empty() && !order.is_mpi) break;
+    return Refusal(MPI_ERR_SPAWN,
+                   why.empty() ? "the processes have ended and have not called MPI_Init" : why,
+                   order.processes);
+  }
+  Arrangement arrangement;
+  arrangement.meets = false;
+  arrangement.codes.assign(static_cast<std::size_t>(order.processes), MPI_SUCCESS);
+  return arrangement;
+}
+
+// What the root does.
+Arrangement Start(const Wish& wish, Descriptor* tie) {
+  const std::vector<Program>& programs = wish.programs;
+  const int processes = Processes(programs);
+  if (wish.error_class != MPI_SUCCESS) return Refusal(wish.error_class, wish.why, processes);
+  Params params;
+  if (Status status = param::Load(core::process->settings, kFields, &params); !status.ok())
+    return Refusal(status, processes);
+  Result<std::string> launcher = FindLauncher(params.launcher, core::process->environment);
+  if (!launcher.ok()) return Refusal(launcher.status(), processes);
+  Result<Order> tried = OrderOf(programs, "");
+  if (!tried.ok()) return Refusal(tried.status(), processes);
+  Result<std::unique_ptr<Port>> port = Port::Open(tried->elsewhere ? "all" : "loopback");
+  if (!port.ok()) return Refusal(port.status(), processes);
+  Result<Order> order = OrderOf(programs, (*port)->name());
+  if (!order.ok()) return Refusal(order.status(), processes);
+  Result<Descriptor> started = StartLauncher(*launcher, order->words, Environment::OfThisProcess());
+  if (!started.ok()) return Refusal(started.status(), processes);
+  *tie = *std::move(started);
+  return AwaitChildren(port->get(), *order, tie);
+}
+
+std::uint32_t JobOf(const core::Group& group) {
+  Result<p2p::Introduction> member = p2p::Introduce(group.peers.front());
+  return member.ok() ? static_cast<std::uint32_t>(static_cast<std::uint64_t>(member->name) >> 32)
+                     : 0;
+}
+
+}  // namespace
+
+Encounter Spawn(core::Comm* comm, int root, const Wish& wish) {
+  Descriptor tie;
+  Encounter encounter = Meet(comm, root, MPI_ERR_SPAWN, [&] { return Start(wish, &tie); });
+  if (encounter.made != nullptr && tie.value() >= 0)
+    KeepTie(std::move(tie), JobOf(*encounter.made->remote));
+  return encounter;
+}
+
+Status MeetParents() {
+  const auto name = core::process->environment.Get(kParentVariable);
+  if (!name || core::process->bootstrap == nullptr) return {};
+  const auto arrange = [&name] {
+    Arrangement arrangement;
+    Result<PortName> port = ReadPortName(*name);
+    if (!port.ok()) return Refusal(port.status());
+    Result<Stream> stream = KnockAt(*port, MomentIn(kParentMs));
+    if (stream.ok()) {
+      arrangement.stream = *std::move(stream);
+      return arrangement;
+    }
+    // The parents have gone on, because another program of this rank's script has met them.
+    arrangement.meets = false;
+    Log(Level::kInfo, "spawn", "there are no parents any more: %s",
+        std::string(stream.status().message()).c_str());
+    return arrangement;
+  };
+  Encounter encounter = Meet(core::world, 0, MPI_ERR_SPAWN, arrange);
+  if (encounter.error_class != MPI_SUCCESS)
+    return Error(Code::kPeerLost, "cannot meet the processes that have spawned this job: %s",
+                 encounter.why.c_str());
+  if (encounter.made == nullptr) return {};
+  core::parent = encounter.made;
+  core::parent->name = "MPI_COMM_PARENT";
+  return {};
+}
+
+void Finish() {
+  CloseAllPorts();
+  LoosenAllTies();
+}
+
+}  // namespace lamina::dynamic

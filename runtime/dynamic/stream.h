@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A socket between the roots of two groups that do not know each other yet.
+//
+// The host of the connection sends a greeting, and the guest proves by its answer that it knows the
+// secret. Then frames go both ways. README.md has the bytes.
+//
+// Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/base/descriptor.h"
+#include "runtime/base/seal.h"
+#include "runtime/base/status.h"
+
+namespace lamina::dynamic {
+
+inline constexpr std::size_t kGreetingBytes = 24;
+inline constexpr std::size_t kAnswerBytes = 32;
+
+class Stream {
+ public:
+  Stream(Descriptor socket, const Key& key, bool is_host)
+      : socket_(std::move(socket)), key_(key), is_host_(is_host) {}
+
+  // Sends and receives one frame at once; both ends call it equally often. kPeerLost: the other end
+  // has gone. kInvalid: what came was not sealed by somebody who knows the secret.
+  Result<std::vector<std::byte>> Swap(std::span<const std::byte> mine, std::uint64_t until_ms);
+  // Gives the socket back to a caller who lent it.
+  void GiveBack() { static_cast<void>(socket_.Release()); }
+
+ private:
+  std::uint64_t SealOf(bool from_host, std::span<const std::byte> payload) const;
+  bool Complete(const std::string& received) const;
+
+  Descriptor socket_;
+  Key key_;
+  bool is_host_;
+  std::uint64_t frames_ = 0;  // swapped so far
+};
+
+// The words of the greeting.
+std::string NewGreeting();
+std::string AnswerTo(const std::string& greeting, const Key& secret, const std::string& own);
+// True if that is the greeting of a host, or the answer of a guest who knows the secret.
+bool IsGreeting(const std::string& text);
+bool IsAnswer(const std::string& answer, const std::string& greeting, const Key& secret);
+// Makes the key of a connection from the words of both.
+Key KeyOfBoth(const std::string& greeting, const std::string& answer, const Key& secret);
+
+// Meets a Lamina process at the other end of the application's own socket. kInvalid: it is no
+// stream; kUnsupported: what speaks there is no Lamina, and what it said is still to be read.
+Result<Stream> StreamOver(int socket, std::uint64_t until_ms);
+
+}  // namespace lamina::dynamic

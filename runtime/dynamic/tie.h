@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ties of this process to the launchers that it has started (runtime/base/dynamic_words.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/descriptor.h"
+
+namespace lamina::dynamic {
+
+// Reads what the launcher says. Returns false once it has nothing more to say; `why` then tells why
+// its ranks could not run, and is empty if they have ended.
+bool HearTie(int tie, std::string* heard, std::string* why);
+
+// The job has been met, so it shares this job's fate until PartFrom() or the end.
+void KeepTie(Descriptor tie, std::uint32_t job_hash);
+// Parts with those jobs that no communicator leads to any more.
+void LoosenTies();
+// Parts with all: this process has finalized.
+void LoosenAllTies();
+
+}  // namespace lamina::dynamic

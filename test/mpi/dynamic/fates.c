@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The program of fates_test.sh. One job spawns another, and argv[1] says what happens then:
+ *
+ *   child      a child dies by a signal while both are connected; the parents wait for it
+ *   parent     a parent dies by a signal while both are connected; the children wait for it
+ *   abort      a child calls MPI_Abort while both are connected
+ *   parted     a child dies by a signal after both have disconnected; the parents do not care
+ *   outlive    the parents disconnect and end first; the children say so once they are gone
+ *   loop       one parent spawns and disconnects again and again; descriptors do not become more
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char self[4096];
+
+/* Waits until that process is gone. */
+static void Outlive(int process) {
+  while (kill(process, 0) == 0)
+    usleep(1000); /* tidy: sleep: there is nothing to wait for but the end of a stranger */
+}
+
+static int Descriptors(void) {
+  int count = 0;
+  for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0;
+  return count;
+}
+
+static int Loop(void) {
+  enum { kTurns = 70, kWarm = 5 };
+  int before = 0;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    char* words[] = {"parted", NULL};
+    int process = 0;
+    MPI_Comm inter;
+    MPI_Comm_spawn(self, words, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Bcast(&process, 1, MPI_INT, MPI_ROOT, inter);
+    MPI_Barrier(inter);
+    MPI_Comm_disconnect(&inter);
+    if (turn == kWarm) before = Descriptors();
+  }
+  printf("%d descriptors more\n", Descriptors() - before);
+  return MPI_Finalize();
+}
+
+int main(int argc, char** argv) {
+  MPI_Comm parent, inter;
+  int rank, process = getpid(), value;
+  MPI_Init(&argc, &argv);
+  const char* what = argv[1];
+  const int parts = strcmp(what, "parted") == 0 || strcmp(what, "outlive") == 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_get_parent(&parent);
+  const int is_parent = parent == MPI_COMM_NULL;
+  self[readlink("/proc/self/exe", self, sizeof self - 1)] = '\0';
+  if (strcmp(what, "loop") == 0) return Loop();
+  if (is_parent) {
+    char* words[] = {argv[1], NULL};
+    MPI_Comm_spawn(self, words, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+  } else {
+    inter = parent;
+  }
+  MPI_Bcast(&process, 1, MPI_INT, is_parent ? rank == 0 ? MPI_ROOT : MPI_PROC_NULL : 0, inter);
+  MPI_Barrier(inter);
+  if (parts) MPI_Comm_disconnect(&inter);
+  if (strcmp(what, "outlive") == 0 && !is_parent) {
+    Outlive(process);
+    printf("child %d goes on\n", rank);
+  } else if (rank == 1 && is_parent == (strcmp(what, "parent") == 0)) {
+    if (strcmp(what, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 7);
+    if (strcmp(what, "outlive") != 0) raise(SIGKILL);
+  }
+  if (!parts) MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, inter, MPI_STATUS_IGNORE);
+  return MPI_Finalize();
+}
