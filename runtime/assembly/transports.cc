@@ -16,7 +16,6 @@
 #include "runtime/base/log.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/text.h"
-#include "runtime/p2p/other_jobs.h"
 
 namespace lamina::assembly {
 namespace {
