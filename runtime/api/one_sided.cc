@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // These access the memory of windows (MPI-5.0, section 12.3).
 #include "runtime/api/window_arguments.h"
-#include "runtime/core/activity.h"
 #include "runtime/core/request.h"
 #include "runtime/datatype/op.h"
 #include "runtime/datatype/runs.h"
@@ -15,11 +14,6 @@ using datatype::Buffer;
 using datatype::Datatype;
 using rma::Accumulation;
 using rma::Goal;
-
-// An operation that waits for its answer may be neither freed nor cancelled.
-struct Pending final : core::Activity {
-  bool MustComplete() const override { return true; }
-};
 
 // How a function ends: it returns with the operation begun, or gives a request as well.
 enum class Form { kPlain, kRequest };
@@ -124,8 +118,7 @@ int Carry(const Entry& entry, const Access& access, MPI_Request* request, const 
   Request* owner = nullptr;
   if (request != nullptr && !access.nobody && !window.IsNear(access.goal.target)) {
     owner = core::NewRequest(access.win->comm);
-    owner->type = Request::Type::kActivity;
-    owner->activity = new Pending;
+    owner->type = Request::Type::kOneSided;
     owner->active = true;
   }
   window.epoch().Use();
@@ -135,7 +128,7 @@ int Carry(const Entry& entry, const Access& access, MPI_Request* request, const 
     return RaiseAccess(entry, access, error);
   }
   if (request != nullptr)
-    *request = core::ToHandle<MPI_Request>(owner != nullptr ? owner : &core::sent_request);
+    *request = core::ToHandle<MPI_Request>(owner != nullptr ? owner : &core::accessed_request);
   return MPI_SUCCESS;
 }
 

@@ -125,9 +125,10 @@ int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MP
   return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error, words);
 }
 
-// An active collective or partitioned transfer may be neither freed nor cancelled.
+// An active collective, partitioned transfer or access to a window may be neither freed nor
+// cancelled.
 bool MustComplete(const Request& request) {
-  return request.type == Request::Type::kCollective ||
+  return request.type == Request::Type::kCollective || request.type == Request::Type::kOneSided ||
          (request.activity != nullptr && request.activity->MustComplete());
 }
 
@@ -433,7 +434,8 @@ int PMPI_Request_free(MPI_Request* handle) {
   Request* request = api::FindRequest(*handle);
   REQUIRE(request != nullptr, nullptr, MPI_ERR_REQUEST,
           "request is null, has been freed, or is not a request");
-  if (request->active && !request->complete) {
+  // An access to a window stays active until it is waited for (section 12.3.5).
+  if (request->active && (!request->complete || request->type == Request::Type::kOneSided)) {
     REQUIRE(!api::MustComplete(*request), request->comm, MPI_ERR_REQUEST,
             "request is active and must be completed first");
     request->orphan = true;  // Finish() frees it

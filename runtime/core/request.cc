@@ -7,16 +7,17 @@
 namespace lamina::core {
 namespace {
 
-constexpr Request MakeSent() {
-  Request sent;
-  sent.type = Request::Type::kSend;
-  sent.complete = sent.active = true;
-  return sent;
+constexpr Request MakeOver(Request::Type type) {
+  Request over;
+  over.type = type;
+  over.complete = over.active = true;
+  return over;
 }
 
 }  // namespace
 
-constinit Request sent_request = MakeSent();
+constinit Request sent_request = MakeOver(Request::Type::kSend);
+constinit Request accessed_request = MakeOver(Request::Type::kOneSided);
 constinit Request* request_pool = nullptr;
 
 void HoldDerived(Request* request, const datatype::Datatype* type) {

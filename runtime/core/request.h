@@ -30,9 +30,9 @@ struct alignas(64) Request : Object {
   static constexpr Kind kKind = Kind::kRequest;
   constexpr Request() : Object(kKind) {}
 
-  // With kCollective and kActivity, `activity` says what the request does. kNull does nothing, as
-  // on MPI_PROC_NULL.
-  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kActivity, kNull };
+  // With kCollective and kActivity, `activity` says what the request does. kOneSided is an access
+  // to a window. kNull does nothing, as on MPI_PROC_NULL.
+  enum class Type : std::uint8_t { kSend, kReceive, kCollective, kActivity, kOneSided, kNull };
   enum class Mode : std::uint8_t { kStandard, kBuffered, kSynchronous, kReady };
 
   Type type = Type::kNull;
@@ -87,6 +87,8 @@ struct alignas(64) Request : Object {
 // Every plain send that is over when it has begun shares this request, which is always complete and
 // is never freed. So such a send needs no request of its own.
 extern Request sent_request;
+// The same for accesses to windows.
+extern Request accessed_request;
 
 // Free requests are linked through `next`. The library lock guards them.
 extern Request* request_pool;
@@ -126,7 +128,7 @@ inline void Hold(Request* request, const datatype::Datatype* type) {
 // Lets go of what is held beside the communicator: a datatype and an activity.
 void FreeHeld(Request* request);
 [[gnu::always_inline]] inline void FreeRequest(Request* request) {
-  if (request == &sent_request) return;
+  if (request == &sent_request || request == &accessed_request) return;
   trace::Lower(trace::Level::kRequests, 1);
   if (request->held_type != nullptr || request->activity != nullptr) [[unlikely]]
     FreeHeld(request);

@@ -314,6 +314,15 @@ static void Epochs(void) {
   MPI_Win_unlock(rank, win);
   /* lock_all */
   MPI_Win_lock_all(0, win);
+  for (int target = 0; target < ranks; ++target) {
+    MPI_Rput(data, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request);
+    FAILS(MPI_ERR_REQUEST, MPI_Cancel(&request));
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Rget(got, 1, MPI_INT, target, 0, 1, MPI_INT, win, &request);
+    MPI_Win_flush(target, win);
+    FAILS(MPI_ERR_REQUEST, MPI_Request_free(&request));
+    EXPECT(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS && request == MPI_REQUEST_NULL);
+  }
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock_all(0, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_unlock(rank, win));
