@@ -18,7 +18,9 @@
 #include "collectives/exec/exec.h"
 #include "runtime/agreement/make.h"
 #include "runtime/base/log.h"
+#include "runtime/base/node_memory.h"
 #include "runtime/base/param.h"
+#include "runtime/base/roster.h"
 #include "runtime/core/process.h"
 #include "runtime/memory/peer_memory.h"
 #include "runtime/p2p/p2p.h"
@@ -39,6 +41,7 @@ struct Introduction {
   std::uint64_t probe = 0;
   std::int32_t pid = 0;
   std::int32_t noncontiguous = 0;
+  std::uint32_t pid_namespace = 0;  // in which the process has that number
 };
 
 // What the first one answers.
@@ -175,6 +178,7 @@ class Window::Creation {
     own.probe = reinterpret_cast<std::uint64_t>(&probe_);
     own.pid = getpid();
     own.noncontiguous = wish_.hints.noncontiguous ? 1 : 0;
+    own.pid_namespace = PidNamespaceOfProc();
     return own;
   }
 
@@ -202,8 +206,13 @@ class Window::Creation {
   // The first member makes everything and fills in the records.
   Opening Make(Consent* consent, std::string* why) {
     Opening opening;
-    // Not a part of the node's memory, where no place is used twice and windows come and go.
-    Result<memory::MadeSealed> block = memory::MakeSealed("lamina-window", BlockBytes(), nullptr);
+    // Locks are taken from members that have died, so their numbers must mean something here.
+    for (const Introduction& member : members_)
+      if (member.pid_namespace == 0 || member.pid_namespace != members_[0].pid_namespace)
+        return CannotShare(consent,
+                           Error(Code::kUnsupported,
+                                 "a member is in another pid namespace, as in a container"));
+    Result<memory::MadeSealed> block = MakeSealed(BlockBytes());
     if (!block.ok()) return CannotShare(consent, block.status());
     if (!MapBlock(block->memory, consent)) return opening;
     SharedLayout layout;
@@ -213,21 +222,32 @@ class Window::Creation {
       opening.error = MPI_ERR_NO_MEM;
     } else if (layout.bytes != 0) {
       opening.memory_bytes = memory::WholePages(layout.bytes);
-      Result<memory::MadeSealed> memory =
-          memory::MakeSealed("lamina-window", opening.memory_bytes, nullptr);
+      Result<memory::MadeSealed> memory = MakeSealed(opening.memory_bytes);
       if (!memory.ok()) return CannotShare(consent, memory.status());
       opening.memory = memory->name;
       if (!MapMemory(memory->memory, opening.memory_bytes, consent)) return Opening{};
-      held_.push_back(std::move(memory->memory));
+      Keep(std::move(memory->memory), opening.memory_bytes);
     }
     window_->block_->header().token = block->token;
     for (std::size_t i = 0; i < members_.size(); ++i)
       FillIn(i, members_[i], layout.bytes != 0 ? static_cast<std::int64_t>(layout.offsets[i]) : -1);
     opening.token = block->token;
     opening.block = block->name;
-    held_.push_back(std::move(block->memory));
+    Keep(std::move(block->memory), BlockBytes());
     probe_ = block->token;
     return opening;
+  }
+
+  static NodeMemory* NodeMemoryHere() { return core::process->node_memory.get(); }
+  static Result<memory::MadeSealed> MakeSealed(std::size_t bytes) {
+    return memory::MakeSealed("lamina-window", bytes, NodeMemoryHere());
+  }
+  // What is the node's lasts until the window ends; anything else until everybody has opened it.
+  void Keep(memory::Sealed shared, std::size_t bytes) {
+    if (shared.in_node_memory())
+      window_->shared_.push_back({std::move(shared), bytes});
+    else
+      held_.push_back(std::move(shared));
   }
 
   Opening CannotShare(Consent* consent, const Status& status) {
@@ -274,7 +294,7 @@ class Window::Creation {
       consent->cannot_share = 1;
       return;
     }
-    Result<memory::Sealed> block = memory::OpenSealed(opening.block, BlockBytes(), nullptr);
+    Result<memory::Sealed> block = memory::OpenSealed(opening.block, BlockBytes(), NodeMemoryHere());
     if (!block.ok()) {
       CannotShare(consent, block.status());
       return;
@@ -283,7 +303,7 @@ class Window::Creation {
     probe_ = opening.token;
     if (opening.memory_bytes == 0) return;
     Result<memory::Sealed> memory =
-        memory::OpenSealed(opening.memory, opening.memory_bytes, nullptr);
+        memory::OpenSealed(opening.memory, opening.memory_bytes, NodeMemoryHere());
     if (memory.ok())
       MapMemory(*memory, opening.memory_bytes, consent);
     else
@@ -425,6 +445,8 @@ int Window::Free(core::Win* win) {
   int error = window->origin_.FlushAll();
   const int met = window->comm_->size > 1 ? window->Barrier() : static_cast<int>(MPI_SUCCESS);
   if (error == MPI_SUCCESS) error = met;
+  // Nobody accesses it any more.
+  for (const Shared& part : window->shared_) part.memory.Erase(0, part.bytes);
   delete window;
   core::FreeWin(win);
   return error;

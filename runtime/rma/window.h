@@ -23,6 +23,7 @@
 #include "runtime/core/comm.h"
 #include "runtime/core/request.h"
 #include "runtime/core/win.h"
+#include "runtime/memory/sealed_memory.h"
 #include "runtime/rma/block.h"
 #include "runtime/rma/epoch.h"
 #include "runtime/rma/hints.h"
@@ -134,6 +135,12 @@ class Window {
   Origin origin_;
   std::unique_ptr<Locks> locks_;
   std::unique_ptr<Service> service_;
+  // What this process has taken of the node's memory, to be given back.
+  struct Shared {
+    memory::Sealed memory;
+    std::size_t bytes;
+  };
+  std::vector<Shared> shared_;
   std::byte* memory_ = nullptr;  // what was allocated and is mapped here
   std::size_t memory_bytes_ = 0;
   std::vector<Rank> targets_;                // of the access epoch that MPI_Win_start began

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Short and long messages between all pairs of ranks, and all collectives, with every element
-// checked. Before that the ranks do what hides a process from its peers.
+// Short and long messages between all pairs of ranks, all collectives, and windows, with every
+// element checked. Before that the ranks do what hides a process from its peers.
 //
-// usage: hidden [undumpable | user | closed]...
+// usage: hidden [undumpable | user | closed | shared]...
 //   undumpable   before MPI_Init: nobody may open the process's memory
 //   user         after MPI_Init, before any message: odd ranks go on as another user
+//   shared       there is memory that all ranks share
 //   closed       before MPI_Init the standard descriptors are closed, afterwards opened anew
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -99,6 +100,47 @@ static void Collectives(int *out, int *in, int count) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// `out` is given to a window, whose memory others then reach by whatever way is left to them.
+static void Windows(int *out, int count) {
+  for (int allocated = 0; allocated < 2; ++allocated) {
+    int *base = out, sum = 0;
+    const MPI_Aint bytes = count * (MPI_Aint)sizeof *out;
+    const int next = (rank + 1) % size, one = 1;
+    MPI_Win win;
+    if (allocated)
+      MPI_Win_allocate(bytes, sizeof *out, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    else
+      MPI_Win_create(out, bytes, sizeof *out, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    Fill(base, count, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int target = 0; target < size; ++target) {
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
+      MPI_Accumulate(&one, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win);
+      MPI_Win_unlock(target, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win);
+    MPI_Get(&sum, 1, MPI_INT, next, 0, 1, MPI_INT, win);
+    MPI_Win_unlock(next, win);
+    Check(&sum, 1, size, 0, "sum");
+    MPI_Win_free(&win);
+  }
+}
+
+// Memory can be shared wherever the launcher's is at hand.
+static void SharedMemory(void) {
+  int *base, *theirs, unit;
+  MPI_Aint bytes;
+  MPI_Win win;
+  MPI_Win_allocate_shared(sizeof *base, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  *base = rank + 5;
+  MPI_Win_fence(0, win);
+  MPI_Win_shared_query(win, (rank + 1) % size, &bytes, &unit, &theirs);
+  Check(theirs, 1, (rank + 1) % size + 5, 0, "shared memory");
+  MPI_Win_fence(0, win);
+  MPI_Win_free(&win);
+}
+
 static int Has(int argc, char **argv, const char *word) {
   for (int i = 1; i < argc; ++i)
     if (strcmp(argv[i], word) == 0) return 1;
@@ -123,6 +165,8 @@ int main(int argc, char **argv) {
       Messages(out, in, count);
       Collectives(out, in, count);
     }
+  Windows(out, kCountMax);
+  if (Has(argc, argv, "shared")) SharedMemory();
   free(out);
   free(in);
   MPI_Finalize();

@@ -53,7 +53,7 @@ class Hidden(LaunchCase):
 
     def test_each_in_a_user_namespace(self):
         for ranks in (2, 4, 8):
-            self.good("-n", str(ranks), *USER_NAMESPACE, self.program)
+            self.good("-n", str(ranks), *USER_NAMESPACE, self.program, "shared")
 
     def test_one_inside_and_one_outside(self):
         self.good("-n", "1", *USER_NAMESPACE, self.program, ":", "-n", "1", self.program)
