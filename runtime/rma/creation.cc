@@ -121,7 +121,10 @@ class Window::Creation {
       if (why->empty()) *why = "another member of the communicator could not take part";
       return wish_.error != MPI_SUCCESS ? wish_.error : static_cast<int>(consent.error);
     }
-    Furnish(consent);
+    const bool several = consent.nodes_differ != 0 || consent.cannot_share != 0;
+    if (several)
+      if (const int error = FindNodes(); error != MPI_SUCCESS) return error;
+    Furnish(consent, several);
     return MPI_SUCCESS;
   }
   std::unique_ptr<Window> Take() { return std::move(window_); }
@@ -209,9 +212,9 @@ class Window::Creation {
     // Locks are taken from members that have died, so their numbers must mean something here.
     for (const Introduction& member : members_)
       if (member.pid_namespace == 0 || member.pid_namespace != members_[0].pid_namespace)
-        return CannotShare(consent,
-                           Error(Code::kUnsupported,
-                                 "a member is in another pid namespace, as in a container"));
+        return CannotShare(
+            consent,
+            Error(Code::kUnsupported, "a member is in another pid namespace, as in a container"));
     Result<memory::MadeSealed> block = MakeSealed(BlockBytes());
     if (!block.ok()) return CannotShare(consent, block.status());
     if (!MapBlock(block->memory, consent)) return opening;
@@ -294,7 +297,8 @@ class Window::Creation {
       consent->cannot_share = 1;
       return;
     }
-    Result<memory::Sealed> block = memory::OpenSealed(opening.block, BlockBytes(), NodeMemoryHere());
+    Result<memory::Sealed> block =
+        memory::OpenSealed(opening.block, BlockBytes(), NodeMemoryHere());
     if (!block.ok()) {
       CannotShare(consent, block.status());
       return;
@@ -369,10 +373,27 @@ class Window::Creation {
     return memory::ReadPeer(next.pid, next.probe, word) == memory::Access::kDone;
   }
 
-  void Furnish(const Consent& consent) {
+  // Everybody tells who is the first of those that it shares memory with.
+  int FindNodes() {
+    const std::int32_t own = ranks_[0];
+    std::vector<std::int32_t> firsts(static_cast<std::size_t>(comm_->size));
+    collective::Invocation all;
+    all.operation = collective::Operation::kAllgather;
+    all.comm = comm_;
+    all.input = &own;
+    all.output = firsts.data();
+    all.input_count = all.output_count = 1;
+    all.input_type = all.output_type = datatype::FindDatatype(MPI_INT32_T);
+    const int error = collective::Run(all);
+    for (Rank rank = 0; rank < comm_->size; ++rank)
+      if (rank != own && firsts[static_cast<std::size_t>(rank)] == rank) elsewhere_.push_back(rank);
+    return error;
+  }
+
+  void Furnish(const Consent& consent, bool several) {
     Window& window = *window_;
     const bool mapped = Allocates(wish_.flavor) && params_.path == "auto";
-    bool serves = consent.nodes_differ != 0 || consent.cannot_share != 0;
+    bool serves = several;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       Near near{ranks_[i], kMapped, nullptr};
       const MemberRecord& record = window.block_->member(i);
@@ -387,7 +408,8 @@ class Window::Creation {
       window.near_.push_back(near);
     }
     window.self_ = self_;
-    window.locks_ = std::make_unique<Locks>(window.block_.get(), ranks_, self_, &window.messages_);
+    window.locks_ = std::make_unique<Locks>(window.block_.get(), ranks_, self_, &window.messages_,
+                                            &window.origin_, elsewhere_);
     if (!serves) return;
     const MemberRecord& own = window.block_->member(self_);
     Served served{window.near_[self_].memory, own.size, own.disp_unit, nullptr};
@@ -403,8 +425,9 @@ class Window::Creation {
   core::Comm* const comm_;
   const Wish& wish_;
   std::unique_ptr<Window> window_;
-  std::vector<Rank> ranks_;  // on this node
-  std::size_t self_ = 0;     // among them
+  std::vector<Rank> ranks_;      // on this node
+  std::size_t self_ = 0;         // among them
+  std::vector<Rank> elsewhere_;  // one member of each other node
   Params params_;
   std::vector<Introduction> members_;
   std::vector<memory::Sealed> held_;  // until everybody has opened them

@@ -51,7 +51,6 @@ class Epoch {
   int MayFree() const { return Require(IsQuiet() && !posted_); }
 
   bool IsPassive() const { return access_ == Access::kLocks || access_ == Access::kLockAll; }
-  bool has_lock_all() const { return access_ == Access::kLockAll; }
   // How the target is locked: MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE, or 0 if it is not.
   int LockOf(Rank target) const;
   // True if the user said that no conflicting lock is held.

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include <cstring>
+#include <utility>
 
 #include "runtime/base/clock.h"
 #include "runtime/p2p/p2p.h"
@@ -83,7 +83,79 @@ int Locks::Lock(std::size_t member, int type, bool nested) {
   return WaitUntil([&] { return own.TryExclusive(ticket); });
 }
 
-int Locks::LockAll() { return Enter(Side::kAll, false); }
+// Asks for the locks that are neither held nor asked for yet.
+void Locks::AskForRest() {
+  const bool nested = CountHeld() != 0;
+  if (!std::exchange(near_.asked, true))
+    near_.held = header().word.Enter(Side::kAll, nested, &near_.phase);
+  for (std::size_t i = 0; i < far_.size(); ++i)
+    if (!std::exchange(far_[i].asked, true))
+      far_[i].request = origin_->AskForLock(elsewhere_[i], kLockAllOfNode, true, &far_[i].verdict);
+}
+
+bool Locks::Came(Wanted* wanted) {
+  if (wanted->held || !wanted->asked) return wanted->held;
+  if (wanted == &near_) return near_.held = header().word.HasCome(near_.phase);
+  if (!wanted->request->complete) return false;
+  int error = wanted->request->error;
+  if (error == MPI_SUCCESS) error = wanted->verdict.error_class;
+  core::FreeRequest(std::exchange(wanted->request, nullptr));
+  if (error != MPI_SUCCESS) far_error_ = error;
+  wanted->asked = wanted->held = error == MPI_SUCCESS;
+  return wanted->held;
+}
+
+std::size_t Locks::CountHeld() {
+  std::size_t held = Came(&near_) ? 1 : 0;
+  for (Wanted& wanted : far_) held += Came(&wanted) ? 1 : 0;
+  return held;
+}
+
+void Locks::GiveBack() {
+  if (std::exchange(near_.held, false)) {
+    near_.asked = false;
+    LeaveNode();
+  }
+  for (std::size_t i = 0; i < far_.size(); ++i)
+    if (std::exchange(far_[i].held, false)) {
+      far_[i].asked = false;
+      origin_->ReleaseLock(elsewhere_[i]);
+    }
+}
+
+// Somebody has died. What comes of the rest is given back as it comes.
+int Locks::GiveUp(int error) {
+  GiveBack();
+  for (Wanted& wanted : far_) {
+    if (wanted.request == nullptr) continue;
+    if (!wanted.request->complete && !p2p::Cancel(wanted.request)) p2p::Wait(wanted.request);
+    core::FreeRequest(std::exchange(wanted.request, nullptr));
+    wanted.asked = false;
+  }
+  if (near_.asked && WaitUntil([this] { return Came(&near_); }) == MPI_SUCCESS) GiveBack();
+  near_.asked = false;
+  far_error_ = MPI_SUCCESS;
+  return error;
+}
+
+// All nodes are asked at once. Whoever holds an exclusive lock on one node may wait for this
+// process on another, so what is held is given back if the rest does not come soon. The places in
+// the queues of the rest are kept, and once one of them has come, the others are asked for again.
+int Locks::LockAll() {
+  if (far_.empty()) return Enter(Side::kAll, false);
+  const std::size_t all = far_.size() + 1;
+  for (std::uint64_t patience_ms = kPatienceMs;; patience_ms *= 2) {
+    AskForRest();
+    const std::uint64_t until_ms = MonotonicMs() + patience_ms;
+    while (CountHeld() < all && far_error_ == MPI_SUCCESS && MonotonicMs() < until_ms)
+      if (!p2p::Progress()) p2p::TestedInVain();
+    if (far_error_ != MPI_SUCCESS) return GiveUp(far_error_);
+    if (CountHeld() == all) return MPI_SUCCESS;
+    GiveBack();
+    const int error = WaitUntil([this] { return CountHeld() != 0 || far_error_ != MPI_SUCCESS; });
+    if (error != MPI_SUCCESS) return GiveUp(error);
+  }
+}
 
 void Locks::Unlock(std::size_t member, int type) {
   if (type == MPI_LOCK_SHARED) {
@@ -95,7 +167,14 @@ void Locks::Unlock(std::size_t member, int type) {
   Announce();
 }
 
-void Locks::UnlockAll() {
+int Locks::UnlockAll() {
+  near_ = {};
+  for (Wanted& wanted : far_) wanted = {};
+  LeaveNode();
+  return origin_->UnlockAll(elsewhere_);
+}
+
+void Locks::LeaveNode() {
   header().word.Leave();
   Announce();
 }

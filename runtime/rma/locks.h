@@ -4,12 +4,19 @@
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/ids.h"
+#include "runtime/core/request.h"
 #include "runtime/rma/block.h"
 #include "runtime/rma/messages.h"
+#include "runtime/rma/origin.h"
+#include "runtime/rma/request.h"
 
 namespace lamina::rma {
 
@@ -17,9 +24,17 @@ class Service;
 
 class Locks {
  public:
-  // `ranks`: of the members in the window. `self`: this process among them.
-  Locks(Block* block, std::vector<Rank> ranks, std::size_t self, Messages* messages)
-      : block_(block), ranks_(std::move(ranks)), self_(self), messages_(messages) {}
+  // `ranks`: of the members in the window. `self`: this process among them. `elsewhere`: one member
+  // of each other node.
+  Locks(Block* block, std::vector<Rank> ranks, std::size_t self, Messages* messages, Origin* origin,
+        std::vector<Rank> elsewhere)
+      : block_(block),
+        ranks_(std::move(ranks)),
+        self_(self),
+        messages_(messages),
+        origin_(origin),
+        elsewhere_(std::move(elsewhere)),
+        far_(elsewhere_.size()) {}
   void Serve(Service* service) { service_ = service; }
 
   // These wait until the lock is held. MPI_ERR_PROC_ABORTED: a member has died, and the lock may
@@ -27,7 +42,9 @@ class Locks {
   int Lock(std::size_t member, int type, bool nested);
   int LockAll();
   void Unlock(std::size_t member, int type);
-  void UnlockAll();
+  int UnlockAll();
+  // The same for the members of this node alone.
+  void LeaveNode();
 
   // Tells everybody who waits that a lock was released.
   void Announce();
@@ -37,8 +54,22 @@ class Locks {
   TicketLock& lock(std::size_t member) { return block_->member(member).lock; }
 
  private:
+  // A lock that lock_all wants: of this node, or of another one by its member in `elsewhere_`.
+  struct Wanted {
+    bool held = false;
+    bool asked = false;
+    std::uint16_t phase = 0;           // this node: the phase of its word that lets us in
+    core::Request* request = nullptr;  // another node: its answer is expected
+    Verdict verdict;
+  };
+
   template <class Done>
   int WaitUntil(const Done& done);
+  void AskForRest();
+  bool Came(Wanted* wanted);
+  std::size_t CountHeld();
+  void GiveBack();
+  int GiveUp(int error);
   int Enter(Side side, bool nested);
   bool AnyDead() const;
   void Set(std::uint32_t bit, bool value);
@@ -48,6 +79,11 @@ class Locks {
   const std::vector<Rank> ranks_;
   const std::size_t self_;
   Messages* const messages_;
+  Origin* const origin_;
+  const std::vector<Rank> elsewhere_;
+  Wanted near_;
+  std::vector<Wanted> far_;  // in the order of `elsewhere_`
+  int far_error_ = MPI_SUCCESS;
   Service* service_ = nullptr;
   int sleeping_ = 0;  // threads of this process that wait for a lock
 };

@@ -262,32 +262,44 @@ int Origin::WaitForFetches(Rank target) {
   return error;
 }
 
+// Asks something that is answered by a verdict.
+Request* Origin::Question(Kind kind, Rank target, int lock_type, bool nested, Verdict* verdict) {
+  RequestHeader header;
+  header.kind = kind;
+  header.answer_tag = NextTag();
+  header.lock_type = lock_type;
+  header.nested = nested ? 1 : 0;
+  Request* const answer = core::NewRequest(messages_->comm());
+  p2p::PrepareReceive(answer, messages_->At(target, header.answer_tag),
+                      {verdict, sizeof *verdict, Bytes()});
+  p2p::Start(answer);
+  Ask(target, header, {}, {}, 0, 0);
+  return answer;
+}
+
+void Origin::ReleaseLock(Rank target) {
+  RequestHeader header;
+  header.kind = Kind::kUnlock;
+  Ask(target, header, {}, {}, 0, 0);
+}
+
 // Asks all targets first and then waits for them all, so that it takes one round trip.
 int Origin::AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested) {
-  struct Question {
+  struct Answer {
     Request* request;
     Verdict verdict;
   };
-  std::list<Question> questions;
+  std::list<Answer> answers;
   for (const Rank target : targets) {
-    RequestHeader header;
-    header.kind = kind;
-    header.answer_tag = NextTag();
-    header.lock_type = lock_type;
-    header.nested = nested ? 1 : 0;
-    Question& question = questions.emplace_back();
-    question.request = core::NewRequest(messages_->comm());
-    p2p::PrepareReceive(question.request, messages_->At(target, header.answer_tag),
-                        {&question.verdict, sizeof question.verdict, Bytes()});
-    p2p::Start(question.request);
-    Ask(target, header, {}, {}, 0, 0);
+    Answer& answer = answers.emplace_back();
+    answer.request = Question(kind, target, lock_type, nested, &answer.verdict);
   }
   int error = MPI_SUCCESS;
-  for (Question& question : questions) {
-    p2p::Wait(question.request);
-    if (error == MPI_SUCCESS) error = question.request->error;
-    if (error == MPI_SUCCESS) error = question.verdict.error_class;
-    core::FreeRequest(question.request);
+  for (Answer& answer : answers) {
+    p2p::Wait(answer.request);
+    if (error == MPI_SUCCESS) error = answer.request->error;
+    if (error == MPI_SUCCESS) error = answer.verdict.error_class;
+    core::FreeRequest(answer.request);
   }
   return error;
 }

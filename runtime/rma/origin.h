@@ -81,8 +81,19 @@ class Origin {
 
   // Waits until the lock is held.
   int Lock(Rank target, int type, bool nested);
+  // Asks for the lock. It is held when the request has completed and the verdict is good; both are
+  // the caller's.
+  core::Request* AskForLock(Rank target, int type, bool nested, Verdict* verdict) {
+    return Question(Kind::kLock, target, type, nested, verdict);
+  }
   // What was done to the target is complete on both sides before the lock is released.
   int Unlock(Rank target);
+  // The same for several targets to which nothing was done since the last flush.
+  int UnlockAll(std::span<const Rank> targets) {
+    return AskAndWait(Kind::kUnlock, targets, 0, false);
+  }
+  // Releases it without waiting. The caller will ask the target for another lock.
+  void ReleaseLock(Rank target);
   // Completes what was done to one target, or to all.
   int Flush(Rank target);
   int FlushAll();
@@ -99,6 +110,7 @@ class Origin {
            std::span<const Buffer> data, std::int64_t position, std::int64_t bytes);
   Fetch* NewFetch(Rank target, const Buffer& into, core::Request* owner);
   int WaitForFetches(Rank target);
+  core::Request* Question(Kind kind, Rank target, int lock_type, bool nested, Verdict* verdict);
   int AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested);
 
   Messages* const messages_;

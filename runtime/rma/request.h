@@ -29,13 +29,13 @@ enum class Kind : std::uint32_t {
   kAccumulate,  // runs and operands; answered by the old elements if there is an answer tag
   kSwap,        // one run, the expected and the desired element; answered by the old one
   kLock,        // answered once it is held
-  kUnlock,      // answered like kFlush
+  kUnlock,      // answered like kFlush if there is an answer tag
   kFlush,       // answered by the first error since the last answer of this kind
   kLooseLocks,  // from the same node: a lock was released that this process may queue for
 };
 
-// The lock that lock_all takes on another node: it keeps exclusive locks of all members there out,
-// and is beside the types of MPI_Win_lock.
+// The lock that lock_all takes on another node, from one member there: it keeps exclusive locks of
+// all of them out, and is beside the types of MPI_Win_lock.
 inline constexpr int kLockAllOfNode = 1;
 
 struct RequestHeader {

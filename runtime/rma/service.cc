@@ -103,6 +103,7 @@ int Service::CarryOut(Rank origin, Parsed* request) {
     case Kind::kUnlock:
     case Kind::kFlush: {
       int error = header.kind == Kind::kUnlock ? Unlock(origin) : static_cast<int>(MPI_SUCCESS);
+      if (header.answer_tag == 0) return MPI_SUCCESS;
       if (const auto first = errors_.find(origin); first != errors_.end()) {
         error = first->second;
         errors_.erase(first);
@@ -288,7 +289,7 @@ int Service::Unlock(Rank origin) {
   const int type = held->second;
   held_.erase(held);
   if (type == kLockAllOfNode)
-    locks_->UnlockAll();
+    locks_->LeaveNode();
   else
     locks_->Unlock(self_, type);
   return MPI_SUCCESS;

@@ -129,14 +129,10 @@ int Window::LockAll() {
 }
 
 int Window::UnlockAll(bool unchecked) {
-  int error = origin_.FlushAll();
+  const int error = origin_.FlushAll();
   OrderMemory();
-  for (const FarLock& lock : std::exchange(far_locks_, {})) {
-    const int its = origin_.Unlock(lock.target);
-    if (error == MPI_SUCCESS) error = its;
-  }
-  if (!unchecked) locks_->UnlockAll();
-  return error;
+  const int unlocked = unchecked ? static_cast<int>(MPI_SUCCESS) : locks_->UnlockAll();
+  return error != MPI_SUCCESS ? error : unlocked;
 }
 
 int Window::Flush(Rank target) {

@@ -17,6 +17,10 @@ inline constexpr std::uint32_t kLooksBeforeSleep = 64;
 // A process that waits for a lock looks so often whether the members of its node still live.
 inline constexpr std::uint64_t kLookAroundMs = 100;
 
+// A process that has some of the locks that it wants of all nodes waits so long for the rest before
+// it gives them back for the first time. It doubles each time.
+inline constexpr std::uint64_t kPatienceMs = 2;
+
 // Data that has to be packed, or copied between processes, goes in pieces of so many bytes.
 inline constexpr std::size_t kStagingBytes = std::size_t{32} << 10;
 // Pieces of another process's memory that are moved by one call.

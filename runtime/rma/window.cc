@@ -63,44 +63,7 @@ int Window::Locate(const Near& near, const Goal& goal, Place* place) const {
 int Window::MakeReady(Rank target, const Near** near) {
   *near = NearOf(target);
   if (*near != nullptr && (*near)->path == kFramed) *near = nullptr;
-  if (!posts_.empty())
-    if (const int error = AwaitPost(target); error != MPI_SUCCESS) return error;
-  // A target on another node gives its lock when it is first accessed.
-  const bool wants_lock = NearOf(target) == nullptr && epoch_.has_lock_all();
-  return wants_lock && !epoch_.lock_all_unchecked() ? AwaitFarLock(target)
-                                                    : static_cast<int>(MPI_SUCCESS);
-}
-
-// Another thread may be about to get the same lock.
-int Window::AwaitFarLock(Rank target) {
-  struct Wait {
-    std::vector<FarLock>* locks;
-    Rank target;
-    FarLock* Find() const {
-      for (FarLock& lock : *locks)
-        if (lock.target == target) return &lock;
-      return nullptr;
-    }
-  } wait{&far_locks_, target};
-  if (const FarLock* const lock = wait.Find(); lock != nullptr) {
-    if (lock->held) return MPI_SUCCESS;
-    p2p::WaitUntil(
-        [](void* argument) {
-          const FarLock* const asked = static_cast<Wait*>(argument)->Find();
-          return asked == nullptr || asked->held;
-        },
-        &wait);
-    return wait.Find() != nullptr ? static_cast<int>(MPI_SUCCESS)
-                                  : static_cast<int>(MPI_ERR_PROC_ABORTED);
-  }
-  far_locks_.push_back({target, false});
-  const int error = origin_.Lock(target, kLockAllOfNode, true);
-  if (error == MPI_SUCCESS)
-    wait.Find()->held = true;
-  else
-    std::erase_if(far_locks_, [target](const FarLock& lock) { return lock.target == target; });
-  p2p::Disturb();
-  return error;
+  return posts_.empty() ? static_cast<int>(MPI_SUCCESS) : AwaitPost(target);
 }
 
 int Window::Put(const Goal& goal, const Buffer& from) {

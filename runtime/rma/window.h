@@ -119,7 +119,6 @@ class Window {
   Exclusion ZonesOf(const Near& near) { return {block_.get(), IndexOf(&near), self_}; }
   int MakeReady(Rank target, const Near** near);
   int AwaitPost(Rank target);
-  int AwaitFarLock(Rank target);
   int AwaitPosts();
   int Barrier();
   static int WaitAll(std::vector<core::Request*>* requests);
@@ -146,12 +145,6 @@ class Window {
   std::vector<Rank> targets_;                // of the access epoch that MPI_Win_start began
   std::vector<core::Request*> posts_;        // from these
   std::vector<core::Request*> completions_;  // from the origins of the exposure epoch
-  // Under lock_all: targets on other nodes that were asked for a lock, and whether they gave it.
-  struct FarLock {
-    Rank target;
-    bool held;
-  };
-  std::vector<FarLock> far_locks_;
 };
 
 }  // namespace lamina::rma
