@@ -308,6 +308,21 @@ int Origin::Lock(Rank target, int type, bool nested) {
   return AskAndWait(Kind::kLock, {&target, 1}, type, nested);
 }
 
+// Another thread's flush that is under way may have begun before this thread's last access.
+bool Origin::MustFlush(Rank target) {
+  return std::erase(touched_, target) != 0 ||
+         std::find(flushing_.begin(), flushing_.end(), target) != flushing_.end();
+}
+
+// The targets are noted while it lasts.
+int Origin::AskForFlush(std::span<const Rank> targets) {
+  flushing_.insert(flushing_.end(), targets.begin(), targets.end());
+  const int error = AskAndWait(Kind::kFlush, targets, 0, false);
+  for (const Rank target : targets)
+    flushing_.erase(std::find(flushing_.begin(), flushing_.end(), target));
+  return error;
+}
+
 int Origin::Unlock(Rank target) {
   const int fetched = WaitForFetches(target);
   std::erase(touched_, target);
@@ -316,15 +331,18 @@ int Origin::Unlock(Rank target) {
 }
 
 int Origin::Flush(Rank target) {
-  if (std::erase(touched_, target) == 0) return WaitForFetches(target);
-  const int error = AskAndWait(Kind::kFlush, {&target, 1}, 0, false);
+  if (!MustFlush(target)) return WaitForFetches(target);
+  const int error = AskForFlush({&target, 1});
   const int fetched = WaitForFetches(target);
   return error != MPI_SUCCESS ? error : fetched;
 }
 
 int Origin::FlushAll() {
-  const std::vector<Rank> targets = std::exchange(touched_, {});
-  const int error = AskAndWait(Kind::kFlush, targets, 0, false);
+  std::vector<Rank> targets = std::exchange(touched_, {});
+  for (const Rank target : flushing_)
+    if (std::find(targets.begin(), targets.end(), target) == targets.end())
+      targets.push_back(target);
+  const int error = AskForFlush(targets);
   const int fetched = WaitForFetches(kEveryone);
   return error != MPI_SUCCESS ? error : fetched;
 }

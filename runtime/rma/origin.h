@@ -106,6 +106,8 @@ class Origin {
 
   int NextTag() { return kFirstAnswerTag + static_cast<int>(next_tag_++ % kAnswerTags); }
   void Touch(Rank target);
+  bool MustFlush(Rank target);
+  int AskForFlush(std::span<const Rank> targets);
   void Ask(Rank target, RequestHeader header, std::span<const datatype::Run> runs,
            std::span<const Buffer> data, std::int64_t position, std::int64_t bytes);
   Fetch* NewFetch(Rank target, const Buffer& into, core::Request* owner);
@@ -115,7 +117,8 @@ class Origin {
 
   Messages* const messages_;
   std::uint32_t next_tag_ = 0;
-  std::vector<Rank> touched_;  // targets of which something is not flushed
+  std::vector<Rank> touched_;   // targets of which something is not flushed
+  std::vector<Rank> flushing_;  // targets that threads wait for in a flush
   std::list<std::unique_ptr<Fetch>> fetches_;
 };
 
