@@ -19,4 +19,8 @@ int Start(const Invocation& invocation, core::Request** request);
 // Persistent: makes a request that is not active. It is planned and has all the memory it needs.
 int Init(const Invocation& invocation, core::Request** request);
 
+// True if there are requests whose progress may call a function of the application, the operation
+// of a reduction.
+bool MayCallBack();
+
 }  // namespace lamina::collective

@@ -56,12 +56,17 @@ Execution::Execution(const Invocation& invocation, PackedBcast packed, Plan* pla
       transfers_(std::size_t{plan->transfers_max} * plan->strands()),
       strands_(plan->strands()) {
   EachType(Hold);
-  if (held_.op != nullptr) datatype::Retain(const_cast<datatype::Op*>(held_.op));
+  if (held_.op == nullptr) return;
+  datatype::Retain(const_cast<datatype::Op*>(held_.op));
+  if (!held_.op->predefined) ++with_users_operation;
 }
 
 Execution::~Execution() {
   EachType(Drop);
-  if (held_.op != nullptr) datatype::Release(const_cast<datatype::Op*>(held_.op));
+  if (held_.op != nullptr) {
+    if (!held_.op->predefined) --with_users_operation;
+    datatype::Release(const_cast<datatype::Op*>(held_.op));
+  }
   Release(plan_);
 }
 
@@ -184,5 +189,7 @@ int Start(const Invocation& invocation, Request** request) {
 int Init(const Invocation& invocation, Request** request) {
   return Make(invocation, true, request);
 }
+
+bool MayCallBack() { return Execution::with_users_operation != 0; }
 
 }  // namespace lamina::collective

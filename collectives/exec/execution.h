@@ -39,6 +39,9 @@ class Execution final : public core::Activity {
   int Start(core::Request* owner) override;
   void Advance() override;
 
+  // How many there are with an operation of the application. The library lock guards it.
+  static inline int with_users_operation = 0;
+
  private:
   struct Strand {
     std::uint32_t round = 0;

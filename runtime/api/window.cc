@@ -7,6 +7,7 @@
 #include "runtime/api/window_arguments.h"
 #include "runtime/core/group.h"
 #include "runtime/core/info.h"
+#include "runtime/rma/agent.h"
 
 namespace lamina::api {
 
@@ -96,9 +97,11 @@ namespace api = lamina::api;
 namespace core = lamina::core;
 using api::Entry;
 using lamina::Call;
+using lamina::rma::AfterCreation;
 
 int PMPI_Win_create(void* base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                     MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_create);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_CREATE, base, size, disp_unit), info, comm,
                      nullptr, win);
@@ -107,6 +110,7 @@ PROFILED(MPI_Win_create);
 
 int PMPI_Win_create_c(void* base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                       MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_create_c);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_CREATE, base, size, disp_unit), info, comm,
                      nullptr, win);
@@ -115,6 +119,7 @@ PROFILED(MPI_Win_create_c);
 
 int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
                       MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_allocate);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit), info,
                      comm, baseptr, win);
@@ -123,6 +128,7 @@ PROFILED(MPI_Win_allocate);
 
 int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                         void* baseptr, MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_allocate_c);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_ALLOCATE, nullptr, size, disp_unit), info,
                      comm, baseptr, win);
@@ -131,6 +137,7 @@ PROFILED(MPI_Win_allocate_c);
 
 int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
                              void* baseptr, MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_allocate_shared);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_SHARED, nullptr, size, disp_unit), info,
                      comm, baseptr, win);
@@ -139,6 +146,7 @@ PROFILED(MPI_Win_allocate_shared);
 
 int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                                void* baseptr, MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_allocate_shared_c);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_SHARED, nullptr, size, disp_unit), info,
                      comm, baseptr, win);
@@ -146,6 +154,7 @@ int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
 PROFILED(MPI_Win_allocate_shared_c);
 
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win* win) {
+  const AfterCreation after;
   Entry entry(Call::MPI_Win_create_dynamic);
   return api::Create(entry, api::WishFor(MPI_WIN_FLAVOR_DYNAMIC, nullptr, 0, 1), info, comm,
                      nullptr, win);

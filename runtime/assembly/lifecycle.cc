@@ -33,6 +33,7 @@
 #include "runtime/p2p/p2p.h"
 #include "runtime/p2p/params.h"
 #include "runtime/quiesce/agent.h"
+#include "runtime/rma/agent.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
@@ -314,6 +315,7 @@ Status AddUser(int thread_level) {
 // goodbye; one with sessions does so when it ends.
 Status RemoveUser() {
   if (--users > 0) return {};
+  rma::StopServing();
   core::shared_process.store(nullptr, std::memory_order_release);
   p2p::FlushBuffered();
   Status left;

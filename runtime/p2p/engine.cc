@@ -58,7 +58,7 @@ bool Engine::SendWhatWaits() {
 
 void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max) {
   trace::Count(trace::Counter::kWaits);
-  if (core::process->thread_level == MPI_THREAD_MULTIPLE) [[unlikely]]
+  if (core::shared_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     return watch_.WaitUntil(done, argument);
   waiting::Waiter waiter(policy_);
   while (!done(argument)) {

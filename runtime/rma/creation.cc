@@ -24,6 +24,7 @@
 #include "runtime/core/process.h"
 #include "runtime/memory/peer_memory.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/rma/agent.h"
 #include "runtime/rma/layout.h"
 #include "runtime/rma/params.h"
 #include "runtime/rma/window.h"
@@ -417,6 +418,8 @@ class Window::Creation {
     window.service_ = std::make_unique<Service>(&window.messages_, window.locks_.get(),
                                                 window.block_.get(), self_, served);
     window.locks_->Serve(window.service_.get());
+    window.has_agent_ = !wish_.hints.no_locks && params_.agent == "auto";
+    if (window.has_agent_) ServeWindow();
   }
 
   // The other members read this word to find out whether they can.
@@ -470,6 +473,7 @@ int Window::Free(core::Win* win) {
   if (error == MPI_SUCCESS) error = met;
   // Nobody accesses it any more.
   for (const Shared& part : window->shared_) part.memory.Erase(0, part.bytes);
+  if (window->has_agent_) ForgetWindow();
   delete window;
   core::FreeWin(win);
   return error;

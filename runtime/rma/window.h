@@ -134,6 +134,7 @@ class Window {
   Origin origin_;
   std::unique_ptr<Locks> locks_;
   std::unique_ptr<Service> service_;
+  bool has_agent_ = false;
   // What this process has taken of the node's memory, to be given back.
   struct Shared {
     memory::Sealed memory;
