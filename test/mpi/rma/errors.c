@@ -109,6 +109,14 @@ static void Making(void) {
   FAILS(MPI_ERR_SIZE,
         MPI_Win_create(memory, rank == ranks - 1 ? -1 : 4, 1, no_info, world, &none));
   FAILS(MPI_ERR_NO_MEM, MPI_Win_allocate((MPI_Aint)1 << 60, 1, no_info, world, &base, &none));
+  /* Memory can be shared on one node only. */
+  MPI_Comm node;
+  int together = 0;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, no_info, &node);
+  MPI_Comm_size(node, &together);
+  MPI_Comm_free(&node);
+  if (together != ranks)
+    FAILS(MPI_ERR_RMA_SHARED, MPI_Win_allocate_shared(4, 1, no_info, world, &base, &none));
   if (ranks > 1) {
     MPI_Comm half, inter;
     MPI_Comm_split(world, rank % 2, 0, &half);
@@ -119,6 +127,21 @@ static void Making(void) {
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
   }
+}
+
+/* An int cannot say how large the unit is. */
+static void WideUnit(void) {
+  const MPI_Aint large = (MPI_Aint)1 << 40;
+  MPI_Aint size = 0, wide = 0;
+  int unit = 0;
+  void *base = NULL, *place = NULL;
+  MPI_Win it;
+  MPI_Win_allocate_shared_c(8, large, MPI_INFO_NULL, MPI_COMM_SELF, &base, &it);
+  MPI_Win_shared_query(it, 0, &size, &unit, &place);
+  EXPECT(size == 8 && unit == MPI_UNDEFINED && place == base);
+  MPI_Win_shared_query_c(it, 0, &size, &wide, &place);
+  EXPECT(size == 8 && wide == large && place == base);
+  MPI_Win_free(&it);
 }
 
 static int DeleteFails(MPI_Win it, int key, void* value, void* extra) {
@@ -373,6 +396,7 @@ int main(int argc, char** argv) {
   MPI_Win_free(&gone);
   Handles();
   Making();
+  WideUnit();
   Describing();
   Accesses();
   Far();
