@@ -5,7 +5,7 @@
  * on this machine.
  *
  * usage: floor [hosts NETWORK NETWORK ADDRESS] LINE...
- *        LINE: line post:BYTES copy:BYTES socket:BYTES hosts:BYTES fork meet:PROCESSES
+ *        LINE: line post:BYTES copy:BYTES add order socket:BYTES hosts:BYTES fork meet:PROCESSES
  *              tell:PROCESSES[:BYTES] alltoall:PROCESSES:BYTES allgather:PROCESSES:BYTES
  * With `hosts`, sockets lie between two network namespaces, which are given by their files; ADDRESS
  * belongs to the first of them. */
@@ -139,6 +139,22 @@ static double CopyUs(size_t bytes) {
   free(from);
   free(to);
   return took / copies * 1e6;
+}
+
+/* An atomic add to a word that nobody else touches, or else a store that later loads come after. */
+static double WordUs(size_t adds) {
+  enum { kTimes = 1 << 22 };
+  static atomic_long word;
+  const double start = Now();
+  for (int i = 0; i < kTimes; ++i) {
+    if (adds) {
+      atomic_fetch_add(&word, 1);
+    } else {
+      atomic_store_explicit(&word, i, memory_order_relaxed);
+      atomic_thread_fence(memory_order_seq_cst);
+    }
+  }
+  return (Now() - start) / kTimes * 1e6;
 }
 
 /* Memory of processes that share processors, and yield while they wait. */
@@ -455,6 +471,8 @@ static double Measure(const char* line) {
   if (strcmp(what, "line") == 0) return Median(LineUs, 0);
   if (strcmp(what, "post") == 0 && bytes <= kPostBytesMax) return Median(LineUs, bytes);
   if (strcmp(what, "copy") == 0 && bytes > 0) return Median(CopyUs, bytes);
+  if (strcmp(what, "add") == 0) return Median(WordUs, 1);
+  if (strcmp(what, "order") == 0) return Median(WordUs, 0);
   if (strcmp(what, "socket") == 0 || strcmp(what, "hosts") == 0) return Median(SocketUs, bytes);
   if (strcmp(what, "fork") == 0) return Median(ForkMs, 0);
   return -1;

@@ -3,12 +3,13 @@
 # Goal:   every row of the table can be measured with every number of ranks that the table has.
 # Method: rows are measured for a few milliseconds each; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH WINDOWS
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
 pack=$(realpath -s "$6") threads=$(realpath -s "$7") stopwatch=$(realpath -s "$8")
+windows=$(realpath -s "$9")
 
 # measured RANKS ROW...
 measured() {
@@ -35,6 +36,11 @@ for layout in vector wide indexed indexed_block struct subarray; do
   copies+=("pack-$layout:1024" "unpack-$layout:65536")
 done
 program=$pack measured 1 "${copies[@]}"
+accesses=(allocate-busy:8 create-get:65536)
+for access in put get accumulate fetch swap rate shared locked all counter fence post make; do
+  accesses+=("allocate-$access:8")
+done
+program=$windows measured 2 "${accesses[@]}"
 program=$threads measured 2 threads:1 threads:2 threads:4 threads:8
 
 begin "beside each row, how far apart two ranks are"
@@ -64,7 +70,7 @@ hung=$("$stopwatch" 2 1 sh -c 'cat /dev/zero > /dev/null' 2>&1)
 if [[ $? -eq 1 && $hung == hung ]]; then pass; else fail "$hung"; fi
 
 begin "the bare machine"
-lines=(line post:1024 copy:65536 socket:8 fork meet:8 tell:8 tell:8:1024 alltoall:2:65536 allgather:2:65536)
+lines=(line post:1024 copy:65536 add order socket:8 fork meet:8 tell:8 tell:8:1024 alltoall:2:65536 allgather:2:65536)
 if [[ $("$floor" "${lines[@]}" nothing copy:0 meet:1 | sed 's/ [0-9].*//') == "$(printf '%s\n' "${lines[@]}" \
   'nothing -1' 'copy:0 -1' 'meet:1 -1')" ]]; then pass; else fail "not a value of each line"; fi
 conclude

@@ -30,6 +30,7 @@ class Row:
         self.alone = alone    # only Lamina is measured
         self.rate = unit.endswith("/s")
         self.program = ("threads" if what.startswith("threads") else
+                        "windows" if what.startswith(("allocate-", "create-")) else
                         "pack" if ranks == 1 else "measure")
         # Two ranks have a processor each, so the distance between these decides.
         self.bound = ranks == 2 and self.program == "measure" and way not in UNBOUND and unit in MOVING
@@ -140,6 +141,41 @@ def collective_rows(ranks):
                       "%s:%d" % (what, size), "us", short_budget)
 
 
+def rma_rows():
+    """Accesses to a window of the other rank, between two bound ranks and between hosts."""
+    def rows(kind, names, way=""):
+        for name, what, unit, budget, floor in names:
+            label = "rma %s%s%s" % ("hosts " if way else "", name, ", created" if kind == "create" else "")
+            yield Row(label, 2, "%s-%s" % (kind, what), unit, budget, floor, way=way)
+
+    yield from rows("allocate", [
+        ("put 8", "put:8", "us", 0.5, "order"), ("get 8", "get:8", "us", 0.5, "order"),
+        ("put 64K", "put:%d" % (64 * KIB), "us", 1.0, "copy:65536"),
+        ("get 4M", "get:%d" % (4 * MIB), "us", 1.0, "copy:4194304"),
+        ("accumulate 1 double", "accumulate:8", "us", 0.7, "add"),
+        ("accumulate 1K doubles", "accumulate:8192", "us", 0.7, None),
+        ("accumulate 128K doubles", "accumulate:%d" % MIB, "us", 0.7, None),
+        ("fetch_and_op", "fetch:8", "us", 0.5, "add"), ("compare_and_swap", "swap:8", "us", 0.5, "add"),
+        ("fetch_and_op by two", "counter:8", "us", 0.5, None),
+        ("put rate 8", "rate:8", "M/s", 1 / 1.5, None),
+        ("lock shared", "shared:0", "us", 0.8, "add"), ("lock, put 8, unlock", "locked:8", "us", 0.8, "add"),
+        ("lock_all", "all:0", "us", 0.8, "add"), ("fence", "fence:0", "us", 0.8, "line"),
+        ("post, start, put 8, complete, wait", "post:8", "us", 0.7, "line"),
+        ("allocate and free 4K", "make:4096", "us", 0.5, None)])
+    yield Row("rma lock, put 8, unlock, busy target", 2, "allocate-busy:8", "us", limit=1.2,
+              of="rma lock, put 8, unlock", alone=True)
+    yield from rows("create", [
+        ("put 8", "put:8", "us", 0.8, None), ("get 64K", "get:%d" % (64 * KIB), "us", 0.8, "copy:65536"),
+        ("get 4M", "get:%d" % (4 * MIB), "us", 0.8, "copy:4194304"),
+        ("fetch_and_op", "fetch:8", "us", 1.0, None)])
+    yield from rows("allocate", [
+        ("put 8", "put:8", "us", 0.9, "hosts:8"), ("get 8", "get:8", "us", 0.9, "hosts:8"),
+        ("fetch_and_op", "fetch:8", "us", 0.9, "hosts:8"),
+        ("lock, put 8, unlock", "locked:8", "us", 0.9, "hosts:8"), ("fence", "fence:0", "us", 0.9, "hosts:8"),
+        ("get 1M", "get:%d" % MIB, "us", 1 / 0.95, None), ("put 1M", "put:%d" % MIB, "us", 1 / 0.95, None)],
+        way="hosts")
+
+
 def crowd_rows():
     """More ranks than processors."""
     for name, what in (("barrier x64", "barrier"), ("allreduce 8 x64", "allreduce:8")):
@@ -184,4 +220,4 @@ def start_rows():
 def all_rows():
     return [*latency_rows(), *rate_rows(), *network_rows(), *bandwidth_rows(),
             *(row for ranks in (2, 4, 8, 16) for row in collective_rows(ranks)),
-            *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows()]
+            *rma_rows(), *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows()]
