@@ -154,8 +154,12 @@ TEST(RoundsModel, WhateverComesTheRoundEnds) {
     bool stopped = false, goes_on = false, over = false, broken = false;
     for (int turn = 0; turn < 200 && !over && !broken; ++turn) {
       if (step.order == AgentWord::kStop) stopped = true;
-      if (step.order == AgentWord::kLetGo) EXPECT_TRUE(stopped && !goes_on);
-      if (step.save) EXPECT_TRUE(stopped && !goes_on);
+      if (step.order == AgentWord::kLetGo) {
+        EXPECT_TRUE(stopped && !goes_on);
+      }
+      if (step.save) {
+        EXPECT_TRUE(stopped && !goes_on);
+      }
       if (step.order == AgentWord::kGoOn) goes_on = true;
       over = step.over;
       broken = step.broken;
@@ -175,7 +179,9 @@ TEST(RoundsModel, WhateverComesTheRoundEnds) {
         step = rounds.Report(rank, {kWords[dice() % 7], rounds.epoch(), 0}, "trouble");
     }
     EXPECT_TRUE(over || broken);
-    if (over && stopped) EXPECT_TRUE(goes_on);
+    if (over && stopped) {
+      EXPECT_TRUE(goes_on);
+    }
   }
 }
 

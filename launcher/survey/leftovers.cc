@@ -2,7 +2,6 @@
 #include "launcher/survey/leftovers.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,23 +17,13 @@
 #include "launcher/control/ask.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "launcher/survey/tuning.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
-// Reads as much as can be read. A process may end meanwhile, of which a stream would make an
-// exception.
-std::string ReadAll(const std::string& path) {
-  std::string text;
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  char piece[16384];
-  for (ssize_t bytes; (bytes = read(fd, piece, sizeof piece)) > 0;)
-    text.append(piece, static_cast<std::size_t>(bytes));
-  close(fd);
-  return text;
-}
+std::string ReadAll(const std::string& path) { return ReadFile(path).value_or(""); }
 
 // It may be called "mpiexec.lamina" if several launchers are installed side by side.
 bool IsLauncher(const ProcessSeen& seen) {

@@ -76,6 +76,7 @@ int Conclude(const Entry& entry, Comm* comm, const dynamic::Encounter& encounter
              MPI_Comm* newcomm) {
   if (encounter.error_class != MPI_SUCCESS)
     return core::Raise(comm, encounter.error_class, entry.name(), "%s", encounter.why.c_str());
+  if (encounter.made != nullptr) core::NoteUnsaved();
   *newcomm = encounter.made != nullptr ? encounter.made->handle : MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
@@ -126,7 +127,7 @@ dynamic::Params Parameters() {
 dynamic::Arrangement Accept(const char* port_name, MPI_Info handle) {
   const Info* info;
   if (!Find(handle, &info)) return Refusal(MPI_ERR_INFO, "the info is not a valid handle");
-  if (port_name == nullptr) return Refusal(MPI_ERR_PORT, "port_name is a null pointer");
+  if (port_name == nullptr) return Refusal(MPI_ERR_ARG, "port_name is a null pointer");
   const std::shared_ptr<dynamic::Port> port = dynamic::FindPort(port_name);
   if (port == nullptr)
     return Refusal(MPI_ERR_PORT, "this process has no such port, or has closed it");
@@ -140,7 +141,7 @@ dynamic::Arrangement Accept(const char* port_name, MPI_Info handle) {
 dynamic::Arrangement Connect(const char* port_name, MPI_Info handle) {
   const Info* info;
   if (!Find(handle, &info)) return Refusal(MPI_ERR_INFO, "the info is not a valid handle");
-  if (port_name == nullptr) return Refusal(MPI_ERR_PORT, "port_name is a null pointer");
+  if (port_name == nullptr) return Refusal(MPI_ERR_ARG, "port_name is a null pointer");
   Result<dynamic::PortName> port =
       dynamic::ReadPortName({port_name, strnlen(port_name, MPI_MAX_PORT_NAME)});
   if (!port.ok()) return Refusal(MPI_ERR_PORT, port.status());

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/info.h"
 
-#include <fcntl.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
 
 #include "runtime/base/environment.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 #include "runtime/core/process.h"
 
@@ -16,12 +15,7 @@ namespace {
 
 // Returns this process's command line: the program, then the arguments joined by blanks.
 std::pair<std::string, std::string> CommandLine() {
-  std::string text;
-  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  char bytes[4096];
-  for (ssize_t got; (got = read(fd, bytes, sizeof bytes)) > 0;) text.append(bytes, got);
-  close(fd);
+  const std::string text = ReadFile("/proc/self/cmdline").value_or("");
   const std::size_t end = text.find('\0');
   if (end == std::string::npos) return {};
   std::string arguments = text.substr(end + 1);

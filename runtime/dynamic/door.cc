@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 #include "runtime/core/process.h"
@@ -36,12 +36,12 @@ pid_t OwnLauncher(const Environment& environment) {
 // The kernel lists abstract sockets with an @ in front; those that listen have the flag 00010000.
 std::vector<pid_t> Launchers() {
   std::vector<pid_t> found;
-  std::ifstream table("/proc/net/unix");
+  const std::string table = ReadFile("/proc/net/unix").value_or("");
   const std::string name = "@" + DoorsOfThisUser();
-  for (std::string line; std::getline(table, line);) {
+  for (const std::string_view line : Split(table, '\n')) {
     const std::size_t at = line.find(name);
     if (at == line.npos || line.find(" 00010000 ") == line.npos) continue;
-    const auto process = ParseInteger(std::string_view(line).substr(at + name.size()));
+    const auto process = ParseInteger(line.substr(at + name.size()));
     if (process && *process > 0) found.push_back(static_cast<pid_t>(*process));
   }
   return found;

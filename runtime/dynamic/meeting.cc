@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "runtime/agreement/channel.h"
 #include "runtime/agreement/make.h"
 #include "runtime/agreement/roll.h"
+#include "runtime/base/read_file.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/await.h"
 #include "runtime/p2p/other_jobs.h"
@@ -53,9 +53,7 @@ std::string TextOf(std::span<const std::byte> bytes) {
 // Processes with the same number can share memory: they are on one machine and in one pid
 // namespace.
 std::uint64_t PlaceOfThisProcess() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string boot;
-  std::getline(file, boot);
+  const std::string boot = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
   struct stat space {};
   static_cast<void>(stat("/proc/self/ns/pid", &space));
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a. Source: RFC 9923.

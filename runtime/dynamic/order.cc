@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <iterator>
 #include <utility>
 
 #include "runtime/base/dynamic_words.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::dynamic {
@@ -52,14 +52,14 @@ Result<core::Info> WithFile(const core::Info& info) {
   core::Info all;
   const std::string* path = info.Find("file");
   if (path != nullptr) {
-    std::ifstream file(*path);
-    if (!file) return BadValue("file", *path, "the name of a file that can be read");
-    for (std::string line; std::getline(file, line);) {
+    const std::optional<std::string> text = ReadFile(*path);
+    if (!text) return BadValue("file", *path, "the name of a file that can be read");
+    for (const std::string_view line : Split(*text, '\n')) {
       const std::size_t equals = line.find('=');
       if (line.empty() || line[0] == '#') continue;
       if (equals == line.npos) return BadValue("file", *path, "a file of lines key=value");
-      all.Set(std::string(Trim(std::string_view(line).substr(0, equals))),
-              std::string(Trim(std::string_view(line).substr(equals + 1))));
+      all.Set(std::string(Trim(line.substr(0, equals))),
+              std::string(Trim(line.substr(equals + 1))));
     }
   }
   for (const auto& [key, value] : info.entries) all.Set(key, value);

@@ -13,10 +13,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 #include "runtime/dynamic/await.h"
 
@@ -32,10 +32,8 @@ constexpr std::uint64_t kGuestMs = 5000;
 constexpr std::uint64_t kKnockMs = 5000;
 
 std::uint32_t BootNumber() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string digits(8, '0');
-  file.read(digits.data(), 8);
-  return static_cast<std::uint32_t>(std::strtoul(digits.c_str(), nullptr, 16));
+  const std::string boot = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
+  return static_cast<std::uint32_t>(std::strtoul(boot.substr(0, 8).c_str(), nullptr, 16));
 }
 
 sockaddr_in AddressOf(std::uint32_t host, std::uint16_t port) {

@@ -8,6 +8,7 @@
  *   outlive    the parents disconnect and end first; the children say so once they are gone
  *   loop       one parent spawns and disconnects again and again; descriptors do not become more
  */
+#define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
  * Method: the program spawns itself, from MPI_COMM_SELF and from MPI_COMM_WORLD. Parents and
  *         children walk through the same steps and check what they get.
  */
+#define _DEFAULT_SOURCE
 #include <stdlib.h>
 #include <unistd.h>
 
