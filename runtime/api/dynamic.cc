@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +165,13 @@ std::string ListenAt(const Info* info) {
   return identity.local_peers.size() == identity.job_ranks ? "loopback" : "all";
 }
 
+// The members of the group that may lead to other jobs, if this communicator alone holds it.
+std::span<const lamina::PeerId> MembersHeldBy(const Comm& comm) {
+  const core::Group& group = comm.is_inter() ? *comm.remote : *comm.group;
+  if (group.references > 1) return {};
+  return group.peers;
+}
+
 bool SpansJobs(const Comm& comm) {
   const auto is_other = [](lamina::PeerId peer) { return lamina::p2p::IsOfOtherJob(peer); };
   return std::any_of(comm.peers, comm.peers + comm.destinations, is_other);
@@ -308,11 +316,17 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     CollectiveArguments everybody(entry, lamina::collective::Operation::kBarrier, *comm);
     if (const int error = everybody.Run(); error != MPI_SUCCESS) return error;
     spans_jobs = SpansJobs(*found);
+    if (spans_jobs) {
+      // Nobody goes on before the jobs share no fate any more, lest a later death ends the others.
+      dynamic::LoosenTies(MembersHeldBy(*found));
+      CollectiveArguments again(entry, lamina::collective::Operation::kBarrier, *comm);
+      if (const int error = again.Run(); error != MPI_SUCCESS) return error;
+    }
   }
   if (const int error = PMPI_Comm_free(comm); error != MPI_SUCCESS || !spans_jobs) return error;
   Entry entry(Call::MPI_Comm_disconnect);
   lamina::p2p::Part();
-  dynamic::LoosenTies();
+  dynamic::LoosenTies({});
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Comm_disconnect);

@@ -53,9 +53,9 @@ void KeepTie(Descriptor tie, std::uint32_t job_hash) {
   Ties().push_back({std::move(tie), job_hash});
 }
 
-void LoosenTies() {
-  std::erase_if(Ties(), [](const Tie& tie) {
-    if (p2p::HasGroupWith(tie.job_hash)) return false;
+void LoosenTies(std::span<const PeerId> ending) {
+  std::erase_if(Ties(), [ending](const Tie& tie) {
+    if (p2p::HasGroupWith(tie.job_hash, ending)) return false;
     Say(tie.socket, "part\n");
     return true;
   });

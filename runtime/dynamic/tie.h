@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/ids.h"
 
 namespace lamina::dynamic {
 
@@ -15,8 +17,9 @@ bool HearTie(int tie, std::string* heard, std::string* why);
 
 // The job has been met, so it shares this job's fate until PartFrom() or the end.
 void KeepTie(Descriptor tie, std::uint32_t job_hash);
-// Parts with those jobs that no communicator leads to any more.
-void LoosenTies();
+// Parts with those jobs that no communicator leads to any more, beside one that is about to end and
+// whose members are `ending`.
+void LoosenTies(std::span<const PeerId> ending);
 // Parts with all: this process has finalized.
 void LoosenAllTies();
 

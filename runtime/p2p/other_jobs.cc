@@ -56,7 +56,9 @@ Result<PeerId> Meet(Introduction introduction) {
   return peer;
 }
 
-bool HasGroupWith(std::uint32_t job_hash) { return TheEngine().peers().Holds(job_hash); }
+bool HasGroupWith(std::uint32_t job_hash, std::span<const PeerId> beside) {
+  return TheEngine().peers().Holds(job_hash, beside);
+}
 
 std::uint32_t OwnJobHash() { return PeerTable::JobOf(TheEngine().peers().NameOf(PeerId{0})); }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/base/ids.h"
@@ -28,8 +29,8 @@ bool IsOfOtherJob(PeerId peer);
 Result<Introduction> Introduce(PeerId peer);
 // Makes the acquaintance of a process of any job. The error kInvalid says why it does not fit.
 Result<PeerId> Meet(Introduction introduction);
-// True if a group here has a member of that job.
-bool HasGroupWith(std::uint32_t job_hash);
+// True if a group here has a member of that job, beside one group whose members are `beside`.
+bool HasGroupWith(std::uint32_t job_hash, std::span<const PeerId> beside);
 std::uint32_t OwnJobHash();
 // Parts with the processes that no group has any more: what was sent to them leaves, and their
 // endpoints end. Bounded by p2p.engine.goodbye_timeout_ms.

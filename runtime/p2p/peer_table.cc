@@ -37,10 +37,14 @@ bool PeerTable::Release(PeerId peer) {
   return true;
 }
 
-bool PeerTable::Holds(std::uint32_t job_hash) const {
-  return std::any_of(others_.begin(), others_.end(), [job_hash](const Other& other) {
-    return other.groups > 0 && JobOf(other.name) == job_hash;
-  });
+bool PeerTable::Holds(std::uint32_t job_hash, std::span<const PeerId> beside) const {
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    const PeerId peer{job_ranks_ + static_cast<std::uint32_t>(i)};
+    const bool is_beside = std::find(beside.begin(), beside.end(), peer) != beside.end();
+    if (others_[i].groups > (is_beside ? 1u : 0u) && JobOf(others_[i].name) == job_hash)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace lamina::p2p

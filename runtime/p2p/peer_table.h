@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -48,8 +49,8 @@ class PeerTable {
   // last group has let go, and forgets the card.
   void Retain(PeerId peer) { ++Of(peer).groups; }
   bool Release(PeerId peer);
-  // True if a group has a member of that job.
-  bool Holds(std::uint32_t job_hash) const;
+  // True if a group has a member of that job, beside one group whose members are `beside`.
+  bool Holds(std::uint32_t job_hash, std::span<const PeerId> beside) const;
 
  private:
   struct Other {

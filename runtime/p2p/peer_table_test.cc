@@ -57,13 +57,16 @@ TEST(PeerTableTest, TheLastGroupTakesTheCardAway) {
   table.SetCard(peer, {std::byte{1}});
   table.Retain(peer);
   table.Retain(peer);
-  EXPECT_TRUE(table.Holds(8));
-  EXPECT_FALSE(table.Holds(9));
+  EXPECT_TRUE(table.Holds(8, {}));
+  EXPECT_FALSE(table.Holds(9, {}));
+  const std::vector<PeerId> beside{peer};
+  EXPECT_TRUE(table.Holds(8, beside));
   EXPECT_FALSE(table.Release(peer));
+  EXPECT_FALSE(table.Holds(8, beside));
   EXPECT_EQ(table.CardOf(peer).size(), 1u);
   EXPECT_TRUE(table.Release(peer));
   EXPECT_TRUE(table.CardOf(peer).empty());
-  EXPECT_FALSE(table.Holds(8));
+  EXPECT_FALSE(table.Holds(8, {}));
   EXPECT_EQ(table.Identify(Name(8, 0)), peer);
 }
 
