@@ -196,8 +196,8 @@ class Walk {
     Bytes mine = Proposal(cards, own);
     Result<Bytes> theirs = stream_->Swap(mine, MomentIn(kStepMs));
     Bytes told;
-    const auto failed = [&told](std::string why) {
-      told = BytesOf(std::move(why));
+    const auto failed = [&told](const std::string& why) {
+      told = BytesOf(why);
       told.insert(told.begin(), std::byte{0});
       return told;
     };
