@@ -80,7 +80,7 @@ class Inbox {
   virtual void Offered(PeerId from, const Header& header, std::size_t bytes, Parcel* parcel) = 0;
   // Nothing more will come from or go to `peer` through this transport. At most once per peer.
   virtual void Lost(PeerId peer, Status why) = 0;
-  // `peer` has said that it reads nothing more (Transport::StopReading). At most once per peer.
+  // `peer` has said that it reads nothing more (Transport::SetReading). At most once per peer.
   virtual void Left(PeerId peer) { static_cast<void>(peer); }
 };
 
@@ -146,8 +146,9 @@ class Transport {
   // True when everything accepted so far has left this process, so that it may end. This must not
   // depend on the progress of a peer that has received all it was sent.
   virtual bool Drained() = 0;
-  // This process will not call Progress() again. Where peers would not see that, they are told.
-  virtual void StopReading() {}
+  // This process will not call Progress() again, or does so once more after all. Where peers would
+  // not see that, they are told.
+  virtual void SetReading(bool reads) { static_cast<void>(reads); }
 };
 
 // What a transport component may look at when it is asked and made.

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -16,6 +15,7 @@
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
 #include "launcher/supervise/tuning.h"
+#include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -90,12 +90,8 @@ void Archive::Store(checkpoint::Manifest manifest) {
     const std::uint64_t one = 1;
     static_cast<void>(!write(ready_.value(), &one, sizeof one));
   };
-  // Signals are for the thread of the event loop.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread(work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Archive::OnReady() {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/fnv.h"
 #include "runtime/datatype/datatype.h"
 #include "runtime/p2p/p2p.h"
 
@@ -18,14 +19,6 @@ using datatype::Buffer;
 Buffer BytesAt(const void* address, std::size_t count) {
   return {const_cast<void*>(address), static_cast<std::int64_t>(count),
           datatype::FindDatatype(MPI_BYTE)};
-}
-
-// This is FNV-1a with 64 bits.
-// Source: RFC 9923.
-std::uint64_t Hash(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
 }
 
 // A stray is a sealed message that arrived at a process that waits for another text with the same
@@ -101,7 +94,7 @@ int ReceiveRaw(const p2p::Envelope& from, p2p::Message* message, const MPI_Statu
 Channel::Channel(std::string key)
     : comm_(core::everybody),
       context_(core::everybody->MakingContext()),
-      tag_(static_cast<int>(Hash(key) & 0x7fffffffu)),
+      tag_(static_cast<int>(Fnv64(key) & 0x7fffffffu)),
       key_(std::move(key)) {}
 
 std::vector<std::byte> Channel::Sealed(std::span<const std::byte> bytes) const {
@@ -207,7 +200,7 @@ int AgreeContext(const Channel& channel, const Members& members, ContextId* cont
 std::string KeyOf(std::string_view tag, const core::Group& group) {
   const std::string_view members(reinterpret_cast<const char*>(group.peers.data()),
                                  group.peers.size() * sizeof group.peers[0]);
-  return std::string(tag) + '\0' + std::to_string(Hash(members));
+  return std::string(tag) + '\0' + std::to_string(Fnv64(members));
 }
 
 }  // namespace lamina::agreement

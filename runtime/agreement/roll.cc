@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/agreement/roll.h"
 
-#include <cstring>
 #include <utility>
+
+#include "runtime/base/bytes.h"
 
 namespace lamina::agreement {
 namespace {
 
 constexpr std::uint32_t kNumbersOnly = 0xffffffffu;
-
-template <class Number>
-void Append(std::vector<std::byte>* bytes, Number number) {
-  const auto* at = reinterpret_cast<const std::byte*>(&number);
-  bytes->insert(bytes->end(), at, at + sizeof number);
-}
-
-template <class Number>
-bool Take(std::span<const std::byte>* bytes, Number* number) {
-  if (bytes->size() < sizeof *number) return false;
-  std::memcpy(number, bytes->data(), sizeof *number);
-  *bytes = bytes->subspan(sizeof *number);
-  return true;
-}
 
 Status CutShort() { return Error(Code::kInvalid, "the roll is cut short"); }
 

@@ -10,10 +10,4 @@ int NotInitialized(const char* call) {
                          : "called before MPI_Init; initialise MPI first");
 }
 
-int Unsupported(const char* call) {
-  if (core::process == nullptr) return NotInitialized(call);
-  return core::Raise(core::self_comm, MPI_ERR_UNSUPPORTED_OPERATION, call,
-                     "%s is not written yet in this version of Lamina", call);
-}
-
 }  // namespace lamina::api

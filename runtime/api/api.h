@@ -60,8 +60,6 @@ class Entry {
   } while (false)
 
 [[gnu::cold]] int NotInitialized(const char* call);
-// Raises MPI_ERR_UNSUPPORTED_OPERATION, naming a function that is not written yet.
-[[gnu::cold]] int Unsupported(const char* call);
 
 inline bool Checking() { return core::process->check_arguments; }
 

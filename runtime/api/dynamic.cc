@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -165,6 +166,17 @@ std::string ListenAt(const Info* info) {
   return identity.local_peers.size() == identity.job_ranks ? "loopback" : "all";
 }
 
+// What MPI_Comm_accept and MPI_Comm_connect have in common.
+int MeetOthers(const Entry& entry, MPI_Comm comm, int root, MPI_Comm* newcomm,
+               const std::function<dynamic::Arrangement()>& arrange) {
+  REQUIRE_INITIALIZED(entry);
+  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
+  Comm* found;
+  if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
+  REQUIRE_POINTER(found, newcomm);
+  return Conclude(entry, found, dynamic::Meet(found, root, MPI_ERR_PORT, arrange), newcomm);
+}
+
 // The members of the group that may lead to other jobs, if this communicator alone holds it.
 std::span<const lamina::PeerId> MembersHeldBy(const Comm& comm) {
   const core::Group& group = comm.is_inter() ? *comm.remote : *comm.group;
@@ -256,26 +268,14 @@ PROFILED(MPI_Close_port);
 int PMPI_Comm_accept(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
                      MPI_Comm* newcomm) {
   Entry entry(Call::MPI_Comm_accept);
-  REQUIRE_INITIALIZED(entry);
-  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
-  Comm* found;
-  if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
-  REQUIRE_POINTER(found, newcomm);
-  const auto arrange = [&] { return Accept(port_name, info); };
-  return Conclude(entry, found, dynamic::Meet(found, root, MPI_ERR_PORT, arrange), newcomm);
+  return MeetOthers(entry, comm, root, newcomm, [&] { return Accept(port_name, info); });
 }
 PROFILED(MPI_Comm_accept);
 
 int PMPI_Comm_connect(const char* port_name, MPI_Info info, int root, MPI_Comm comm,
                       MPI_Comm* newcomm) {
   Entry entry(Call::MPI_Comm_connect);
-  REQUIRE_INITIALIZED(entry);
-  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
-  Comm* found;
-  if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
-  REQUIRE_POINTER(found, newcomm);
-  const auto arrange = [&] { return Connect(port_name, info); };
-  return Conclude(entry, found, dynamic::Meet(found, root, MPI_ERR_PORT, arrange), newcomm);
+  return MeetOthers(entry, comm, root, newcomm, [&] { return Connect(port_name, info); });
 }
 PROFILED(MPI_Comm_connect);
 

@@ -18,6 +18,7 @@
 #include "runtime/assembly/transports.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/base/fnv.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/core/errors.h"
@@ -44,13 +45,6 @@ Level LevelOf(const std::string& word) {
   if (word == "info") return Level::kInfo;
   if (word == "debug") return Level::kDebug;
   return Level::kWarn;
-}
-
-// FNV-1a with 32 bits, by which a frame names its job. Source: RFC 9923.
-std::uint32_t Hash(std::string_view text) {
-  std::uint32_t hash = 2166136261u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
 }
 
 // The settings by which ranks choose algorithms of collectives.
@@ -153,9 +147,9 @@ Status StartAgent(core::Process* process, const TransportsStart& transports) {
 // at random.
 std::uint32_t HashOfSingleton() {
   const int here = 0;
-  return Hash(Format("%d %llu %p", static_cast<int>(getpid()),
-                     static_cast<unsigned long long>(MonotonicNs()),
-                     static_cast<const void*>(&here)));
+  return Fnv32(Format("%d %llu %p", static_cast<int>(getpid()),
+                      static_cast<unsigned long long>(MonotonicNs()),
+                      static_cast<const void*>(&here)));
 }
 
 TransportsStart StartOf(const Params& params, const core::Process& process, std::uint32_t job_hash,
@@ -201,7 +195,7 @@ Status BringUp(core::Process* process) {
 
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   const std::uint32_t job_hash =
-      process->bootstrap != nullptr ? Hash(identity.job) : HashOfSingleton();
+      process->bootstrap != nullptr ? Fnv32(identity.job) : HashOfSingleton();
   const waiting::WaitPolicy policy =
       waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks);
   p2p::OwnedEngine engine =
@@ -278,6 +272,7 @@ Status WakeUp() {
     if (resting->identity.job_ranks > 1)
       if (Status status = p2p::PublishCard(resting->engine); !status.ok()) return status;
   }
+  p2p::TakeUpReading(resting->engine);
   core::process = resting;
   core::process->thread_level = MPI_THREAD_SINGLE;
   resting = nullptr;

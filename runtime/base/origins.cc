@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/base/fnv.h"
 #include "runtime/base/text.h"
 
 namespace lamina::param {
@@ -64,12 +65,7 @@ std::string Unescape(std::string_view text) {
 
 }  // namespace
 
-// This is FNV-1a with 32 bits.
-std::string Fingerprint(std::string_view value) {
-  std::uint32_t hash = 2166136261u;
-  for (const char c : value) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return Format("%08x", hash);
-}
+std::string Fingerprint(std::string_view value) { return Format("%08x", Fnv32(value)); }
 
 std::string WriteOrigin(std::string_view name, const Found& found) {
   return Format("%.*s,%c,%s,%s", static_cast<int>(name.size()), name.data(), Letter(found.origin),

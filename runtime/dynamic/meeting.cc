@@ -4,12 +4,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "runtime/agreement/channel.h"
 #include "runtime/agreement/make.h"
 #include "runtime/agreement/roll.h"
+#include "runtime/base/bytes.h"
+#include "runtime/base/fnv.h"
 #include "runtime/base/read_file.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/await.h"
@@ -27,20 +28,6 @@ constexpr std::uint64_t kStepMs = 60'000;
 
 using Bytes = std::vector<std::byte>;
 
-template <class Number>
-void Append(Bytes* bytes, Number number) {
-  const auto* at = reinterpret_cast<const std::byte*>(&number);
-  bytes->insert(bytes->end(), at, at + sizeof number);
-}
-
-template <class Number>
-bool Take(std::span<const std::byte>* bytes, Number* number) {
-  if (bytes->size() < sizeof *number) return false;
-  std::memcpy(number, bytes->data(), sizeof *number);
-  *bytes = bytes->subspan(sizeof *number);
-  return true;
-}
-
 Bytes BytesOf(const std::string& text) {
   const auto* at = reinterpret_cast<const std::byte*>(text.data());
   return {at, at + text.size()};
@@ -56,10 +43,7 @@ std::uint64_t PlaceOfThisProcess() {
   const std::string boot = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
   struct stat space {};
   static_cast<void>(stat("/proc/self/ns/pid", &space));
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a. Source: RFC 9923.
-  for (const char c : boot + std::to_string(space.st_ino))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
+  return Fnv64(boot + std::to_string(space.st_ino));
 }
 
 // One meeting, as one member of one of the groups goes through it.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "runtime/base/fnv.h"
 #include "runtime/base/text.h"
 
 namespace lamina::dynamic {
@@ -12,12 +13,8 @@ namespace {
 constexpr std::string_view kMark = "lamina1";
 constexpr std::size_t kBytesMax = 400;
 
-// FNV-1a with 32 bits. Source: RFC 9923.
 std::uint32_t Checksum(std::string_view head, std::string_view addresses) {
-  std::uint32_t sum = 2166136261u;
-  for (const std::string_view part : {head, addresses})
-    for (const char c : part) sum = (sum ^ static_cast<unsigned char>(c)) * 16777619u;
-  return sum;
+  return Fnv32(std::string(head).append(addresses));
 }
 
 template <class Number>

@@ -2,12 +2,13 @@
 #include "runtime/io/worker.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
+
+#include "runtime/base/quiet_thread.h"
 
 namespace lamina::io {
 namespace {
@@ -17,12 +18,8 @@ class Worker {
   // Null if the system gives no thread.
   static std::unique_ptr<Worker> Make() {
     std::unique_ptr<Worker> worker(new Worker);
-    // Signals are for the threads of the application.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     const int error = pthread_create(&worker->thread_, nullptr, Body, worker.get());
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     worker->runs_ = error == 0;
     return worker->runs_ ? std::move(worker) : nullptr;
   }

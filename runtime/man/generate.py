@@ -25,11 +25,6 @@ def functions(table_path, header_path):
                 for row in csv.DictReader(file, delimiter="\t")}
 
 
-def unsupported(text):
-    """The functions that are not written yet."""
-    return set(re.findall(r"^UNSUPPORTED\((\w+),", text, re.M))
-
-
 def main_name(name, rows):
     """The function on whose page `name` is."""
     return name[:-2] if name.endswith("_c") and name[:-2] in rows else name
@@ -42,25 +37,23 @@ def example(path):
     return os.path.basename(path)[:-2], re.sub(r"^// SPDX.*\n", "", text)
 
 
-def pages(rows, unsupported_cc, files):
+def pages(rows, files):
     """(file, text) of all pages."""
-    with open(unsupported_cc, encoding="utf-8") as file:
-        missing = unsupported(file.read())
     words, blocks = table.read([path for path in files if path.endswith(".txt")])
     examples = dict(example(path) for path in files if path.endswith(".c"))
     for name in rows:
         shown = main_name(name, rows)
         if shown == name:
-            yield name, page.Page(blocks[name], rows, words, missing, examples.get(name)).text()
+            yield name, page.Page(blocks[name], rows, words, examples.get(name)).text()
         else:
             yield name, ".so man3/%s.3\n" % shown
         yield "P" + name, ".so man3/%s.3\n" % shown
 
 
 def main():
-    folder, functions_tsv, header, unsupported_cc, *files = sys.argv[1:]
+    folder, functions_tsv, header, *files = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
-    for name, text in pages(functions(functions_tsv, header), unsupported_cc, files):
+    for name, text in pages(functions(functions_tsv, header), files):
         with open(os.path.join(folder, name + ".3"), "w", encoding="utf-8") as file:
             file.write(text)
 

@@ -29,7 +29,7 @@ TABLES = sorted(glob.glob(os.path.join(HERE, "table/*.txt")))
 TIME_LIMIT_S = 60
 
 # Through these functions a class comes that somebody else has chosen, or every function has it.
-PASSED_ON = {"RaiseTransfer", "RaiseCollective", "NotInitialized", "Unsupported"}
+PASSED_ON = {"RaiseTransfer", "RaiseCollective", "NotInitialized"}
 # What checks.py finds although the branch is never taken: (functions, classes).
 NEVER = [
     # Only neighbours need a topology, and only blocks of one length can be compared.
@@ -84,11 +84,10 @@ def prototypes(text):
 
 
 def setUpModule():
-    global ROWS, WORDS, BLOCKS, PAGES, MISSING
+    global ROWS, WORDS, BLOCKS, PAGES
     ROWS = generate.functions(os.path.join(ROOT, "test/mpi/abi/functions.tsv"),
                               os.path.join(ROOT, "runtime/include/mpi.h"))
     WORDS, BLOCKS = table.read(TABLES)
-    MISSING = generate.unsupported(read("runtime/api/unsupported.cc"))
     folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
     subprocess.run(["tar", "xf", os.path.join(HERE, "man3.tar"), "-C", folder], check=True)
     PAGES = {name[:-2]: read(os.path.join(folder, name)) for name in os.listdir(folder)}
@@ -130,11 +129,6 @@ class Pages(unittest.TestCase):
             is_old = ROWS[name]["deprecated_since"] == "MPI-2.0"
             self.assertEqual("use mpi_f08" in text, not only_c and not is_old, name)
 
-    def test_what_is_not_served_is_said_to_be(self):
-        for name, text in self.own():
-            said = "does not serve this function yet" in plain(text)
-            self.assertEqual(said, name in MISSING, name)
-
     def test_groff_has_no_complaint(self):
         names = [name + ".3" for name, _ in self.own()]
         done = subprocess.run(["groff", "-man", "-ww", "-z", *names], check=False, text=True,
@@ -155,7 +149,7 @@ class Pages(unittest.TestCase):
 class Table(unittest.TestCase):
 
     def parameters(self, name):
-        return page.Page(BLOCKS[name], ROWS, WORDS, MISSING, None)
+        return page.Page(BLOCKS[name], ROWS, WORDS, None)
 
     def test_each_argument_is_described(self):
         used = set()
@@ -288,16 +282,15 @@ class Errors(unittest.TestCase):
     def test_each_check_is_on_the_page(self):
         others = {"P" + name for name in ROWS}
         for name, block in BLOCKS.items():
-            if name not in MISSING:
-                raised = self.reachable(name, PASSED_ON | others - {"P" + name})
-                raised -= self.listed(name, NEVER) | set(block.raised)
-                self.assertEqual(raised, set(), "%s: %s raises this; 'errors:' must say so" %
-                                 (block.where, name))
+            raised = self.reachable(name, PASSED_ON | others - {"P" + name})
+            raised -= self.listed(name, NEVER) | set(block.raised)
+            self.assertEqual(raised, set(), "%s: %s raises this; 'errors:' must say so" %
+                             (block.where, name))
 
     def test_each_error_on_the_page_has_a_check(self):
         for name, block in BLOCKS.items():
-            if name not in MISSING and ROWS[name]["area"] not in ("rma", "io", "dynamic"):
-                raised = self.reachable(name, {"Unsupported"}) | self.listed(name, BEHIND)
+            if ROWS[name]["area"] not in ("rma", "io", "dynamic"):
+                raised = self.reachable(name, set()) | self.listed(name, BEHIND)
                 self.assertEqual(set(block.raised) - raised, set(),
                                  "%s: %s never raises this" % (block.where, name))
 

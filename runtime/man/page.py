@@ -8,8 +8,6 @@ import modules
 
 WIDTH = 72
 TIED = "\x01"  # a blank at which no line may end
-NOT_YET = ("Lamina does not serve this function yet: a call raises MPI_ERR_UNSUPPORTED_OPERATION. "
-           "The rest of this page says what it will do.")
 HANDLER = ("An error goes to an error handler (see MPI_%s_set_errhandler(3)), which %s unless you "
            "have set another one. Lamina checks the call and raises these classes:")
 LATER = "What goes wrong later is raised by the call that completes the request."
@@ -94,10 +92,9 @@ def intents(row):
 class Page:
     """Everything that is known of one function, by the sources that generate.py has read."""
 
-    def __init__(self, block, rows, words, unsupported, example):
+    def __init__(self, block, rows, words, example):
         self.block, self.words, self.example = block, words, example
         self.row, self.large = rows[block.name], rows.get(block.name + "_c")
-        self.unsupported = block.name in unsupported
         self.intents = {}
         for row in filter(None, (self.row, self.large)):
             self.intents.update(intents(row))
@@ -136,7 +133,7 @@ class Page:
         yield "Fortran, with use mpi or mpif.h", fortran_prototype(name, Mpi(first, name))
 
     def description(self):
-        said = [NOT_YET if self.unsupported else "", *self.block.text,
+        said = [*self.block.text,
                 " ".join(self.words.kinds[kind] for kind in self.block.kind),
                 LARGE % self.large["name"] if self.large else ""]
         return ".PP\n".join(prose(paragraph) + "\n" for paragraph in said if paragraph)

@@ -233,7 +233,11 @@ void Engine::Farewell() {
     delivery_.spaces().Of(request->context).Withdraw(request);
     core::FreeRequest(request);  // it may be what keeps its communicator, and so the space
   }
-  for (const Carrier& carrier : carriers_.all()) carrier.transport->StopReading();
+  SetReading(false);
+}
+
+void Engine::SetReading(bool reads) {
+  for (const Carrier& carrier : carriers_.all()) carrier.transport->SetReading(reads);
 }
 
 template <class Done>

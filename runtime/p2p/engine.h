@@ -56,6 +56,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void WaitForNext(Request* request);
   // See lifetime.h.
   void Farewell();
+  // Tells peers whether this process goes on receiving.
+  void SetReading(bool reads);
   void Drain();
   // See other_jobs.h.
   void Part();

@@ -23,5 +23,6 @@ void SetAgreed(Engine* engine, std::string components, std::string settings) {
 Status PublishCard(Engine* engine) { return engine->cards().Publish(); }
 void Drain(Engine* engine) { engine->Drain(); }
 void Farewell(Engine* engine) { engine->Farewell(); }
+void TakeUpReading(Engine* engine) { engine->SetReading(true); }
 
 }  // namespace lamina::p2p

@@ -50,5 +50,7 @@ Status PublishCard(Engine* engine);
 void Drain(Engine* engine);
 // Says goodbye to network peers and waits for theirs, so that everything has left and arrived.
 void Farewell(Engine* engine);
+// The process receives again after a Farewell().
+void TakeUpReading(Engine* engine);
 
 }  // namespace lamina::p2p

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 #include "runtime/quiesce/pipe.h"
 #include "runtime/quiesce/tuning.h"
@@ -36,10 +36,7 @@ Status Agent::Start(AgentPipes pipes, std::unique_ptr<Library> library) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kAgentStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // Signals are for the program's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   pthread_t thread;
   const int error = pthread_create(
       &thread, &attributes,
@@ -48,7 +45,6 @@ Status Agent::Start(AgentPipes pipes, std::unique_ptr<Library> library) {
         return nullptr;
       },
       agent);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (error == 0) return {};
   delete agent;

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include "collectives/exec/exec.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
+#include "runtime/base/quiet_thread.h"
 #include "runtime/core/process.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/tuning.h"
@@ -27,12 +27,8 @@ class Agent {
   // Null if the system gives no thread.
   static std::unique_ptr<Agent> Make() {
     std::unique_ptr<Agent> agent(new Agent);
-    // Signals are for the threads of the application.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     const int error = pthread_create(&agent->thread_, nullptr, Body, agent.get());
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     agent->runs_ = error == 0;
     return agent->runs_ ? std::move(agent) : nullptr;
   }

@@ -86,11 +86,11 @@ LocalTransport::LocalTransport(const Params& params, const transport::Context& c
 }
 
 LocalTransport::~LocalTransport() {
-  StopReading();
+  SetReading(false);
   ClosePipe();
 }
 
-void LocalTransport::StopReading() { segment_->header().leaving.store(1); }
+void LocalTransport::SetReading(bool reads) { segment_->header().leaving.store(reads ? 0 : 1); }
 
 void LocalTransport::ClosePipe() {
   for (int& end : pipe_)
@@ -156,8 +156,8 @@ std::uint32_t LocalTransport::Progress(std::uint32_t events_max) {
   if (invited_) [[unlikely]]
     handled += Help();
   if (incoming_.size() > 1 && handled < events_max) handled += DrainColdRings(events_max - handled);
-  if (!deaths_.empty() && handled < events_max) [[unlikely]]
-    handled += ReportDeaths();
+  if (!departures_.empty() && handled < events_max) [[unlikely]]
+    handled += ReportDepartures();
   in_progress_ = false;
   return handled;
 }
@@ -300,7 +300,7 @@ void LocalTransport::Retire(std::size_t position) {
 }
 
 bool LocalTransport::AnyNews() const {
-  if (!deaths_.empty() || review_again_) return true;
+  if (!departures_.empty() || review_again_) return true;
   if (segment_->header().changes.load(std::memory_order_acquire) != changes_seen_) return true;
   return std::any_of(incoming_.begin(), incoming_.end(),
                      [](const Incoming& ring) { return ring.reader.Ready(); });
@@ -362,18 +362,18 @@ bool LocalTransport::LookAfterPeers() {
     PeerDied(ring.peer, entry.pid);
   }
   for (Endpoint* endpoint : endpoints_) endpoint->LookAfter();
-  return !deaths_.empty();
+  return !departures_.empty();
 }
 
 void LocalTransport::PeerDied(PeerId peer, std::int32_t pid) { Gone({peer, pid, false}); }
 void LocalTransport::PeerLeft(PeerId peer) { Gone({peer, 0, true}); }
 
-void LocalTransport::Gone(const Death& gone) {
+void LocalTransport::Gone(const Departure& gone) {
   review_again_ = true;  // it may have opened a ring just before
-  const auto same = [&](const Death& death) { return death.peer == gone.peer; };
-  if (std::find(lost_.begin(), lost_.end(), gone.peer) == lost_.end() &&
-      std::none_of(deaths_.begin(), deaths_.end(), same))
-    deaths_.push_back(gone);
+  const auto same = [&](const Departure& departure) { return departure.peer == gone.peer; };
+  if (std::find(reported_.begin(), reported_.end(), gone.peer) == reported_.end() &&
+      std::none_of(departures_.begin(), departures_.end(), same))
+    departures_.push_back(gone);
 }
 
 void LocalTransport::Forget(Endpoint* endpoint) { std::erase(endpoints_, endpoint); }
@@ -389,21 +389,21 @@ bool LocalTransport::StillDelivering(PeerId peer) {
   return delivering;
 }
 
-std::uint32_t LocalTransport::ReportDeaths() {
+std::uint32_t LocalTransport::ReportDepartures() {
   std::uint32_t reported = 0;
-  for (const Death& death : std::exchange(deaths_, {})) {
-    if (review_again_ || StillDelivering(death.peer)) {
+  for (const Departure& departure : std::exchange(departures_, {})) {
+    if (review_again_ || StillDelivering(departure.peer)) {
       review_again_ = true;
-      deaths_.push_back(death);
+      departures_.push_back(departure);
       continue;
     }
-    lost_.push_back(death.peer);
+    reported_.push_back(departure.peer);
     ++reported;
-    if (death.in_order)
-      inbox_->Left(death.peer);
+    if (departure.in_order)
+      inbox_->Left(departure.peer);
     else
-      inbox_->Lost(death.peer,
-                   Error(Code::kPeerLost, "process %d on this node is gone", death.pid));
+      inbox_->Lost(departure.peer,
+                   Error(Code::kPeerLost, "process %d on this node is gone", departure.pid));
   }
   return reported;
 }

@@ -32,7 +32,7 @@ class LocalTransport final : public transport::Transport {
   void Disarm() override;
   void Wake() override;
   bool Drained() override { return true; }  // what was accepted lies in its receiver's memory
-  void StopReading() override;
+  void SetReading(bool reads) override;
 
   // Endpoints of this transport call this when they find `peer` dead; Progress() tells the Inbox.
   void PeerDied(PeerId peer, std::int32_t pid);
@@ -64,7 +64,7 @@ class LocalTransport final : public transport::Transport {
     Invitation invitation{};
   };
   // A peer to report as lost, or as one that has left in good order.
-  struct Death {
+  struct Departure {
     PeerId peer;
     std::int32_t pid;
     bool in_order;
@@ -84,8 +84,8 @@ class LocalTransport final : public transport::Transport {
   void Retire(std::size_t position);
   bool AnyNews() const;
   bool LookAfterPeers();
-  void Gone(const Death& gone);
-  std::uint32_t ReportDeaths();
+  void Gone(const Departure& gone);
+  std::uint32_t ReportDepartures();
   bool StillDelivering(PeerId peer);
   bool OpenPipe();
   void ClosePipe();
@@ -111,8 +111,8 @@ class LocalTransport final : public transport::Transport {
   bool invited_ = false;       // some ring holds an invitation
   bool review_again_ = false;  // a ring that has ended may still hold frames
 
-  std::vector<Death> deaths_;  // deaths to be reported
-  std::vector<PeerId> lost_;   // peers whose death was reported
+  std::vector<Departure> departures_;  // to be reported
+  std::vector<PeerId> reported_;       // whose departure was reported
   bool said_hidden_ = false;
   std::uint64_t looked_after_ms_ = 0;
   int pipe_[2] = {-1, -1};
