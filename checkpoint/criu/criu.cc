@@ -204,7 +204,9 @@ component::Offer Query(const EngineContext& context) {
   const std::string program = FindProgram(params.program, context.environment);
   if (program.empty())
     return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
-  return {50, "by " + program};
+  // Whoever asks for no engine by name expects a state that can be started again.
+  return {-1,
+          program + " saves processes, but lamina restart cannot start them yet; tests name it"};
 }
 
 Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {

@@ -226,7 +226,10 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply) {
   if ((question == "checkpoint" || question == "checkpoint end") && job_ != nullptr) {
     if (checkpoints_ == nullptr)
-      return reply("saved no\nsentence the job was started without --checkpoint\nend\n");
+      return reply(Format("saved no\nsentence %s\nend\n",
+                          plan_.options.checkpoint.outside
+                              ? "no checkpoint engine works here; `lamina info checkpoint` says why"
+                              : "the job was started without --checkpoint"));
     const auto then = question == "checkpoint" ? Checkpoints::Then::kGoOn : Checkpoints::Then::kEnd;
     return checkpoints_->Take(then, [reply](bool saved, const std::string& sentence) {
       reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");

@@ -41,12 +41,12 @@ def lives(process):
 class Job:
     """A job that runs until it is told to stop, and is killed if the test fails before."""
 
-    def __init__(self, ranks, way, *options, prepared=True):
+    def __init__(self, ranks, way, *options, prepared=True, engine="pretend"):
         if os.path.lexists(STOP):
             os.unlink(STOP)
         words = [MPIEXEC, "-n", str(ranks), "--oversubscribe"]
         if prepared:
-            words += ["--checkpoint", "--checkpoint-dir", "D", "--param", "checkpoint.engine.use=pretend"]
+            words += ["--checkpoint", "--checkpoint-dir", "D", "--param", "checkpoint.engine.use=" + engine]
         self.process = subprocess.Popen([*words, *options, PROGRAM, way, STOP], cwd=SCRATCH, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if way != "late":
@@ -201,6 +201,16 @@ class Outside(unittest.TestCase):
             self.assertEqual(job.save().returncode, 0)
             self.assertEqual(job.end()[0], 0)
         self.assertNotIn("part", self.generations())
+
+    def test_nothing_is_saved_that_cannot_be_started_again(self):
+        with Job(1, "barrier", engine="auto") as job:
+            refused = job.save()
+            self.assertEqual((refused.returncode, refused.stderr),
+                             (1, "lamina checkpoint: no checkpoint engine works here; `lamina info checkpoint` says why\n"))
+            status, output, errors = job.end()
+            self.assertEqual((status, output), (0, "done\n"))
+            self.assertRegex(errors, "^mpiexec: warning: --checkpoint: no checkpoint engine works here")
+        self.assertFalse(os.path.exists(os.path.join(SCRATCH, "D")))
 
     def test_words(self):
         with Job(1, "barrier", prepared=False) as job:
