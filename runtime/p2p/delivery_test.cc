@@ -253,8 +253,8 @@ TEST_F(DeliveryTest, FramesThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(delivery.EagerSync(kPeer, FromPeer(FrameKind::kEagerSync), BytesOf(half)));
   EXPECT_FALSE(delivery.Offered(kPeer, FromPeer(FrameKind::kReadyToSend), BytesOf(half)));
   EXPECT_FALSE(rendezvous.Data(kPeer, PackToken(FrameKind::kData, 9), {}));
-  EXPECT_FALSE(dispatch.Granted(PackToken(FrameKind::kClearToSend, 9), BytesOf(Grant{1, 1})));
-  EXPECT_FALSE(dispatch.Ended(PackToken(FrameKind::kDone, 9), false));
+  EXPECT_FALSE(dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, 9), BytesOf(Grant{1, 1})));
+  EXPECT_FALSE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, 9), false));
 }
 
 TEST_F(DeliveryTest, ASendThatFindsNoRoomWaitsAndIsNotOvertaken) {
@@ -277,9 +277,28 @@ TEST_F(DeliveryTest, ASynchronousSendEndsWithItsAcknowledgement) {
   Send(&request, &text, Request::Mode::kSynchronous);
   EXPECT_EQ(LastKind(), FrameKind::kEagerSync);
   EXPECT_FALSE(request.complete);
-  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kDone, request.remote_request), false));
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, request.remote_request), false));
   EXPECT_TRUE(request.complete);
   EXPECT_EQ(tokens.size(), 0u);
+}
+
+TEST_F(DeliveryTest, ASendIsAnsweredByItsReceiverAloneAndNotBeforeItHasLeft) {
+  std::string text(700, 'x');
+  Request sent, waiting;
+  Send(&sent, &text, Request::Mode::kStandard);
+  const std::uint64_t token = sent.remote_request;
+  EXPECT_FALSE(
+      dispatch.Granted(kSelf, PackToken(FrameKind::kClearToSend, token), BytesOf(Grant{1, 1})));
+  EXPECT_FALSE(dispatch.Ended(kSelf, PackToken(FrameKind::kDone, token), false));
+  EXPECT_FALSE(sent.complete);
+  road.room = 0;
+  for (const auto mode : {Request::Mode::kStandard, Request::Mode::kSynchronous}) {
+    Send(&waiting, &text, mode);
+    EXPECT_EQ(tokens.size(), 1u) << "the send that has left is the only one that can be named";
+    EXPECT_TRUE(dispatch.Cancel(&waiting));
+  }
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, token), false));
+  EXPECT_TRUE(sent.complete);
 }
 
 TEST_F(DeliveryTest, ALongSendPushesWhatIsGrantedAsThereIsRoom) {
@@ -290,7 +309,7 @@ TEST_F(DeliveryTest, ALongSendPushesWhatIsGrantedAsThereIsRoom) {
   road.room = 1;
   const Grant grant{99, 600};
   ASSERT_TRUE(
-      dispatch.Granted(PackToken(FrameKind::kClearToSend, request.remote_request), BytesOf(grant)));
+      dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, request.remote_request), BytesOf(grant)));
   EXPECT_TRUE(dispatch.pushing());
   EXPECT_EQ(request.moved, 256);
   EXPECT_FALSE(dispatch.PushAll());
@@ -309,7 +328,7 @@ TEST_F(DeliveryTest, ASendIsCancelledIfItHasNotLeftElseAskedBack) {
   Send(&sent, &text, Request::Mode::kStandard);
   EXPECT_FALSE(dispatch.Cancel(&sent));
   EXPECT_EQ(LastKind(), FrameKind::kWithdraw);
-  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kWithdrawn, sent.remote_request), true));
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kWithdrawn, sent.remote_request), true));
   EXPECT_TRUE(sent.complete && sent.cancelled);
   road.room = 0;
   Send(&waiting, &text, Request::Mode::kStandard);
@@ -342,7 +361,7 @@ TEST_F(DeliveryTest, AParcelIsCancelledIfItsReceiverGivesItBack) {
   EXPECT_FALSE(dispatch.Cancel(&dropped));
   EXPECT_EQ(OffsetOf(Last().header), 1u);
   EXPECT_FALSE(dropped.complete);
-  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kWithdrawn, dropped.remote_request), true));
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kWithdrawn, dropped.remote_request), true));
   EXPECT_TRUE(dropped.complete && dropped.cancelled);
   road.lent[0]->done(road.lent[0], Code::kOk);  // nobody waits for it any more
 
@@ -350,7 +369,7 @@ TEST_F(DeliveryTest, AParcelIsCancelledIfItsReceiverGivesItBack) {
   EXPECT_EQ(OffsetOf(Last().header), 2u);
   road.lent[1]->done(road.lent[1], Code::kOk);
   EXPECT_FALSE(taken.complete) << "the answer says what became of it";
-  EXPECT_TRUE(dispatch.Ended(PackToken(FrameKind::kDone, taken.remote_request), false));
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, taken.remote_request), false));
   EXPECT_TRUE(taken.complete && !taken.cancelled);
 
   EXPECT_FALSE(dispatch.Cancel(&left));

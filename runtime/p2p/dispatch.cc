@@ -66,11 +66,12 @@ Code Dispatch::SendPacked(Lane& lane, Request* request, FrameKind kind) {
   const std::size_t bytes = static_cast<std::size_t>(request->buffer.bytes());
   std::byte* const packed = scratch_.Take(prefix + bytes);
   if (prefix != 0) {
-    if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+    request->remote_request = tokens_.Add(request);
     std::memcpy(packed, &request->remote_request, prefix);
   }
   if (bytes > 0) datatype::Pack(request->buffer, 0, {packed + prefix, bytes});
   const Code code = lane.endpoint->SendShort({HeaderOf(kind, *request), {packed, prefix + bytes}});
+  if (code == Code::kAgain) ForgetToken(request);
   if (code == Code::kOk) CountEager(static_cast<std::int64_t>(bytes));
   if (code == Code::kOk && kind == FrameKind::kEager) core::Finish(request, MPI_SUCCESS);
   return code;
@@ -143,16 +144,19 @@ void Dispatch::Returned(Loan* loan, Code code) {
 }
 
 // `remote_request` holds our own token until the receiver tells us its own. Both name this
-// transfer.
+// transfer. A send that found no room has no token, so that no frame can name it before it has left.
 Code Dispatch::SendOffer(Lane& lane, Request* request) {
-  if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+  request->remote_request = tokens_.Add(request);
   const Offer offer{.bytes = static_cast<std::uint64_t>(request->buffer.bytes()),
                     .token = request->remote_request,
                     .address = request->buffer.contiguous()
                                    ? reinterpret_cast<std::uint64_t>(request->buffer.data())
                                    : 0};
-  return lane.endpoint->SendShort({HeaderOf(FrameKind::kReadyToSend, *request),
-                                   {reinterpret_cast<const std::byte*>(&offer), sizeof offer}});
+  const Code code =
+      lane.endpoint->SendShort({HeaderOf(FrameKind::kReadyToSend, *request),
+                                {reinterpret_cast<const std::byte*>(&offer), sizeof offer}});
+  if (code == Code::kAgain) ForgetToken(request);
+  return code;
 }
 
 void Dispatch::ForgetToken(Request* request) {
@@ -206,11 +210,18 @@ void Dispatch::PeerHasLeft(PeerId peer) {
       EndAskedBack(request, !request->lent || request->loan != nullptr);
 }
 
-bool Dispatch::Granted(const transport::Header& header, std::span<const std::byte> payload) {
-  Request* request = tokens_.Find(TokenOf(header));
-  if (request == nullptr || request->type != Request::Type::kSend ||
-      payload.size() != sizeof(Grant))
-    return false;
+// The send that the frame names, if it waits for an answer of this peer.
+Request* Dispatch::Awaiting(PeerId from, const transport::Header& header) {
+  Request* const request = tokens_.Find(TokenOf(header));
+  const bool answered = request != nullptr && request->type == Request::Type::kSend &&
+                        request->comm->peers[request->peer] == from;
+  return answered ? request : nullptr;
+}
+
+bool Dispatch::Granted(PeerId from, const transport::Header& header,
+                       std::span<const std::byte> payload) {
+  Request* const request = Awaiting(from, header);
+  if (request == nullptr || payload.size() != sizeof(Grant)) return false;
   Grant grant;
   std::memcpy(&grant, payload.data(), sizeof grant);
   tokens_.Remove(request->remote_request);
@@ -221,9 +232,9 @@ bool Dispatch::Granted(const transport::Header& header, std::span<const std::byt
   return true;
 }
 
-bool Dispatch::Ended(const transport::Header& header, bool withdrawn) {
-  Request* request = tokens_.Find(TokenOf(header));
-  if (request == nullptr || request->type != Request::Type::kSend) return false;
+bool Dispatch::Ended(PeerId from, const transport::Header& header, bool withdrawn) {
+  Request* const request = Awaiting(from, header);
+  if (request == nullptr) return false;
   if (!withdrawn && request->loan != nullptr) {
     ForgetToken(request);  // it is being received, and ends as any other
     return true;

@@ -54,9 +54,9 @@ class Dispatch final : public Lanes::Sender {
   void Detach(core::Request* request);
 
   // The receiver asks for the data of an offer. False: the frame makes no sense.
-  bool Granted(const transport::Header& header, std::span<const std::byte> payload);
+  bool Granted(PeerId from, const transport::Header& header, std::span<const std::byte> payload);
   // The receiver has the message, or has given it back unmatched. False: it makes no sense.
-  bool Ended(const transport::Header& header, bool withdrawn);
+  bool Ended(PeerId from, const transport::Header& header, bool withdrawn);
 
   // True if granted data is still to be pushed.
   bool pushing() const { return !pushing_.empty(); }
@@ -72,6 +72,7 @@ class Dispatch final : public Lanes::Sender {
   Code SendLong(Lane& lane, core::Request* request);
   Code SendParcel(Lane& lane, core::Request* request);
   Code SendOffer(Lane& lane, core::Request* request);
+  core::Request* Awaiting(PeerId from, const transport::Header& header);
   bool Push(core::Request* request);
   void ForgetToken(core::Request* request);
   Loan* TakeLoan();

@@ -138,14 +138,14 @@ void Engine::Sort(PeerId from, const transport::Header& header,
     case FrameKind::kReadyToSend:
       return Check(delivery_.Offered(from, header, payload), from, "an offer of the wrong length");
     case FrameKind::kClearToSend:
-      return Check(dispatch_.Granted(header, payload), from, "a grant for a send that is unknown");
+      return Check(dispatch_.Granted(from, header, payload), from, "a grant for a send that is unknown");
     case FrameKind::kData:
       return Check(rendezvous_.Data(from, header, payload), from,
                    "data for a receive that is unknown");
     case FrameKind::kDone:
     case FrameKind::kWithdrawn:
       // The goodbye has already ended what its sender answers afterwards.
-      return Check(dispatch_.Ended(header, KindOf(header) == FrameKind::kWithdrawn) ||
+      return Check(dispatch_.Ended(from, header, KindOf(header) == FrameKind::kWithdrawn) ||
                        lanes_.To(from).goodbye_received,
                    from, "the end of a send that is unknown");
     case FrameKind::kWithdraw:

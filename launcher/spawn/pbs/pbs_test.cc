@@ -43,9 +43,9 @@ TEST(Dis, Integers) {
 
 TEST(TmSession, RequestsOfOpenPbs) {
   TmSession session = Session(false);
-  std::uint32_t event = 0;
+  std::int64_t event = 0;
   EXPECT_EQ(session.Init(&event), Framed("+2+2+61.head+3abc3+100+12+31"));
-  EXPECT_EQ(event, 1u);
+  EXPECT_EQ(event, 1);
   const std::vector<std::string> argv = {"/bin/sh", "-c"};
   const std::vector<std::string> environment = {"X=1"};
   EXPECT_EQ(session.Spawn(1, argv, environment, &event),
@@ -56,7 +56,7 @@ TEST(TmSession, RequestsOfOpenPbs) {
 
 TEST(TmSession, RequestsOfTorque) {
   TmSession session = Session(true);
-  std::uint32_t event = 0;
+  std::int64_t event = 0;
   EXPECT_EQ(session.Obit(2, 77, &event), "+5+2+61.head+3abc3+104+12+31+22+77");
 }
 
@@ -70,9 +70,9 @@ TEST(TmSession, WhatIsMissingIsNamed) {
 // Three requests, answered in another order: INIT, an obit, a failed spawn.
 void CheckAnswers(bool torque, bool byte_by_byte) {
   TmSession session = Session(torque);
-  std::uint32_t init = 0;
-  std::uint32_t spawn = 0;
-  std::uint32_t obit = 0;
+  std::int64_t init = 0;
+  std::int64_t spawn = 0;
+  std::int64_t obit = 0;
   session.Init(&init);
   session.Spawn(0, {}, {}, &spawn);
   session.Obit(0, 1, &obit);
@@ -106,6 +106,10 @@ TEST(TmSession, WhatIsNotTmIsRefused) {
   EXPECT_FALSE(Session(false).Feed("HTTP/1.1 400 Bad Request", &replies).ok());
   EXPECT_FALSE(Session(true).Feed("HTTP/1.1 400 Bad Request", &replies).ok());
   EXPECT_FALSE(Session(true).Feed("+5+2+0+9+1", &replies).ok());  // event 9 was never asked for
+  TmSession asked = Session(true);
+  std::int64_t event = 0;
+  asked.Init(&event);
+  EXPECT_FALSE(asked.Feed("+5+2+0210+4294967297+0+0+0+0", &replies).ok()) << "not event 1 either";
 }
 
 TEST(State, AsQstatSaysIt) {

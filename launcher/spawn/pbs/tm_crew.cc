@@ -54,7 +54,7 @@ Result<std::unique_ptr<ShepherdCrew>> TmCrew::StartAll(const Environment& enviro
   Result<int> connection = Connect(environment);
   if (!connection.ok()) return std::move(connection).status();
   std::unique_ptr<TmCrew> crew(new TmCrew(std::move(*session), *connection));
-  std::uint32_t event = 0;
+  std::int64_t event = 0;
   if (Status status = crew->Send(crew->session_.Init(&event)); !status.ok()) return status;
   crew->Receive(kAnswerTimeoutMs);
   if (crew->nodes_.empty())
@@ -77,7 +77,7 @@ Result<std::unique_ptr<ShepherdCrew>> TmCrew::StartAll(const Environment& enviro
 }
 
 TmCrew::~TmCrew() {
-  std::uint32_t event = 0;
+  std::int64_t event = 0;
   for (const Task& task : tasks_) {
     if (!task.running || connection_ < 0) continue;
     if (!Send(session_.Signal(task.node, task.task, SIGKILL, &event)).ok()) break;
@@ -136,7 +136,7 @@ void TmCrew::Take(const TmReply& reply) {
     }
     task.task = reply.value;
     task.running = true;
-    std::uint32_t event = 0;
+    std::int64_t event = 0;
     const std::string request = session_.Obit(task.node, task.task, &event);
     by_event_[event] = known->second;
     if (Status status = Send(request); !status.ok()) Lose(std::string(status.message()));

@@ -55,7 +55,7 @@ class TmCrew final : public ShepherdCrew {
   TmSession session_;
   int connection_;
   std::vector<std::int64_t> nodes_;
-  std::map<std::uint32_t, std::size_t> by_event_;  // -> tasks_
+  std::map<std::int64_t, std::size_t> by_event_;  // -> tasks_
   std::vector<Task> tasks_;
   std::deque<Event> events_;
   bool lost_ = false;

@@ -142,7 +142,7 @@ Result<TmSession> TmSession::Open(const Environment& environment) {
   return session;
 }
 
-std::string TmSession::Request(TmReply::Kind kind, std::string_view body, std::uint32_t* event) {
+std::string TmSession::Request(TmReply::Kind kind, std::string_view body, std::int64_t* event) {
   *event = next_event_++;
   waiting_.emplace(*event, kind);
   std::string message = DisInteger(torque_ ? 5 : 2) + DisInteger(2) + DisText(job_) +
@@ -156,12 +156,12 @@ std::string TmSession::Request(TmReply::Kind kind, std::string_view body, std::u
   return frame + message;
 }
 
-std::string TmSession::Init(std::uint32_t* event) {
+std::string TmSession::Init(std::int64_t* event) {
   return Request(TmReply::Kind::kInit, "", event);
 }
 
 std::string TmSession::Spawn(std::int64_t node, std::span<const std::string> argv,
-                             std::span<const std::string> environment, std::uint32_t* event) {
+                             std::span<const std::string> environment, std::int64_t* event) {
   std::string body = DisInteger(node) + DisInteger(static_cast<std::int64_t>(argv.size()));
   for (const std::string& word : argv) body += DisText(word);
   for (const std::string& assignment : environment) body += DisText(assignment);
@@ -169,12 +169,12 @@ std::string TmSession::Spawn(std::int64_t node, std::span<const std::string> arg
 }
 
 std::string TmSession::Signal(std::int64_t node, std::int64_t task, int signal,
-                              std::uint32_t* event) {
+                              std::int64_t* event) {
   return Request(TmReply::Kind::kSignal, DisInteger(node) + DisInteger(task) + DisInteger(signal),
                  event);
 }
 
-std::string TmSession::Obit(std::int64_t node, std::int64_t task, std::uint32_t* event) {
+std::string TmSession::Obit(std::int64_t node, std::int64_t task, std::int64_t* event) {
   return Request(TmReply::Kind::kObit, DisInteger(node) + DisInteger(task), event);
 }
 
@@ -202,7 +202,7 @@ Status TmSession::Feed(std::string_view bytes, std::vector<TmReply>* replies) {
     const std::int64_t code = reader.Integer();
     const std::int64_t event = reader.Integer();
     if (reader.ok()) {
-      const auto waiting = waiting_.find(static_cast<std::uint32_t>(event));
+      const auto waiting = waiting_.find(event);
       if (waiting == waiting_.end())
         return Error(Code::kInvalid, "pbs_mom answers what nobody has asked");
       reply.event = waiting->first;
