@@ -89,20 +89,24 @@ void ReadNumber(const std::byte* from, const Number& number, std::byte* memory) 
 }
 
 // Calls visit(address, predefined type) for every basic element of `count` elements, in type map
-// order, until it returns false. Returns false in that case.
+// order, until it returns false. Returns false in that case. What holds no data is passed over at
+// once, however often it is repeated.
 template <class Visit>
 bool ForEachBasic(const Datatype& type, void* address, std::int64_t count, const Visit& visit) {
+  if (type.size == 0) return true;
   for (std::int64_t i = 0; i < count; ++i) {
     std::byte* element = At(address, i * type.extent);
     if (type.predefined) {
       if (!visit(element, type)) return false;
       continue;
     }
-    for (const Part& part : type.definition->parts)
+    for (const Part& part : type.definition->parts) {
+      if (part.count <= 0 || part.type->size == 0) continue;
       for (std::int64_t block = 0; block < part.repeats; ++block)
         if (!ForEachBasic(*part.type, At(element, part.displacement + block * part.stride),
                           part.count, visit))
           return false;
+    }
   }
   return true;
 }

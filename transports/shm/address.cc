@@ -75,7 +75,7 @@ std::vector<std::byte> Encode(const Address& address) {
 }
 
 Result<Address> DecodeAddress(std::span<const std::byte> bytes) {
-  if (bytes.size() < kAddressBytes)
+  if (bytes.size() != kAddressBytes)
     return Error(Code::kInvalid, "shm address of %zu bytes, need %zu", bytes.size(), kAddressBytes);
   Reader reader(bytes);
   std::uint32_t magic = 0;
