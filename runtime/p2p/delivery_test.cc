@@ -253,7 +253,8 @@ TEST_F(DeliveryTest, FramesThatMakeNoSenseAreRefused) {
   EXPECT_FALSE(delivery.EagerSync(kPeer, FromPeer(FrameKind::kEagerSync), BytesOf(half)));
   EXPECT_FALSE(delivery.Offered(kPeer, FromPeer(FrameKind::kReadyToSend), BytesOf(half)));
   EXPECT_FALSE(rendezvous.Data(kPeer, PackToken(FrameKind::kData, 9), {}));
-  EXPECT_FALSE(dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, 9), BytesOf(Grant{1, 1})));
+  EXPECT_FALSE(
+      dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, 9), BytesOf(Grant{1, 1})));
   EXPECT_FALSE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, 9), false));
 }
 
@@ -308,8 +309,8 @@ TEST_F(DeliveryTest, ALongSendPushesWhatIsGrantedAsThereIsRoom) {
   ASSERT_EQ(LastKind(), FrameKind::kReadyToSend);
   road.room = 1;
   const Grant grant{99, 600};
-  ASSERT_TRUE(
-      dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, request.remote_request), BytesOf(grant)));
+  ASSERT_TRUE(dispatch.Granted(kPeer, PackToken(FrameKind::kClearToSend, request.remote_request),
+                               BytesOf(grant)));
   EXPECT_TRUE(dispatch.pushing());
   EXPECT_EQ(request.moved, 256);
   EXPECT_FALSE(dispatch.PushAll());
@@ -361,7 +362,8 @@ TEST_F(DeliveryTest, AParcelIsCancelledIfItsReceiverGivesItBack) {
   EXPECT_FALSE(dispatch.Cancel(&dropped));
   EXPECT_EQ(OffsetOf(Last().header), 1u);
   EXPECT_FALSE(dropped.complete);
-  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kWithdrawn, dropped.remote_request), true));
+  EXPECT_TRUE(
+      dispatch.Ended(kPeer, PackToken(FrameKind::kWithdrawn, dropped.remote_request), true));
   EXPECT_TRUE(dropped.complete && dropped.cancelled);
   road.lent[0]->done(road.lent[0], Code::kOk);  // nobody waits for it any more
 

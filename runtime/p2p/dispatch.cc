@@ -144,7 +144,7 @@ void Dispatch::Returned(Loan* loan, Code code) {
 }
 
 // `remote_request` holds our own token until the receiver tells us its own. Both name this
-// transfer. A send that found no room has no token, so that no frame can name it before it has left.
+// transfer. A send that found no room has no token: no frame can name it before it has left.
 Code Dispatch::SendOffer(Lane& lane, Request* request) {
   request->remote_request = tokens_.Add(request);
   const Offer offer{.bytes = static_cast<std::uint64_t>(request->buffer.bytes()),

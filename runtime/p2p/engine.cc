@@ -138,7 +138,8 @@ void Engine::Sort(PeerId from, const transport::Header& header,
     case FrameKind::kReadyToSend:
       return Check(delivery_.Offered(from, header, payload), from, "an offer of the wrong length");
     case FrameKind::kClearToSend:
-      return Check(dispatch_.Granted(from, header, payload), from, "a grant for a send that is unknown");
+      return Check(dispatch_.Granted(from, header, payload), from,
+                   "a grant for a send that is unknown");
     case FrameKind::kData:
       return Check(rendezvous_.Data(from, header, payload), from,
                    "data for a receive that is unknown");

@@ -229,8 +229,18 @@ int Service::ServeSwap(Rank origin, const Parsed& request, const Place& place) {
   return error;
 }
 
+// An origin has one lock at a time, since what it gives back has no name but its own.
 void Service::AskForLock(Rank origin, const RequestHeader& header) {
-  Asked asked{origin, header.answer_tag, header.lock_type, 0, 0, Asked::Stage::kHasTicket};
+  const int type = header.lock_type;
+  const bool known =
+      type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED || type == kLockAllOfNode;
+  if (!known || held_.contains(origin) ||
+      std::ranges::find(asked_, origin, &Asked::origin) != asked_.end()) {
+    Log(Level::kWarn, "rma", "dropped a request for a lock from rank %d: %s", origin,
+        known ? "it has asked before" : "it is of no known type");
+    return Answer(origin, header.answer_tag, MPI_ERR_RMA_SYNC);
+  }
+  Asked asked{origin, header.answer_tag, type, 0, 0, Asked::Stage::kHasTicket};
   NodeWord& word = locks_->header().word;
   const bool nested = header.nested != 0;
   if (asked.type == kLockAllOfNode) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What pbs_mom answers, in the form of OpenPBS or, behind a first byte 't', of TORQUE.
+#include <iterator>
+
 #include "launcher/spawn/pbs/tm_session.h"
 #include "runtime/base/check.h"
 #include "test/fuzz/input.h"
@@ -15,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto opened = TmSession::Open(Environment(variables));
   CHECK(opened.ok());
   TmSession session = *std::move(opened);
-  std::uint32_t event = 0;
+  std::int64_t event = 0;
   session.Init(&event);
   session.Spawn(0, {}, {}, &event);
   session.Signal(0, 1, 9, &event);
@@ -23,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<TmReply> replies;
   while (!input.empty())
     if (!session.Feed(input.TakeText(), &replies).ok()) break;
-  CHECK(replies.size() <= event);  // each request is answered once
+  CHECK(std::ssize(replies) <= event);  // each request is answered once
   for (const TmReply& reply : replies) {
     CHECK(reply.event >= 1 && reply.event <= event);
     CHECK(reply.error == 0 || !ErrorText(reply.error).empty());
