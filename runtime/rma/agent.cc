@@ -53,7 +53,10 @@ class Agent {
     const core::Guard guard;
     while (stops_.load() == 0) {
       const std::uint64_t polls = Polls();
-      if (!MustLeave(this) && polls == polls_) p2p::WaitUntil(MustLeave, this);
+      if (!MustLeave(this) && polls == polls_) {
+        trace::Count(trace::Counter::kAgentTurns);
+        p2p::WaitUntil(MustLeave, this);
+      }
       polls_ = Polls();
       const core::Unlocked unlocked;
       waiting::SleepOn(stops_, 0, kAgentTickMs);

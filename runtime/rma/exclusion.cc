@@ -3,11 +3,13 @@
 
 #include "runtime/memory/sealed_memory.h"
 #include "runtime/rma/tuning.h"
+#include "runtime/trace/trace.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::rma {
 
 bool Exclusion::TakeAmongOthers(std::uint32_t zone) {
+  trace::Count(trace::Counter::kZoneWaits);
   for (std::uint32_t looks = 1;; ++looks) {
     std::uint32_t holder = zones_[zone].load(std::memory_order_relaxed);
     if (holder == 0 &&

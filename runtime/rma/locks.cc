@@ -10,6 +10,7 @@
 #include "runtime/rma/request.h"
 #include "runtime/rma/service.h"
 #include "runtime/rma/tuning.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::rma {
 
@@ -57,7 +58,10 @@ int Locks::WaitUntil(const Done& done) {
     it->died = it->self->AnyDead();
     return it->died;
   };
-  if (!done()) p2p::WaitUntil(is_over, &wait);
+  if (!done()) {
+    trace::Count(trace::Counter::kLockWaits);
+    p2p::WaitUntil(is_over, &wait);
+  }
   if (wait.looks == kLooksBeforeSleep) Sleeps(-1);
   return wait.died ? static_cast<int>(MPI_ERR_PROC_ABORTED) : static_cast<int>(MPI_SUCCESS);
 }

@@ -9,6 +9,7 @@
 #include "runtime/base/log.h"
 #include "runtime/rma/locks.h"
 #include "runtime/rma/tuning.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::rma {
 
@@ -90,6 +91,7 @@ void Service::Serve(Rank origin, std::span<std::byte> message) {
   request.runs.resize(request.header.runs);
   if (run_bytes != 0) std::memcpy(request.runs.data(), message.data(), run_bytes);
   request.data = message.subspan(run_bytes);
+  trace::Count(trace::Counter::kRequestsServed);
   const int error = CarryOut(origin, &request);
   if (error != MPI_SUCCESS) errors_.try_emplace(origin, error);
 }

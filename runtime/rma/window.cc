@@ -8,6 +8,7 @@
 
 #include "collectives/exec/exec.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::rma {
 
@@ -59,16 +60,27 @@ int Window::Locate(const Near& near, const Goal& goal, Place* place) const {
   return MPI_SUCCESS;
 }
 
+void Window::CountAccess(Path path, std::int64_t bytes) {
+  using trace::Counter;
+  constexpr Counter kAccesses[] = {Counter::kMappedAccesses, Counter::kCopiedAccesses,
+                                   Counter::kFramedAccesses};
+  constexpr Counter kBytes[] = {Counter::kMappedBytes, Counter::kCopiedBytes,
+                                Counter::kFramedBytes};
+  trace::Count(kAccesses[path]);
+  trace::Count(kBytes[path], static_cast<std::uint64_t>(bytes));
+}
+
 // Waits until the target may be accessed. `*near` is null if it is reached by messages.
-int Window::MakeReady(Rank target, const Near** near) {
-  *near = NearOf(target);
+int Window::MakeReady(const Goal& goal, const Near** near) {
+  *near = NearOf(goal.target);
   if (*near != nullptr && (*near)->path == kFramed) *near = nullptr;
-  return posts_.empty() ? static_cast<int>(MPI_SUCCESS) : AwaitPost(target);
+  CountAccess(*near == nullptr ? kFramed : (*near)->path, goal.bytes());
+  return posts_.empty() ? static_cast<int>(MPI_SUCCESS) : AwaitPost(goal.target);
 }
 
 int Window::Put(const Goal& goal, const Buffer& from) {
   const Near* near;
-  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (const int error = MakeReady(goal, &near); error != MPI_SUCCESS) return error;
   if (goal.bytes() == 0) return MPI_SUCCESS;
   if (near == nullptr) return origin_.Put(goal, from);
   Place place;
@@ -78,7 +90,7 @@ int Window::Put(const Goal& goal, const Buffer& from) {
 
 int Window::Get(const Goal& goal, const Buffer& into, core::Request* owner) {
   const Near* near;
-  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (const int error = MakeReady(goal, &near); error != MPI_SUCCESS) return error;
   if (near == nullptr && (goal.bytes() != 0 || owner != nullptr))
     return origin_.Get(goal, into, owner);
   if (goal.bytes() == 0) return MPI_SUCCESS;
@@ -89,7 +101,7 @@ int Window::Get(const Goal& goal, const Buffer& into, core::Request* owner) {
 
 int Window::Accumulate(const Goal& goal, const Accumulation& it, core::Request* owner) {
   const Near* near;
-  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (const int error = MakeReady(goal, &near); error != MPI_SUCCESS) return error;
   if (near == nullptr && (goal.bytes() != 0 || owner != nullptr))
     return origin_.Accumulate(goal, it, owner);
   if (goal.bytes() == 0) return MPI_SUCCESS;
@@ -101,7 +113,7 @@ int Window::Accumulate(const Goal& goal, const Accumulation& it, core::Request* 
 
 int Window::CompareAndSwap(const Goal& goal, const Swap& it) {
   const Near* near;
-  if (const int error = MakeReady(goal.target, &near); error != MPI_SUCCESS) return error;
+  if (const int error = MakeReady(goal, &near); error != MPI_SUCCESS) return error;
   if (near == nullptr) return origin_.CompareAndSwap(goal, it);
   Place place;
   const int error = Locate(*near, goal, &place);

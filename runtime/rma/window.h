@@ -117,7 +117,8 @@ class Window {
   }
   int Locate(const Near& near, const Goal& goal, Place* place) const;
   Exclusion ZonesOf(const Near& near) { return {block_.get(), IndexOf(&near), self_}; }
-  int MakeReady(Rank target, const Near** near);
+  int MakeReady(const Goal& goal, const Near** near);
+  static void CountAccess(Path path, std::int64_t bytes);
   int AwaitPost(Rank target);
   int AwaitPosts();
   int Barrier();

@@ -40,6 +40,16 @@ enum class Counter : std::uint32_t {
   kSleptNs,
   kPlanHits,
   kPlanMisses,
+  kMappedAccesses,
+  kMappedBytes,
+  kCopiedAccesses,
+  kCopiedBytes,
+  kFramedAccesses,
+  kFramedBytes,
+  kRequestsServed,
+  kLockWaits,
+  kZoneWaits,
+  kAgentTurns,
   kCount
 };
 

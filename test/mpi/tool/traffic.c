@@ -151,6 +151,63 @@ static void Others(int ranks) {
   MPI_Comm_free(&twin);
 }
 
+/* Accesses are counted by the way to their target, with their bytes. On one node none of them needs
+ * a message; across nodes the target counts what it has served. */
+static void Accesses(int rank, int ranks) {
+  const char* paths[] = {"rma.mapped", "rma.copied", "rma.framed"};
+  MPI_T_pvar_handle accesses[3], bytes[3];
+  MPI_T_pvar_handle served = Open("rma.served.requests", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  const int next = (rank + 1) % ranks;
+  unsigned long long all = 0, all_bytes = 0;
+  char *base, data[100] = {0};
+  MPI_Win win;
+  for (int i = 0; i < 3; ++i) {
+    char name[64];
+    snprintf(name, sizeof name, "%s.accesses", paths[i]);
+    accesses[i] = Open(name, MPI_T_PVAR_CLASS_COUNTER, NULL);
+    snprintf(name, sizeof name, "%s.bytes", paths[i]);
+    bytes[i] = Open(name, MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+  }
+  MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+  MPI_Win_allocate(sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  MPI_Win_lock_all(0, win);
+  for (int i = 0; i < kShort; ++i) MPI_Put(data, 100, MPI_BYTE, next, 0, 100, MPI_BYTE, win);
+  MPI_Get(data, 50, MPI_BYTE, next, 0, 50, MPI_BYTE, win);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) {
+    all += Read(accesses[i]);
+    all_bytes += Read(bytes[i]);
+  }
+  HOLDS(all == kShort + 1);
+  HOLDS(all_bytes == kShort * 100 + 50);
+  HOLDS(Read(accesses[2]) == 0 || Read(served) > kShort);
+  HOLDS(ranks > 1 || Read(accesses[0]) == kShort + 1);
+  MPI_Win_free(&win);
+}
+
+/* Rank 0 holds a lock until another rank has found it taken. */
+static void LockWaits(int rank, int ranks) {
+  MPI_T_pvar_handle waits = Open("rma.lock.waits", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  int waited = ranks == 1;
+  void* base;
+  MPI_Win win;
+  MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  MPI_T_pvar_start(session, waits);
+  for (double hold = 1e-3; !waited; hold *= 2) {
+    if (rank == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != 0) MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    for (const double end = MPI_Wtime() + hold; rank == 0 && MPI_Wtime() < end;) {
+    }
+    MPI_Win_unlock(0, win);
+    waited = rank != 0 && Read(waits) > 0;
+    MPI_Allreduce(MPI_IN_PLACE, &waited, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    HOLDS(rank != 0 || Read(waits) == 0);
+  }
+  MPI_Win_free(&win);
+}
+
 int main(int argc, char** argv) {
   int provided, rank, ranks;
   MPI_Comm comm;
@@ -167,6 +224,8 @@ int main(int argc, char** argv) {
   Protocols(rank, ranks, comm);
   MPI_Barrier(MPI_COMM_WORLD);
   Others(ranks);
+  Accesses(rank, ranks);
+  LockWaits(rank, ranks);
   MPI_T_pvar_session_free(&session);
   MPI_T_finalize();
   MPI_Comm_free(&comm);
