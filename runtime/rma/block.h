@@ -32,6 +32,8 @@ struct alignas(kLineBytes) BlockHeader {
   std::uint64_t members;
   alignas(kLineBytes) NodeWord word;
   std::atomic<std::uint32_t> waiters;  // how many bits are set in all members' `waits`
+  // 1: somebody who held a lock here, or queued for one, is gone, so some lock is never released.
+  std::atomic<std::uint32_t> broken;
 };
 
 struct alignas(kLineBytes) MemberRecord {

@@ -38,32 +38,63 @@ bool Locks::AnyDead() const {
   return false;
 }
 
-// A releaser that does not see that this process waits was early, so its release is seen by the
-// look that follows.
+// Waits until `done`, or for kLookAroundMs. A releaser that does not see that this process waits
+// was early, so its release is seen by the look that follows.
 template <class Done>
-int Locks::WaitUntil(const Done& done) {
+bool Locks::WaitAWhile(const Done& done) {
   struct Wait {
     Locks* self;
     const Done& done;
     std::uint32_t looks = 0;
-    std::uint64_t look_around_ms = MonotonicMs() + kLookAroundMs;
-    bool died = false;
+    std::uint64_t until_ms = MonotonicMs() + kLookAroundMs;
+    bool is_done = false;
   } wait{this, done};
   const auto is_over = [](void* argument) {
     auto* it = static_cast<Wait*>(argument);
     if (it->looks < kLooksBeforeSleep && ++it->looks == kLooksBeforeSleep) it->self->Sleeps(1);
-    if (it->done()) return true;
-    if (it->looks < kLooksBeforeSleep || MonotonicMs() < it->look_around_ms) return false;
-    it->look_around_ms = MonotonicMs() + kLookAroundMs;
-    it->died = it->self->AnyDead();
-    return it->died;
+    it->is_done = it->done();
+    return it->is_done || (it->looks == kLooksBeforeSleep && MonotonicMs() >= it->until_ms);
   };
-  if (!done()) {
-    trace::Count(trace::Counter::kLockWaits);
-    p2p::WaitUntil(is_over, &wait);
-  }
+  p2p::WaitUntil(is_over, &wait);
   if (wait.looks == kLooksBeforeSleep) Sleeps(-1);
-  return wait.died ? static_cast<int>(MPI_ERR_PROC_ABORTED) : static_cast<int>(MPI_SUCCESS);
+  return wait.is_done;
+}
+
+template <class Done>
+int Locks::WaitUntil(const Done& done) {
+  if (done()) return MPI_SUCCESS;
+  trace::Count(trace::Counter::kLockWaits);
+  std::uint64_t ask_ms = MonotonicMs() + kAskAroundMs;
+  while (!WaitAWhile(done)) {
+    if (AnyDead()) Break();
+    if (IsBroken()) return MPI_ERR_PROC_ABORTED;
+    if (MonotonicMs() < ask_ms) continue;
+    ask_ms = MonotonicMs() + kAskAroundMs;
+    LookAround();
+    for (std::size_t i = 0; i < far_.size(); ++i)
+      if (far_[i].request != nullptr) origin_->AskToLookAround(elsewhere_[i]);
+  }
+  return MPI_SUCCESS;
+}
+
+void Locks::AskMember(std::size_t member, Kind kind) {
+  RequestHeader header;
+  header.kind = kind;
+  const auto* bytes = reinterpret_cast<const std::byte*>(&header);
+  messages_->Send(ranks_[member], kRequestTag, {bytes, bytes + sizeof header});
+}
+
+// Each member alone knows for which processes of other nodes it keeps locks.
+void Locks::LookAround() {
+  if (AnyDead()) Break();
+  if (elsewhere_.empty() || service_ == nullptr || IsBroken()) return;
+  service_->LookAround();
+  for (std::size_t member = 0; member < ranks_.size(); ++member)
+    if (member != self_) AskMember(member, Kind::kLookAround);
+}
+
+void Locks::Break() {
+  if (header().broken.exchange(1) == 0) Announce();
 }
 
 int Locks::Enter(Side side, bool nested) {
@@ -192,12 +223,7 @@ void Locks::Announce() {
       continue;
     }
     if ((waits & kSleeps) != 0) p2p::Nudge(messages_->comm()->peers[ranks_[member]]);
-    if ((waits & kFarWaits) != 0) {
-      RequestHeader header;
-      header.kind = Kind::kLooseLocks;
-      const auto* bytes = reinterpret_cast<const std::byte*>(&header);
-      messages_->Send(ranks_[member], kRequestTag, {bytes, bytes + sizeof header});
-    }
+    if ((waits & kFarWaits) != 0) AskMember(member, Kind::kLooseLocks);
   }
 }
 

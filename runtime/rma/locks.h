@@ -37,7 +37,7 @@ class Locks {
         far_(elsewhere_.size()) {}
   void Serve(Service* service) { service_ = service; }
 
-  // These wait until the lock is held. MPI_ERR_PROC_ABORTED: a member has died, and the lock may
+  // These wait until the lock is held. MPI_ERR_PROC_ABORTED: somebody has died, and the lock may
   // be held for ever. `nested`: this process holds other locks of the window.
   int Lock(std::size_t member, int type, bool nested);
   int LockAll();
@@ -48,6 +48,12 @@ class Locks {
 
   // Tells everybody who waits that a lock was released.
   void Announce();
+  // Finds out whether those live who hold locks of this node or wait for them, with the help of the
+  // other members here. It does not wait for what they find; IsBroken then becomes true.
+  void LookAround();
+  bool IsBroken() { return header().broken.load() != 0; }
+  // Those who wait for a lock of this node get MPI_ERR_PROC_ABORTED.
+  void Break();
   // This process queues, or no longer queues, for locks of others.
   void SetFarWaits(bool waits) { Set(kFarWaits, waits); }
   BlockHeader& header() { return block_->header(); }
@@ -65,6 +71,8 @@ class Locks {
 
   template <class Done>
   int WaitUntil(const Done& done);
+  template <class Done>
+  bool WaitAWhile(const Done& done);
   void AskForRest();
   bool Came(Wanted* wanted);
   std::size_t CountHeld();
@@ -72,6 +80,7 @@ class Locks {
   int GiveUp(int error);
   int Enter(Side side, bool nested);
   bool AnyDead() const;
+  void AskMember(std::size_t member, Kind kind);
   void Set(std::uint32_t bit, bool value);
   void Sleeps(int change);
 

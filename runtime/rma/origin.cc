@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/clock.h"
 #include "runtime/rma/tuning.h"
 
 namespace lamina::rma {
@@ -284,7 +285,7 @@ void Origin::ReleaseLock(Rank target) {
 }
 
 // Asks all targets first and then waits for them all, so that it takes one round trip.
-int Origin::AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested) {
+int Origin::AskAndWait(Kind kind, std::span<const Rank> targets) {
   struct Answer {
     Request* request;
     Verdict verdict;
@@ -292,7 +293,7 @@ int Origin::AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, 
   std::list<Answer> answers;
   for (const Rank target : targets) {
     Answer& answer = answers.emplace_back();
-    answer.request = Question(kind, target, lock_type, nested, &answer.verdict);
+    answer.request = Question(kind, target, 0, false, &answer.verdict);
   }
   int error = MPI_SUCCESS;
   for (Answer& answer : answers) {
@@ -304,8 +305,32 @@ int Origin::AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, 
   return error;
 }
 
+void Origin::AskToLookAround(Rank target) {
+  RequestHeader header;
+  header.kind = Kind::kLookAround;
+  header.nested = 1;
+  Ask(target, header, {}, {}, 0, 0);
+}
+
 int Origin::Lock(Rank target, int type, bool nested) {
-  return AskAndWait(Kind::kLock, {&target, 1}, type, nested);
+  Verdict verdict;
+  struct Wait {
+    Request* request;
+    std::uint64_t until_ms;
+  } wait{AskForLock(target, type, nested, &verdict), 0};
+  const auto is_over = [](void* argument) {
+    const auto* it = static_cast<Wait*>(argument);
+    return it->request->complete || MonotonicMs() >= it->until_ms;
+  };
+  while (!wait.request->complete) {
+    if (wait.until_ms != 0) AskToLookAround(target);
+    wait.until_ms = MonotonicMs() + kAskAroundMs;
+    p2p::WaitUntil(is_over, &wait);
+  }
+  int error = wait.request->error;
+  if (error == MPI_SUCCESS) error = verdict.error_class;
+  core::FreeRequest(wait.request);
+  return error;
 }
 
 // Another thread's flush that is under way may have begun before this thread's last access.
@@ -317,7 +342,7 @@ bool Origin::MustFlush(Rank target) {
 // The targets are noted while it lasts.
 int Origin::AskForFlush(std::span<const Rank> targets) {
   flushing_.insert(flushing_.end(), targets.begin(), targets.end());
-  const int error = AskAndWait(Kind::kFlush, targets, 0, false);
+  const int error = AskAndWait(Kind::kFlush, targets);
   for (const Rank target : targets)
     flushing_.erase(std::find(flushing_.begin(), flushing_.end(), target));
   return error;
@@ -326,7 +351,7 @@ int Origin::AskForFlush(std::span<const Rank> targets) {
 int Origin::Unlock(Rank target) {
   const int fetched = WaitForFetches(target);
   std::erase(touched_, target);
-  const int error = AskAndWait(Kind::kUnlock, {&target, 1}, 0, false);
+  const int error = AskAndWait(Kind::kUnlock, {&target, 1});
   return error != MPI_SUCCESS ? error : fetched;
 }
 

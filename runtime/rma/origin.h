@@ -86,12 +86,13 @@ class Origin {
   core::Request* AskForLock(Rank target, int type, bool nested, Verdict* verdict) {
     return Question(Kind::kLock, target, type, nested, verdict);
   }
+  // Asks whether those live who hold locks of the target's node or wait for them. If not, the
+  // answers to what was asked for there say so.
+  void AskToLookAround(Rank target);
   // What was done to the target is complete on both sides before the lock is released.
   int Unlock(Rank target);
   // The same for several targets to which nothing was done since the last flush.
-  int UnlockAll(std::span<const Rank> targets) {
-    return AskAndWait(Kind::kUnlock, targets, 0, false);
-  }
+  int UnlockAll(std::span<const Rank> targets) { return AskAndWait(Kind::kUnlock, targets); }
   // Releases it without waiting. The caller will ask the target for another lock.
   void ReleaseLock(Rank target);
   // Completes what was done to one target, or to all.
@@ -113,7 +114,7 @@ class Origin {
   Fetch* NewFetch(Rank target, const Buffer& into, core::Request* owner);
   int WaitForFetches(Rank target);
   core::Request* Question(Kind kind, Rank target, int lock_type, bool nested, Verdict* verdict);
-  int AskAndWait(Kind kind, std::span<const Rank> targets, int lock_type, bool nested);
+  int AskAndWait(Kind kind, std::span<const Rank> targets);
 
   Messages* const messages_;
   std::uint32_t next_tag_ = 0;

@@ -20,6 +20,7 @@ inline constexpr int kPostTag = 1;
 inline constexpr int kCompleteTag = 2;
 inline constexpr int kRequestTag = 3;
 inline constexpr int kOpeningTag = 4;
+inline constexpr int kNothingTag = 5;  // no message has it
 inline constexpr int kFirstAnswerTag = 16;
 inline constexpr std::uint32_t kAnswerTags = std::uint32_t{1} << 30;
 
@@ -32,6 +33,7 @@ enum class Kind : std::uint32_t {
   kUnlock,      // answered like kFlush if there is an answer tag
   kFlush,       // answered by the first error since the last answer of this kind
   kLooseLocks,  // from the same node: a lock was released that this process may queue for
+  kLookAround,  // from who waits for long: do those live who hold locks, or wait for them?
 };
 
 // The lock that lock_all takes on another node, from one member there: it keeps exclusive locks of
@@ -49,7 +51,8 @@ struct RequestHeader {
   std::uint8_t value = 0;
   std::uint8_t index = 0;
   std::int32_t lock_type = 0;  // kLock
-  std::uint32_t nested = 0;    // kLock: the origin holds other locks of this window
+  // kLock: the origin holds other locks of this window. kLookAround: it asks all of this node.
+  std::uint32_t nested = 0;
 };
 static_assert(sizeof(RequestHeader) == 40);
 

@@ -116,6 +116,12 @@ int Service::CarryOut(Rank origin, Parsed* request) {
     case Kind::kLooseLocks:
       TryLocks();
       return MPI_SUCCESS;
+    case Kind::kLookAround:
+      if (header.nested != 0)
+        locks_->LookAround();
+      else
+        LookAround();
+      return MPI_SUCCESS;
     case Kind::kPut:
     case Kind::kGet:
     case Kind::kAccumulate:
@@ -291,8 +297,31 @@ void Service::TryLocks() {
       moved = true;
     }
   }
+  if (locks_->IsBroken()) {
+    for (const Asked& asked : asked_) Answer(asked.origin, asked.answer_tag, MPI_ERR_PROC_ABORTED);
+    asked_.clear();
+  }
   if (asked_.empty()) locks_->SetFarWaits(false);
   if (shared) locks_->Announce();
+}
+
+// A receive from a process that is gone ends at once.
+bool Service::IsGone(Rank origin) {
+  core::Request* const request = core::NewRequest(messages_->comm());
+  p2p::PrepareReceive(request, messages_->At(origin, kNothingTag), {nullptr, 0, Bytes()});
+  p2p::Start(request);
+  const bool gone = request->complete;
+  if (!gone && !p2p::Cancel(request)) p2p::Wait(request);
+  core::FreeRequest(request);
+  return gone;
+}
+
+void Service::LookAround() {
+  const bool gone = std::any_of(held_.begin(), held_.end(),
+                                [&](const auto& held) { return IsGone(held.first); }) ||
+                    std::any_of(asked_.begin(), asked_.end(),
+                                [&](const Asked& asked) { return IsGone(asked.origin); });
+  if (gone) locks_->Break();
 }
 
 int Service::Unlock(Rank origin) {

@@ -41,6 +41,8 @@ class Service final : public core::Activity {
   void Advance() override;
   // Asks for the locks that queue here once more, because one was released.
   void TryLocks();
+  // Looks whether the processes live for which it keeps locks, or places in queues.
+  void LookAround();
 
  private:
   // A lock that an origin has asked for.
@@ -68,6 +70,7 @@ class Service final : public core::Activity {
   int ServeSwap(Rank origin, const Parsed& request, const Place& place);
   void AskForLock(Rank origin, const RequestHeader& header);
   bool TryLock(Asked* asked);
+  bool IsGone(Rank origin);
   int Unlock(Rank origin);
   void Answer(Rank origin, int tag, int error_class);
   Exclusion Zones() { return {block_, self_, self_}; }

@@ -17,6 +17,9 @@ inline constexpr std::uint32_t kLooksBeforeSleep = 64;
 // A process that waits for a lock looks so often whether the members of its node still live.
 inline constexpr std::uint64_t kLookAroundMs = 100;
 
+// A process that waits for long asks others so often whether those live whom only they know.
+inline constexpr std::uint64_t kAskAroundMs = 500;
+
 // A process that has some of the locks that it wants of all nodes waits so long for the rest before
 // it gives them back for the first time. It doubles each time.
 inline constexpr std::uint64_t kPatienceMs = 2;

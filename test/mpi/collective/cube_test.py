@@ -53,16 +53,30 @@ def vcluster(*arguments, check=True):
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)
 
 
-def run(place, cell, program, parameters):
-    """"": it went well; else what was printed."""
+def command(place, cell, program, parameters):
+    """The command line of a job in this cell, and its environment."""
     hosts = ",".join("%s%d:%d" % (PREFIX, i + 1, ranks) for i, ranks in enumerate(cell))
     line = [os.path.join(place, "mpiexec"), *AGENT, *SHARED_CPUS, "-H", hosts, "-n", str(sum(cell))]
     for parameter in parameters:
         line += ["--param", parameter]
     line.append(os.path.join(place, program))
     # Hosts have a /tmp of their own, and share the place.
-    variables = dict(os.environ, LD_LIBRARY_PATH=place, TEST_TMPDIR=place,
-                     PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    return line, dict(os.environ, LD_LIBRARY_PATH=place, TEST_TMPDIR=place,
+                      PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
+def raise_hosts(place, sources, count):
+    """Starts that many hosts, and copies the files to the place, which all of them see."""
+    os.chmod(place, 0o755)
+    for source in ["launcher/mpiexec", "runtime/libmpi_abi.so.1", *sources]:
+        shutil.copy(os.path.realpath(source), os.path.join(place, os.path.basename(source)))
+    vcluster("up", "-n", str(count), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET,
+             "--no-system", "--no-ssh")
+
+
+def run(place, cell, program, parameters):
+    """"": it went well; else what was printed."""
+    line, variables = command(place, cell, program, parameters)
     try:
         done = subprocess.run(line, env=variables, cwd=place, check=False, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -101,13 +115,8 @@ def main():
     place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
     failures = runs = 0
     try:
-        os.chmod(place, 0o755)
-        for source in ["launcher/mpiexec", "runtime/libmpi_abi.so.1"] + sorted(
-                {program for _, program, _ in planned}):
-            shutil.copy(os.path.realpath(source), os.path.join(place, os.path.basename(source)))
-        hosts = max(len(cell) for cell, _, _ in planned)
-        vcluster("up", "-n", str(hosts), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET,
-                 "--no-system", "--no-ssh")
+        raise_hosts(place, sorted({program for _, program, _ in planned}),
+                    max(len(cell) for cell, _, _ in planned))
         for cell, program, parameters in planned:
             began = time.monotonic()
             problem = run(place, cell, os.path.basename(program), parameters)

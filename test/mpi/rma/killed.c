@@ -2,40 +2,61 @@
  * The last rank kills itself in one kind of epoch, where the others are about to need it or to wait
  * for what it holds. They go on until they cannot. killed_test.py runs this.
  *
- * usage: killed (create | fence | post | lock | shared | lock_all | flush | fetch)
+ * With `told` they do not end with the job, and errors are returned to them: each prints the class
+ * of the first one and is done.
+ *
+ * usage: killed (create | fence | post | lock | shared | lock_all | flush | fetch) TARGET [told]
  */
+#define _POSIX_C_SOURCE 200809L
 #include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "test/mpi/check.h"
 
-static int rank, ranks, dies;
+static int rank, ranks, dies, target; /* target: whose locks they take */
 static int* cells;
 static MPI_Win win;
+static MPI_Comm survivors;
+static sigset_t end_of_job;
 
 static void Die(void) {
   if (dies) raise(SIGKILL);
 }
 
+/* It comes back only if there was no error. Nobody leaves before all were told, and the launcher
+ * knows whom it lost, because that would be a reason of its own. */
+static void Do(int code) {
+  int signal_number;
+  if (code == MPI_SUCCESS) return;
+  printf("rank %d was told %s\n", rank,
+         ClassOf(code) == MPI_ERR_PROC_ABORTED ? "that a process is gone" : "something else");
+  fflush(stdout);
+  MPI_Barrier(survivors);
+  sigwait(&end_of_job, &signal_number);
+  _exit(0);
+}
+
 static void Make(void) {
-  MPI_Win_allocate(ranks * (MPI_Aint)sizeof *cells, sizeof *cells, MPI_INFO_NULL, MPI_COMM_WORLD,
-                   &cells, &win);
+  Do(MPI_Win_allocate(ranks * (MPI_Aint)sizeof *cells, sizeof *cells, MPI_INFO_NULL, MPI_COMM_WORLD,
+                      &cells, &win));
 }
 
-/* The others ask for a lock of rank 0 in different ways. */
+/* The others ask for a lock in different ways. */
 static void Ask(void) {
-  if (rank % 3 == 0) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-  if (rank % 3 == 1) MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-  if (rank % 3 == 2) MPI_Win_lock_all(0, win);
+  if (rank % 3 == 0) Do(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
+  if (rank % 3 == 1) Do(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
+  if (rank % 3 == 2) Do(MPI_Win_lock_all(0, win));
 }
 
-static void Put(int target) { MPI_Put(&rank, 1, MPI_INT, target, rank, 1, MPI_INT, win); }
+static void Put(int to) { Do(MPI_Put(&rank, 1, MPI_INT, to, rank, 1, MPI_INT, win)); }
 
 static void Locks(int type) {
-  if (dies) type != 0 ? MPI_Win_lock(type, 0, 0, win) : MPI_Win_lock_all(0, win);
+  if (dies) type != 0 ? MPI_Win_lock(type, target, 0, win) : MPI_Win_lock_all(0, win);
   MPI_Barrier(MPI_COMM_WORLD);
   Die();
   if (type == MPI_LOCK_EXCLUSIVE) return Ask();
-  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+  Do(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win));
 }
 
 static void Post(void) {
@@ -45,9 +66,13 @@ static void Post(void) {
   MPI_Win_start(all, 0, win);
   MPI_Barrier(MPI_COMM_WORLD);
   Die();
-  Put(ranks - 1);
-  MPI_Win_complete(win);
-  MPI_Win_wait(win);
+  /* The others wait for this rank's end of the epoch. */
+  const int put = MPI_Put(&rank, 1, MPI_INT, ranks - 1, rank, 1, MPI_INT, win);
+  const int completed = MPI_Win_complete(win);
+  const int waited = MPI_Win_wait(win);
+  Do(put);
+  Do(completed);
+  Do(waited);
 }
 
 static void Flush(int fetches) {
@@ -57,11 +82,11 @@ static void Flush(int fetches) {
   for (;;) {
     int got;
     if (fetches)
-      MPI_Fetch_and_op(&rank, &got, MPI_INT, ranks - 1, 0, MPI_SUM, win);
+      Do(MPI_Fetch_and_op(&rank, &got, MPI_INT, ranks - 1, 0, MPI_SUM, win));
     else
       Put(ranks - 1);
-    MPI_Win_flush(ranks - 1, win);
-    MPI_Win_flush_all(win);
+    Do(MPI_Win_flush(ranks - 1, win));
+    Do(MPI_Win_flush_all(win));
   }
 }
 
@@ -69,17 +94,24 @@ static void Fence(void) {
   MPI_Win_fence(0, win);
   Die();
   Put(ranks - 1);
-  MPI_Win_fence(0, win);
+  Do(MPI_Win_fence(0, win));
 }
 
 int main(int argc, char** argv) {
+  sigemptyset(&end_of_job);
+  sigaddset(&end_of_job, SIGTERM);
+  if (argc > 3) sigprocmask(SIG_BLOCK, &end_of_job, NULL);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   dies = rank == ranks - 1;
   const char* const kind = argc > 1 ? argv[1] : "";
+  target = argc > 2 ? atoi(argv[2]) : 0;
+  if (argc > 3) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_split(MPI_COMM_WORLD, dies, 0, &survivors);
   if (strcmp(kind, "create") == 0) Die();
   Make();
+  if (argc > 3) MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   if (strcmp(kind, "fence") == 0) Fence();
   if (strcmp(kind, "post") == 0) Post();
   if (strcmp(kind, "lock") == 0) Locks(MPI_LOCK_EXCLUSIVE);
