@@ -33,16 +33,15 @@ static void Handles(void) {
     FAILS(MPI_ERR_WIN, MPI_Get_c(data, 1, MPI_INT, 0, 0, 1, MPI_INT, it));
     FAILS(MPI_ERR_WIN, MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it));
     FAILS(MPI_ERR_WIN, MPI_Accumulate_c(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it));
-    FAILS(MPI_ERR_WIN, MPI_Get_accumulate(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT,
-                                          MPI_SUM, it));
-    FAILS(MPI_ERR_WIN, MPI_Get_accumulate_c(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT,
-                                            MPI_SUM, it));
+    FAILS(MPI_ERR_WIN,
+          MPI_Get_accumulate(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it));
+    FAILS(MPI_ERR_WIN,
+          MPI_Get_accumulate_c(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it));
     FAILS(MPI_ERR_WIN, MPI_Rput(data, 1, MPI_INT, 0, 0, 1, MPI_INT, it, &request));
     FAILS(MPI_ERR_WIN, MPI_Rput_c(data, 1, MPI_INT, 0, 0, 1, MPI_INT, it, &request));
     FAILS(MPI_ERR_WIN, MPI_Rget(data, 1, MPI_INT, 0, 0, 1, MPI_INT, it, &request));
     FAILS(MPI_ERR_WIN, MPI_Rget_c(data, 1, MPI_INT, 0, 0, 1, MPI_INT, it, &request));
-    FAILS(MPI_ERR_WIN,
-          MPI_Raccumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it, &request));
+    FAILS(MPI_ERR_WIN, MPI_Raccumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it, &request));
     FAILS(MPI_ERR_WIN,
           MPI_Raccumulate_c(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, it, &request));
     FAILS(MPI_ERR_WIN, MPI_Rget_accumulate(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT,
@@ -106,8 +105,7 @@ static void Making(void) {
   FAILS(MPI_ERR_SIZE, MPI_Win_allocate(-1, 1, no_info, world, &base, &none));
   FAILS(MPI_ERR_DISP, MPI_Win_allocate_shared(4, -1, no_info, MPI_COMM_SELF, &base, &none));
   /* What is wrong at one member is an error at all. */
-  FAILS(MPI_ERR_SIZE,
-        MPI_Win_create(memory, rank == ranks - 1 ? -1 : 4, 1, no_info, world, &none));
+  FAILS(MPI_ERR_SIZE, MPI_Win_create(memory, rank == ranks - 1 ? -1 : 4, 1, no_info, world, &none));
   FAILS(MPI_ERR_NO_MEM, MPI_Win_allocate((MPI_Aint)1 << 60, 1, no_info, world, &base, &none));
   /* Memory can be shared on one node only. */
   MPI_Comm node;
@@ -201,6 +199,7 @@ static void Accesses(void) {
   const MPI_Aint places[] = {0, 4};
   const MPI_Datatype types[] = {MPI_INT, MPI_FLOAT};
   double number = 0, old = 0;
+  MPI_Request request;
   MPI_Type_contiguous(2, MPI_INT, &uncommitted);
   MPI_Type_create_struct(2, lengths, places, types, &mixed);
   MPI_Type_commit(&mixed);
@@ -220,6 +219,10 @@ static void Accesses(void) {
   FAILS(MPI_ERR_OP, MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, win));
   FAILS(MPI_ERR_OP, MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win));
   FAILS(MPI_ERR_OP, MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, own, win));
+  FAILS(MPI_ERR_OP, MPI_Raccumulate(data, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win, &request));
+  FAILS(MPI_ERR_OP,
+        MPI_Get_accumulate(data, 1, MPI_INT, got, 1, MPI_INT, 0, 0, 1, MPI_INT, own, win));
+  FAILS(MPI_ERR_OP, MPI_Fetch_and_op(data, got, MPI_INT, 0, 0, own, win));
   FAILS(MPI_ERR_OP, MPI_Accumulate(data, 1, MPI_FLOAT, 0, 0, 1, MPI_FLOAT, MPI_BAND, win));
   FAILS(MPI_ERR_TYPE, MPI_Accumulate(data, 1, MPI_INT, 0, 0, 1, MPI_FLOAT, MPI_SUM, win));
   FAILS(MPI_ERR_TYPE, MPI_Accumulate(data, 1, mixed, 0, 0, 1, mixed, MPI_REPLACE, win));
@@ -256,6 +259,18 @@ static void Far(void) {
   EXPECT(memory[0] == (rank + ranks - 1) % ranks);
   memory[0] = 0;
   MPI_Win_unlock(rank, win);
+  /* Nothing is attached there, or it was and is not any more. */
+  MPI_Aint at;
+  MPI_Get_address(data, &at);
+  MPI_Win_attach(dynamic, data, sizeof data);
+  MPI_Win_detach(dynamic, data);
+  MPI_Sendrecv_replace(&at, 1, MPI_AINT, (rank + ranks - 1) % ranks, 0, target, 0, MPI_COMM_WORLD,
+                       MPI_STATUS_IGNORE);
+  MPI_Win_lock_all(0, dynamic);
+  const int accumulated =
+      MPI_Accumulate(&rank, 1, MPI_INT, target, at, 1, MPI_INT, MPI_REPLACE, dynamic);
+  const int unlocked = MPI_Win_unlock_all(dynamic);
+  EXPECT(ClassOf(accumulated) == MPI_ERR_RMA_RANGE || ClassOf(unlocked) == MPI_ERR_RMA_RANGE);
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -271,6 +286,18 @@ static void Asserts(void) {
   FAILS(MPI_ERR_RANK, MPI_Win_unlock(MPI_PROC_NULL, win));
   FAILS(MPI_ERR_RANK, MPI_Win_flush(MPI_PROC_NULL, win));
   FAILS(MPI_ERR_RANK, MPI_Win_flush_local(ranks, win));
+  FAILS(MPI_ERR_RANK, MPI_Win_flush_local(MPI_PROC_NULL, win));
+}
+
+/* Request forms belong to passive epochs. */
+static void Requests(void) {
+  MPI_Request request;
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Rput(data, 1, MPI_INT, rank, 0, 1, MPI_INT, win, &request));
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Rget(got, 1, MPI_INT, rank, 0, 1, MPI_INT, win, &request));
+  FAILS(MPI_ERR_RMA_SYNC,
+        MPI_Raccumulate(data, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, win, &request));
+  FAILS(MPI_ERR_RMA_SYNC, MPI_Rget_accumulate(data, 1, MPI_INT, got, 1, MPI_INT, rank, 0, 1,
+                                              MPI_INT, MPI_SUM, win, &request));
 }
 
 static void Groups(void) {
@@ -292,6 +319,7 @@ static void Groups(void) {
   EXPECT(MPI_Put(data, 1, MPI_INT, rank, 1, 1, MPI_INT, win) == MPI_SUCCESS);
   if (ranks > 1)
     FAILS(MPI_ERR_RMA_SYNC, MPI_Put(data, 1, MPI_INT, (rank + 1) % ranks, 1, 1, MPI_INT, win));
+  Requests();
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_start(alone, 0, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_post(alone, 0, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
@@ -315,6 +343,7 @@ static void Epochs(void) {
   FAILS(MPI_ERR_RMA_SYNC, MPI_Accumulate(data, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Fetch_and_op(data, got, MPI_INT, rank, 0, MPI_SUM, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Compare_and_swap(data, data, got, MPI_INT, rank, 0, win));
+  Requests();
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_complete(win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_wait(win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_test(win, &flag));
@@ -354,7 +383,7 @@ static void Epochs(void) {
   /* fence */
   MPI_Win_fence(0, win);
   MPI_Get(got, 1, MPI_INT, rank, 0, 1, MPI_INT, win);
-  FAILS(MPI_ERR_RMA_SYNC, MPI_Rget(got, 1, MPI_INT, rank, 0, 1, MPI_INT, win, &request));
+  Requests();
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
   FAILS(MPI_ERR_RMA_SYNC, MPI_Win_start(MPI_GROUP_EMPTY, 0, win));
