@@ -15,7 +15,7 @@ mkdir -p "$found/corpus"
 log=$found/log
 
 begin "$name"
-if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=10 -rss_limit_mb=2560 \
+if "$fuzzer" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=30 -rss_limit_mb=2560 \
   -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$found/" ${dictionary:+-dict="$dictionary"} \
   "$found/corpus" "$corpus" > "$log" 2>&1; then
   grep -E '^(Done|stat::)' "$log"

@@ -2,8 +2,8 @@
 #include "launcher/spawn/slurm/slurm_allocation.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "launcher/plan/hostlist.h"
@@ -69,17 +69,17 @@ Status AddComponent(const Environment& environment, const std::string& suffix,
 
 // Takes one rank a line, in this order, whatever the tasks per node are.
 Status Arrange(std::string_view host_file, Allocation* allocation) {
-  std::map<std::string, Host> known;
-  for (const Host& host : allocation->hosts) known.emplace(host.name, host);
+  std::unordered_map<std::string_view, const Host*> known;
+  for (const Host& host : allocation->hosts) known.emplace(host.name, &host);
   std::vector<Host> sequence;
   for (const std::string_view line : Split(host_file, '\n')) {
     const std::string_view name = Trim(line.substr(0, std::min(line.find('#'), line.find('\r'))));
     if (name.empty()) continue;
-    const auto host = known.find(std::string(name));
+    const auto host = known.find(name);
     if (host == known.end())
       return Error(Code::kInvalid, "host %s (SLURM_HOSTFILE) does not belong to %s",
                    std::string(name).c_str(), allocation->source.c_str());
-    sequence.push_back(host->second);
+    sequence.push_back(*host->second);
     sequence.back().slots = 1;
   }
   if (sequence.empty()) return Error(Code::kInvalid, "SLURM_HOSTFILE names no host");
