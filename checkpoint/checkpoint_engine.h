@@ -27,13 +27,14 @@ struct EngineCaps {
   bool whole_process = false;      // any program, unchanged, with all processes below it
   bool needs_bare = false;         // nothing may be open that an image cannot hold
   bool keeps_process_ids = false;  // what is revived has the process ids that it was saved with
+  bool leaves_stopped = false;     // what was saved stands still, so that it says nothing more
 };
 
 // What is saved or revived: the process at the root of a rank's tree.
 struct Subject {
   std::uint32_t rank = 0;
-  std::int64_t process = 0;
-  // What its standard streams and the agent's pipes are, as /proc/PID/fd tells.
+  std::int64_t process = 0;  // its number in its own pid namespace
+  // What its standard streams and the agent's pipes are, as /proc/PID/fd tells; "": not told.
   std::vector<std::string> links;
 };
 
@@ -46,6 +47,8 @@ class Errand {
   // Returns nothing while it is under way. An error quotes the engine; a subject that could not be
   // saved goes on unharmed, and of one that could not be revived nothing is left.
   virtual std::optional<Status> Outcome() = 0;
+  // The child of this process that has been revived, as this process knows it; 0: none.
+  virtual std::int64_t revived() const = 0;
 };
 
 class CheckpointEngine {
@@ -56,8 +59,9 @@ class CheckpointEngine {
   virtual std::string version() const = 0;
   // Returns what cannot be saved, a sentence for each cause. Reads /proc only.
   virtual std::vector<std::string> Examine(const Subject& subject) = 0;
-  // Saves below the directory `folder`, which the errand does not need once this has returned. The
-  // subject runs on afterwards. Nothing is written through to the disk.
+  // Saves below the directory `folder`, which the errand does not need once this has returned.
+  // Where caps().leaves_stopped, the subject's processes are stopped afterwards, if they could be
+  // saved, until they get SIGCONT; else it runs on. Nothing is written through to the disk.
   virtual Result<std::unique_ptr<Errand>> Save(const Subject& subject, int folder) = 0;
   // Revives what was saved in `folder` as a child of this process. descriptors[i] takes the place
   // of what links[i] of the subject names.

@@ -70,8 +70,16 @@ class Counter {
 
   const Subject& subject() const { return subject_; }
 
+  bool StandsStill() const {
+    std::ifstream file(Format("/proc/%d/stat", process_));
+    std::string text;
+    std::getline(file, text);
+    return text.find(") T ") != text.npos;
+  }
+
   // Returns what it answers, or -1 if it does not.
   int Ask() {
+    if (process_ > 0) kill(process_, SIGCONT);  // what was saved may stand still
     if (write(to_.value(), "\n", 1) != 1) return -1;
     std::string answer;
     for (char letter = 0; letter != '\n';) {
@@ -236,12 +244,13 @@ TEST_P(EngineTest, HasAVersionAndAnOffer) {
   EXPECT_EQ(engine_->caps().whole_process, GetParam().saves);
 }
 
-TEST_P(EngineTest, WhatItSavesRunsOn) {
+TEST_P(EngineTest, WhatItSavesStandsStillOrRunsOn) {
   Counter counter;
   const Folder folder;
   const Status status = Save(counter.subject(), folder);
   EXPECT_EQ(status.code(), GetParam().saves ? Code::kOk : Code::kUnsupported) << status.message();
   EXPECT_EQ(folder.empty(), !GetParam().saves);
+  EXPECT_EQ(counter.StandsStill(), engine_->caps().leaves_stopped);
   EXPECT_EQ(counter.Ask(), 2);
   const Folder again;
   EXPECT_EQ(Save(counter.subject(), again).ok(), GetParam().saves);
@@ -273,6 +282,7 @@ TEST_P(EngineTest, WhatItRevivesIsWhatWasSaved) {
     }
     ASSERT_TRUE(status.ok()) << status.message();
     counter.IsRevived();
+    EXPECT_FALSE(counter.StandsStill());
     EXPECT_EQ(counter.Ask(), 2 + static_cast<int>(images.size())) << "revival " << revival;
     if (revival >= 2) {
       const Folder& next = chain[revival - 2];

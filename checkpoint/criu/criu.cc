@@ -73,14 +73,17 @@ std::string KernelRelease() {
   return uname(&name) == 0 ? name.release : "unknown";
 }
 
-// A child of this process that is not one of ours yet: what a failed revival has left behind.
-bool IsChildOfOurs(std::int64_t process) {
-  std::ifstream file(Format("/proc/%lld/stat", static_cast<long long>(process)));
-  const std::string text(std::istreambuf_iterator<char>(file), {});
-  const std::size_t name_end = text.rfind(") ");  // a name may contain anything
-  if (name_end == text.npos) return false;
-  const auto words = Split(std::string_view(text).substr(name_end + 2), ' ');
-  return words.size() > 1 && ParseInteger(words[1]) == getpid();
+// Returns the number that this process knows a child by, whose number in the innermost pid
+// namespace is `process`; 0 if there is no such child. That may be a namespace of their own.
+std::int64_t ChildNamed(std::int64_t process) {
+  std::ifstream children(Format("/proc/self/task/%d/children", static_cast<int>(gettid())));
+  for (std::int64_t child = 0; children >> child;) {
+    std::ifstream status(Format("/proc/%lld/status", static_cast<long long>(child)));
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("NSpid:") && ParseInteger(Split(line, '\t').back()) == process)
+        return child;
+  }
+  return 0;
 }
 
 enum class Task : std::uint8_t { kSave, kRevive };
@@ -104,9 +107,12 @@ class CriuErrand final : public Errand {
     const std::optional<Run::End> end = run_->Ended();
     if (!end) return std::nullopt;
     if (*end != Run::End::kGood) CleanUp();
+    if (task_ == Task::kRevive && *end == Run::End::kGood) revived_ = ChildNamed(process_);
     told_ = true;
     return What(*end);
   }
+
+  std::int64_t revived() const override { return revived_; }
 
  private:
   Status What(Run::End end) const {
@@ -133,9 +139,10 @@ class CriuErrand final : public Errand {
 
   void CleanUp() {
     run_->Kill();
-    if (task_ != Task::kRevive || !IsChildOfOurs(process_)) return;
-    kill(static_cast<pid_t>(process_), SIGKILL);
-    while (waitpid(static_cast<pid_t>(process_), nullptr, 0) < 0 && errno == EINTR) continue;
+    const auto left = task_ == Task::kRevive ? static_cast<pid_t>(ChildNamed(process_)) : 0;
+    if (left == 0) return;
+    kill(left, SIGKILL);
+    while (waitpid(left, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
   const Task task_;
@@ -144,15 +151,22 @@ class CriuErrand final : public Errand {
   const std::uint64_t limit_ms_;
   const std::unique_ptr<Run> run_;
   bool told_ = false;
+  std::int64_t revived_ = 0;
 };
 
 class Criu final : public CheckpointEngine {
  public:
   Criu(std::string program, std::string version, std::uint64_t limit_ms)
-      : program_(std::move(program)), version_(std::move(version)), limit_ms_(limit_ms) {}
+      : program_(std::move(program)),
+        version_(std::move(version)),
+        limit_ms_(limit_ms),
+        privileged_(IsPrivileged()) {}
 
   EngineCaps caps() const override {
-    return {.whole_process = true, .needs_bare = true, .keeps_process_ids = true};
+    return {.whole_process = true,
+            .needs_bare = true,
+            .keeps_process_ids = true,
+            .leaves_stopped = true};
   }
   std::string version() const override { return version_; }
 
@@ -162,7 +176,7 @@ class Criu final : public CheckpointEngine {
 
   Result<std::unique_ptr<Errand>> Save(const Subject& subject, int folder) override {
     return Begin(Task::kSave, subject, folder,
-                 {"dump", "--leave-running", "--tree", std::to_string(subject.process)}, {});
+                 {"dump", "--leave-stopped", "--tree", std::to_string(subject.process)}, {});
   }
 
   Result<std::unique_ptr<Errand>> Revive(const Subject& subject, int folder,
@@ -170,7 +184,7 @@ class Criu final : public CheckpointEngine {
     std::vector<std::string> words = {"restore", "--restore-detached", "--restore-sibling"};
     std::vector<int> given;
     for (std::size_t at = 0; at < subject.links.size() && at < descriptors.size(); ++at) {
-      if (descriptors[at] < 0) continue;
+      if (descriptors[at] < 0 || subject.links[at].empty()) continue;
       words.emplace_back("--inherit-fd");
       words.push_back(Format("fd[%zu]:", 3 + given.size()) + subject.links[at]);
       given.push_back(descriptors[at]);
@@ -184,7 +198,7 @@ class Criu final : public CheckpointEngine {
                                         std::span<const int> descriptors) {
     words.insert(words.begin(), program_);
     for (const char* word : {"--images-dir", ".", "--tcp-close"}) words.emplace_back(word);
-    if (!IsPrivileged()) words.emplace_back("--unprivileged");
+    if (!privileged_) words.emplace_back("--unprivileged");
     Result<std::unique_ptr<Run>> run =
         Run::Start({std::move(words), folder, descriptors, limit_ms_});
     if (!run.ok()) return std::move(run).status();
@@ -195,6 +209,7 @@ class Criu final : public CheckpointEngine {
   const std::string program_;
   const std::string version_;
   const std::uint64_t limit_ms_;
+  const bool privileged_;
 };
 
 component::Offer Query(const EngineContext& context) {
@@ -204,9 +219,9 @@ component::Offer Query(const EngineContext& context) {
   const std::string program = FindProgram(params.program, context.environment);
   if (program.empty())
     return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
-  // Whoever asks for no engine by name expects a state that can be started again.
-  return {-1,
-          program + " saves processes, but lamina restart cannot start them yet; tests name it"};
+  if (!IsPrivileged())
+    return {-1, program + " saves processes, but only of jobs that root has started so far"};
+  return {50, program + " saves whole processes"};
 }
 
 Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {

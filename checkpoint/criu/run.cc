@@ -42,7 +42,9 @@ struct Child {
 
 [[noreturn]] void BecomeProgram(const Child& child) {
   setpgid(0, 0);
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != child.parent) _exit(kNotExecuted);
+  // From within a pid namespace a parent outside of it is seen as 0.
+  const pid_t parent = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 ? getppid() : -1;
+  if (parent != child.parent && parent != 0) _exit(kNotExecuted);
   dup2(child.printed, STDOUT_FILENO);
   dup2(child.printed, STDERR_FILENO);
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

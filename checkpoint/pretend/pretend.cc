@@ -25,6 +25,7 @@ class Done final : public Errand {
   explicit Done(Descriptor ready) : ready_(std::move(ready)) {}
   int ReadyFd() const override { return ready_.value(); }
   std::optional<Status> Outcome() override { return Status(); }
+  std::int64_t revived() const override { return 0; }
 
  private:
   const Descriptor ready_;
@@ -44,9 +45,7 @@ Status WriteNote(const Subject& subject, int folder) {
 
 class Pretend final : public CheckpointEngine {
  public:
-  EngineCaps caps() const override {
-    return {.whole_process = true, .needs_bare = true, .keeps_process_ids = true};
-  }
+  EngineCaps caps() const override { return {.whole_process = true, .needs_bare = true}; }
   std::string version() const override { return kVersion; }
 
   std::vector<std::string> Examine(const Subject& subject) override {
