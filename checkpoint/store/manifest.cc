@@ -155,6 +155,15 @@ bool ReadLine(std::string_view word, Words* words, Manifest* manifest) {
   } else if (word == "plan") {
     manifest->plan_bytes = words->Count<std::uint64_t>();
     manifest->plan_checksum = words->Sum();
+  } else if (word == "round") {
+    manifest->round = words->Count<std::uint32_t>();
+    words->Expect("process");
+    manifest->last_process = words->Count<std::uint32_t>();
+  } else if (word == "stream") {
+    Manifest::Stream& stream = manifest->streams.emplace_back();
+    stream.name = words->Text();
+    stream.bytes = words->Count<std::uint64_t>();
+    stream.inode = words->Count<std::uint64_t>();
   } else if (word == "node") {
     Manifest::Node& node = manifest->nodes.emplace_back();
     node.number = words->Count<std::uint32_t>();
@@ -237,6 +246,12 @@ std::string Encode(const Manifest& manifest) {
   text += "kernel " + Escaped(manifest.kernel) + " " + Escaped(manifest.machine) + "\n";
   text += Format("plan %llu %08x\n", static_cast<unsigned long long>(manifest.plan_bytes),
                  manifest.plan_checksum);
+  if (manifest.round != 0)
+    text += Format("round %u process %u\n", manifest.round, manifest.last_process);
+  for (const Manifest::Stream& stream : manifest.streams)
+    text += "stream " + Escaped(stream.name) +
+            Format(" %llu %llu\n", static_cast<unsigned long long>(stream.bytes),
+                   static_cast<unsigned long long>(stream.inode));
   for (const Manifest::Node& node : manifest.nodes)
     text += Format("node %u ", node.number) + Escaped(node.name) + "\n";
   for (const Manifest::Rank& rank : manifest.ranks) {

@@ -37,6 +37,14 @@ struct Manifest {
     friend bool operator==(const Part&, const Part&) = default;
   };
 
+  // How far what the job wrote into a regular file had come: everything behind comes again.
+  struct Stream {
+    std::string name;  // "1" and "2" are the launcher's own streams, anything else is a path
+    std::uint64_t bytes = 0;
+    std::uint64_t inode = 0;
+    friend bool operator==(const Stream&, const Stream&) = default;
+  };
+
   Epoch epoch{};
   Epoch after{};  // the generation that the job came from; 0: none
   std::string job;
@@ -48,6 +56,9 @@ struct Manifest {
   std::string machine;
   std::uint64_t plan_bytes = 0;
   std::uint32_t plan_checksum = 0;
+  std::uint32_t round = 0;         // of those by which the job was brought to rest; 0: by none
+  std::uint32_t last_process = 0;  // the process id that was given out last; 0: not known
+  std::vector<Stream> streams;
   std::vector<Node> nodes;
   std::vector<Rank> ranks;
   std::vector<Part> parts;

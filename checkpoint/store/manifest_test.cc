@@ -26,6 +26,9 @@ Manifest Example() {
   manifest.machine = "x86_64";
   manifest.plan_bytes = 311;
   manifest.plan_checksum = 0x0badcafe;
+  manifest.round = 3;
+  manifest.last_process = 10007;
+  manifest.streams = {{"1", 812, 4711}, {"/tmp/a file", 0, 4712}};
   manifest.nodes = {{0, "node08"}};
   manifest.ranks = {{0, {}, 0, 8201, {"/dev/null", "pipe:[4711]", "/tmp/a file"}},
                     {1, 3, 0, 0, {}}};
@@ -43,6 +46,9 @@ constexpr const char* kGolden =
     "engine criu 4.2.1\n"
     "kernel 6.18.44 x86_64\n"
     "plan 311 0badcafe\n"
+    "round 3 process 10007\n"
+    "stream 1 812 4711\n"
+    "stream /tmp/a%20file 0 4712\n"
     "node 0 node08\n"
     "rank 0 node 0 process 8201 links /dev/null pipe:[4711] /tmp/a%20file\n"
     "rank 1 ended 3\n"
@@ -55,7 +61,7 @@ std::string Ended(const std::string& text) {
 }
 
 TEST(ManifestTest, GoldenBytes) {
-  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 13 a4885d75\n");
+  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 16 e3a28381\n");
   const Result<Manifest> parsed = ParseManifest(Encode(Example()));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_TRUE(*parsed == Example());
