@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/assembly/resting_process.h"
 
+#include <fcntl.h>
+
+#include <cstdlib>
 #include <utility>
 
+#include "runtime/base/event_ring.h"
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/p2p/lifetime.h"
@@ -37,11 +41,26 @@ Status RestingProcess::LetGo() {
   return process_->bootstrap != nullptr && !*has_left_ ? process_->bootstrap->Leave() : Status();
 }
 
-Status RestingProcess::TakeUp() {
+// libpmix reads the environment itself. Variables that are there already are exchanged by one store
+// of the C library, which harms no thread that reads them; others are for this library alone.
+void RestingProcess::Change(std::span<const std::string> changes) {
+  for (const std::string& change : changes) {
+    const std::size_t equals = change.find('=');
+    if (equals == change.npos) continue;
+    const std::string name = change.substr(0, equals), value = change.substr(equals + 1);
+    if (process_->environment.Get(name)) setenv(name.c_str(), value.c_str(), 1);
+    process_->environment.Set(name, value);
+    if (name == kMovedEventRingVariable) MoveEventRing(open(value.c_str(), O_RDWR | O_CLOEXEC));
+  }
+}
+
+Status RestingProcess::TakeUp(std::span<const std::string> changes) {
+  Change(changes);
   if (std::exchange(let_go_, false)) {
     const bool takes_part = process_->bootstrap != nullptr && !*has_left_;
     if (takes_part)
       if (Status status = process_->bootstrap->Return(); !status.ok()) return status;
+    if (process_->bootstrap != nullptr) process_->identity = process_->bootstrap->identity();
     if (Status status = StartTransports(transports_, process_, process_->engine); !status.ok())
       return status;
     if (takes_part && process_->identity.job_ranks > 1)

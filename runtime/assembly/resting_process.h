@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/assembly/transports.h"
@@ -27,9 +28,11 @@ class RestingProcess final : public quiesce::Library {
   std::string WhyNot() override;
   Sums Settle(const quiesce::Cut& cut) override;
   Status LetGo() override;
-  Status TakeUp() override;
+  Status TakeUp(std::span<const std::string> changes) override;
 
  private:
+  void Change(std::span<const std::string> changes);
+
   core::Process* const process_;
   const TransportsStart transports_;
   const bool* const has_left_;

@@ -10,10 +10,13 @@
 //         ── kReceived E, markers ─>          whenever more have been received
 //         <── kLetGo E ──                     all that were sent in the job have been received
 //         ── kBare E ──────────────>          endpoints and transports are gone
-//         <── kGoOn E ──                      may come at any point after kStop
+//         <── kGoOn E, bytes, text ──         may come at any point after kStop
 //         ── kGoing E ─────────────>          the program goes on
 //         ── kTrouble E, bytes, text ─>       instead of kStopped, kBare or kGoing
 //         ── kGone ────────────────>          the process ends, or another program follows
+//
+// The text of kGoOn is empty, but for a process that was revived: then it has what its new launcher
+// says in place of what stands in its environment, as "NAME=value" with a zero byte behind each.
 #pragma once
 
 #include <cstdint>
@@ -43,5 +46,6 @@ static_assert(sizeof(AgentWord) == 16);
 
 // A text behind kTrouble is not longer, so that a pipe takes both at once.
 inline constexpr std::uint64_t kTroubleBytesMax = 512;
+inline constexpr std::uint64_t kChangesBytesMax = 1 << 16;  // behind kGoOn, likewise
 
 }  // namespace lamina

@@ -40,6 +40,20 @@ void AdoptEventRing(int fd) {
   current_event_ring.store(adopted, std::memory_order_release);
 }
 
+void MoveEventRing(int fd) {
+  EventRing* const ring = CurrentEventRing();
+  if (ring == &private_ring) return AdoptEventRing(fd);
+  if (!IsRing(fd)) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  // The old one is a copy that was revived with this process. Threads may note something meanwhile,
+  // which may be lost.
+  static_cast<void>(!pwrite(fd, ring, sizeof *ring, 0));
+  mmap(ring, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  close(fd);
+}
+
 void RecordEvent(const char* format, ...) {
   EventRing* ring = CurrentEventRing();
   const std::uint64_t slot = ring->next.fetch_add(1, std::memory_order_relaxed);

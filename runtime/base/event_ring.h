@@ -46,6 +46,11 @@ enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 
 // anonymous file of kEventRingBytes, it is left open, because it may by now be a file of the
 // program, as in a child of a rank; the private ring then stays in use.
 void AdoptEventRing(int fd);
+// Has the ring behind descriptor `fd`, which is closed, take the place and the address of the
+// current one, and copies what that has noted. It is done where the process has come to another
+// launcher, which says by this variable where its ring is.
+void MoveEventRing(int fd);
+inline constexpr char kMovedEventRingVariable[] = "LAMINA_EVENT_RING";
 // This is never null: before AdoptEventRing it points to a small static ring.
 extern std::atomic<EventRing*> current_event_ring;
 inline EventRing* CurrentEventRing() { return current_event_ring.load(std::memory_order_acquire); }

@@ -63,7 +63,8 @@ class Bootstrap {
   virtual void Abort(int code, const char* why) = 0;
   // Leaves the job. The launcher no longer counts an exit of this process as premature.
   virtual Status Leave() = 0;
-  // Takes part again after Leave, as the same rank.
+  // Takes part again after Leave, as the same rank. If the environment has changed since, it may be
+  // in a job of another name.
   virtual Status Return() = 0;
 };
 

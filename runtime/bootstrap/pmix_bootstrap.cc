@@ -233,7 +233,11 @@ class PmixBootstrap final : public Bootstrap {
   Status Return() override {
     pmix_proc_t self;
     const pmix_status_t status = library_.init(&self, nullptr, 0);
-    if (status == PMIX_SUCCESS) return {};
+    if (status == PMIX_SUCCESS) {
+      self_ = self;  // after a restart the job has another name
+      identity_.job = self_.nspace;
+      return {};
+    }
     return Error(Code::kPeerLost, "the PMIx server does not let this process in again: %s",
                  library_.error_string(status));
   }
@@ -348,7 +352,7 @@ class PmixBootstrap final : public Bootstrap {
   std::string OwnText(const char* key) const { return Text(self_, key); }
 
   const Library library_;
-  const pmix_proc_t self_;
+  pmix_proc_t self_;
   Identity identity_;
   bool sets_asked_ = false;
   std::vector<ProcessSet> sets_;

@@ -42,18 +42,8 @@ class RosterBootstrap final : public Bootstrap {
  public:
   RosterBootstrap(const Environment& environment, Roster* roster, std::uint32_t rank)
       : environment_(environment), roster_(roster) {
-    identity_.job = roster->job;
     identity_.rank = rank;
-    identity_.job_ranks = roster->ranks;
-    identity_.universe_ranks = roster->universe_ranks;
-    identity_.app = Own().app;
-    identity_.local_rank = rank;
-    identity_.local_peers.resize(roster->ranks);
-    for (std::uint32_t peer = 0; peer < roster->ranks; ++peer) identity_.local_peers[peer] = peer;
-    identity_.node = roster->node;
-    const std::uint32_t own_namespace = OwnPidNamespace();
-    identity_.apart =
-        own_namespace != 0 && roster->pid_namespace != 0 && own_namespace != roster->pid_namespace;
+    ReadIdentity();
   }
 
   // The error kExists says that another living process is this rank, our parent for instance.
@@ -134,11 +124,41 @@ class RosterBootstrap final : public Bootstrap {
   }
 
   Status Return() override {
+    if (Status status = FollowEnvironment(); !status.ok()) return status;
     if (Status status = Enter(); !status.ok()) return status;
     return pmix_ != nullptr ? pmix_->Return() : Status();
   }
 
  private:
+  void ReadIdentity() {
+    identity_.job = roster_->job;
+    identity_.job_ranks = roster_->ranks;
+    identity_.universe_ranks = roster_->universe_ranks;
+    identity_.app = Own().app;
+    identity_.local_rank = identity_.rank;
+    identity_.local_peers.resize(roster_->ranks);
+    for (std::uint32_t peer = 0; peer < roster_->ranks; ++peer) identity_.local_peers[peer] = peer;
+    identity_.node = roster_->node;
+    const std::uint32_t own_namespace = OwnPidNamespace();
+    identity_.apart = own_namespace != 0 && roster_->pid_namespace != 0 &&
+                      own_namespace != roster_->pid_namespace;
+  }
+
+  // Goes over to the roster of the job that the environment names now. The old one stays mapped.
+  Status FollowEnvironment() {
+    const std::string job = environment_.Get("PMIX_NAMESPACE").value_or("");
+    if (job.empty() || job == identity_.job) return {};
+    Result<Roster*> roster = OpenRoster(environment_.Get(kRosterVariable).value_or(""), job);
+    if (!roster.ok()) return std::move(roster).status();
+    if ((*roster)->ranks != identity_.job_ranks)
+      return Error(Code::kInvalid, "job %s has %u ranks, and the one before had %u", job.c_str(),
+                   (*roster)->ranks, identity_.job_ranks);
+    roster_ = *roster;
+    ReadIdentity();
+    ++Own().programs;
+    return {};
+  }
+
   RosterEntry& Own() { return roster_->entries()[identity_.rank]; }
 
   Status AnotherProgram(std::uint32_t rank, std::uint32_t program) {
@@ -159,7 +179,7 @@ class RosterBootstrap final : public Bootstrap {
   }
 
   const Environment& environment_;
-  Roster* const roster_;
+  Roster* roster_;
   Identity identity_;
   bool pmix_asked_ = false;
   std::unique_ptr<Bootstrap> pmix_;

@@ -83,7 +83,9 @@ void Agent::Round(const Cut& cut) {
       if (!Receive(&order)) break;
     }
   }
-  const Status going = why_not.empty() ? library_->TakeUp() : Status();
+  std::vector<std::string> changes;
+  if (order.kind == AgentWord::kGoOn && !ReceiveChanges(order.number, &changes)) return;
+  const Status going = why_not.empty() ? library_->TakeUp(changes) : Status();
   library_->Leave();
   ReportOutcome(AgentWord::kGoing, epoch, going);
 }
@@ -111,6 +113,16 @@ bool Agent::ReceiveEnded(std::uint64_t count, std::vector<std::uint32_t>* ended)
   ended->resize(count);
   return count == 0 ||
          ReadFromPipe(pipes_.orders, ended->data(), count * sizeof ended->front()).ok();
+}
+
+bool Agent::ReceiveChanges(std::uint64_t bytes, std::vector<std::string>* changes) const {
+  if (bytes == 0) return true;
+  std::string text(bytes, '\0');
+  if (bytes > kChangesBytesMax || !ReadFromPipe(pipes_.orders, text.data(), bytes).ok())
+    return false;
+  for (const std::string_view change : Split(text, '\0'))
+    if (!change.empty()) changes->emplace_back(change);
+  return true;
 }
 
 bool Agent::HasOrder(int wait_ms) const {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ class Library {
   virtual Sums Settle(const Cut& cut) = 0;
   // Lets go what an image cannot hold. TakeUp() follows even a failure.
   virtual Status LetGo() = 0;
-  // May send again, after Settle() or LetGo().
-  virtual Status TakeUp() = 0;
+  // May send again, after Settle() or LetGo(). `changes` are of the form "NAME=value", and replace
+  // variables of the environment; there are some only in a process that was revived.
+  virtual Status TakeUp(std::span<const std::string> changes) = 0;
 };
 
 // The descriptors of the agent's pipes.
@@ -76,6 +78,7 @@ class Agent {
   void Round(const Cut& cut);
   // Settles until an order comes. False: the launcher is gone.
   bool SettleUntil(const Cut& cut, AgentWord* order);
+  bool ReceiveChanges(std::uint64_t bytes, std::vector<std::string>* changes) const;
   bool ReceiveEnded(std::uint64_t count, std::vector<std::uint32_t>* ended) const;
   bool Receive(AgentWord* order) const;
   bool HasOrder(int wait_ms) const;
