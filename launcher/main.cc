@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_engine.h"
+#include "checkpoint/criu/criu.h"
 #include "checkpoint/none/none.h"
 #include "checkpoint/pretend/pretend.h"
 #include "launcher/cli/installation.h"
@@ -52,7 +53,8 @@ launcher::SpawnerRegistry ShippedSpawners() {
 lamina::checkpoint::EngineRegistry ShippedEngines() {
   lamina::checkpoint::EngineRegistry engines;
   for (const auto describe :
-       {lamina::checkpoint::none::Describe, lamina::checkpoint::pretend::Describe})
+       {lamina::checkpoint::criu::Describe, lamina::checkpoint::none::Describe,
+        lamina::checkpoint::pretend::Describe})
     CHECK(engines.Add(describe()).ok());
   return engines;
 }

@@ -91,8 +91,7 @@ std::string OwnPart(const InfoRequest& request,
 // Prints, for completion, the names of the launcher, its spawners and, if it is there, the library.
 int PrintNames(const param::Settings& settings, const CommandContext& context,
                const Installation& installation) {
-  for (const param::Row& row : LauncherRows(settings, context.spawners))
-    printf("%s\n", row.name.c_str());
+  for (const param::Row& row : LauncherRows(settings, context)) printf("%s\n", row.name.c_str());
   if (Result<std::string> names = DescribeLibrary(installation, settings, "names"); names.ok())
     fputs(names->c_str(), stdout);
   return 0;
@@ -107,7 +106,7 @@ std::string LibraryFilter(const InfoRequest& request) {
 // Says on standard error what is wrong with the settings, and returns the exit status.
 int SayProblems(const param::Settings& settings, const CommandContext& context,
                 const Installation& installation) {
-  const SettingsReport report = CheckSettings(settings, context.spawners, installation);
+  const SettingsReport report = CheckSettings(settings, context, installation);
   for (const std::string& warning : report.warnings)
     fprintf(stderr, "lamina info: warning: %s\n", warning.c_str());
   for (const std::string& problem : report.problems) Refuse(problem);

@@ -157,10 +157,14 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (saved != nullptr) {
     checkpoint.directory = saved->directory;
     checkpoint.restored = saved->epoch;
+    warnings.insert(warnings.end(), saved->damaged.begin(), saved->damaged.end());
   }
   checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;
+  // What is said now would be cut from the output of a job that was saved from outside.
+  const bool later = made.ok() && saved != nullptr && made->plan.options.checkpoint.outside;
+  if (later && !quiet) made->plan.options.checkpoint.warnings = std::exchange(warnings, {});
   for (const std::string& warning : warnings)
     if (!quiet) Say("warning: " + warning);
   if (!made.ok()) return Refuse(made.status());

@@ -267,7 +267,7 @@ Result<param::Settings> CheckedSettings(const Invocation& line, const Installati
                                         std::vector<std::string>* warnings) {
   Result<param::Settings> settings = ReadSettings(line.settings, context.environment, installation);
   if (!settings.ok()) return settings;
-  const SettingsReport report = CheckSettings(*settings, context.spawners, installation);
+  const SettingsReport report = CheckSettings(*settings, context, installation);
   warnings->insert(warnings->end(), report.warnings.begin(), report.warnings.end());
   if (!report.problems.empty()) return Error(Code::kInvalid, "%s", report.problems.front().c_str());
   return settings;
@@ -318,8 +318,8 @@ Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
   made.line = std::move(line);
   made.environment = OutsideOfJobs(outer.environment);
   made.installation = ThisInstallation();
-  const CommandContext context{made.environment, outer.spawners, outer.local_spawner,
-                               outer.remote_spawner, outer.agent_spawner};
+  const CommandContext context{made.environment,     outer.spawners,      outer.local_spawner,
+                               outer.remote_spawner, outer.agent_spawner, outer.engines};
   Result<param::Settings> settings =
       CheckedSettings(made.line, made.installation, context, warnings);
   if (!settings.ok()) return std::move(settings).status();

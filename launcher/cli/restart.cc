@@ -58,9 +58,11 @@ Result<Wanted> Parse(std::span<const std::string> arguments) {
 
 // The program reads what it wrote as it lies in memory, so the machine must be of the same kind.
 Status CheckFits(const store::Manifest& manifest) {
-  if (manifest.engine != "self")
-    return Error(Code::kUnsupported, "generation %u was saved by %s, which cannot be restarted yet",
-                 Index(manifest.epoch), manifest.engine.c_str());
+  if (manifest.engine == "pretend")
+    return Error(Code::kUnsupported,
+                 "generation %u was saved by the engine pretend, which saves nothing that could be "
+                 "restarted",
+                 Index(manifest.epoch));
   utsname system;
   if (uname(&system) == 0 && manifest.machine != system.machine)
     return Error(Code::kUnsupported, "generation %u was saved on %s, and this machine is %s",
@@ -100,6 +102,7 @@ Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
   job.ranks = manifest.ranks.size();
   job.working_directory = pieces.front();
   job.words.assign(pieces.begin() + 1, pieces.end());
+  job.damaged = std::exchange(*damaged, {});
   return job;
 }
 

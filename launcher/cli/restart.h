@@ -18,13 +18,14 @@ struct SavedJob {
   std::string directory;  // absolute
   Epoch epoch{};
   std::size_t ranks = 0;
-  std::string working_directory;   // that its mpiexec was called in
-  std::vector<std::string> words;  // of its mpiexec
+  std::string working_directory;     // that its mpiexec was called in
+  std::vector<std::string> words;    // of its mpiexec
+  std::vector<std::string> damaged;  // a sentence for each newer state that is not whole
 };
 
 // Finds generation `epoch` of a directory, or the newest whole one if `epoch` is 0, and verifies
-// it. Adds a sentence to `damaged` for each newer one that is not whole. kNotFound: the directory
-// is not there, or no generation is whole.
+// it. What is told of newer ones that are not whole goes to `damaged` too if none is found.
+// kNotFound: the directory is not there, or no generation is whole.
 Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
                               std::vector<std::string>* damaged);
 

@@ -51,20 +51,24 @@ std::vector<param::Row> LauncherOwnRows(const param::Settings& settings) {
 }
 
 std::vector<param::Row> LauncherRows(const param::Settings& settings,
-                                     const SpawnerRegistry& spawners) {
+                                     const CommandContext& context) {
   std::vector<param::Row> rows = LauncherOwnRows(settings);
-  for (const SpawnerComponent& spawner : spawners.entries())
-    if (spawner.params != nullptr)
-      for (param::Row& row : spawner.params(settings)) rows.push_back(std::move(row));
+  const auto add = [&rows, &settings](const auto& components) {
+    for (const auto& component : components)
+      if (component.params != nullptr)
+        for (param::Row& row : component.params(settings)) rows.push_back(std::move(row));
+  };
+  add(context.spawners.entries());
+  if (context.engines != nullptr) add(context.engines->entries());
   return rows;
 }
 
-SettingsReport CheckSettings(const param::Settings& settings, const SpawnerRegistry& spawners,
+SettingsReport CheckSettings(const param::Settings& settings, const CommandContext& context,
                              const Installation& installation) {
   SettingsReport report;
   if (settings.Names().empty()) return report;
   std::vector<std::string> known;
-  for (const param::Row& row : LauncherRows(settings, spawners)) {
+  for (const param::Row& row : LauncherRows(settings, context)) {
     known.push_back(row.name);
     if (!row.problem.empty()) report.problems.push_back(row.problem);
   }

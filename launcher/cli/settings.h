@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launcher/cli/installation.h"
-#include "launcher/spawn/spawner.h"
+#include "launcher/cli/mpiexec.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/param.h"
 #include "runtime/base/status.h"
@@ -29,9 +29,9 @@ Result<LaunchParams> LoadLaunchParams(const param::Settings& settings);
 // Returns the launcher's own tables.
 std::vector<param::Row> LauncherOwnRows(const param::Settings& settings);
 
-// Returns the tables of the launcher and of its spawners.
+// Returns the tables of the launcher, of its spawners and of its checkpoint engines.
 std::vector<param::Row> LauncherRows(const param::Settings& settings,
-                                     const SpawnerRegistry& spawners);
+                                     const CommandContext& context);
 
 struct SettingsReport {
   std::vector<std::string> problems;  // values that were refused: nothing may be started
@@ -39,7 +39,7 @@ struct SettingsReport {
 };
 
 // Opens the MPI library only if something is set that the launcher's own tables do not know.
-SettingsReport CheckSettings(const param::Settings& settings, const SpawnerRegistry& spawners,
+SettingsReport CheckSettings(const param::Settings& settings, const CommandContext& context,
                              const Installation& installation);
 
 }  // namespace lamina::launcher

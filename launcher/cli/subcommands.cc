@@ -91,9 +91,13 @@ the job goes on, or one is not whole or there is none; 2 for a mistake in the wo
     {"restart", "go on from a saved state of a job",
      R"(usage: lamina restart [--generation N] DIRECTORY
 
-Starts a job again that was started with mpiexec --checkpoint-dir, in the directory and
-with the words it was started with, and lets it go on from the newest of its saved
-states that is whole. Newer ones that are damaged are named.
+Brings a job back that was started with mpiexec --checkpoint or --checkpoint-dir, in the
+directory and with the words it was started with, and lets it go on from the newest of
+its saved states that is whole. Newer ones that are damaged are named.
+
+What the job writes goes where the output of this command goes. A file that it wrote into
+before is shortened to the length it had when the job was saved, so that nothing is in it
+twice: lamina restart D >>log
 
   --generation N   go on from this one
 

@@ -64,6 +64,8 @@ struct CheckpointOptions {
   bool resume = false;             // from what is there, if there is something
   Epoch restored{};                // the job goes on from this generation of the directory; 0: none
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
+  // Sentences for the user of a job that goes on, once its output has been cut.
+  std::vector<std::string> warnings;
 
   friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
 };

@@ -36,6 +36,7 @@ class ShepherdedJob final : public Job {
   int ReadyFd() const override { return poller_->fd(); }
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
+  std::int64_t ProcessOf(std::uint32_t) const override { return 0; }
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t rank) const override { return &remotes_.at(rank).trace; }
   bool Settled() const override;

@@ -46,6 +46,8 @@ struct Allocation {
 
 using CommandLine = std::vector<std::string>;
 
+class ProcessSpace;
+
 // Takes what ranks write, where the Job carries it itself (SpawnerCaps::takes_descriptors false).
 //
 // Ownership: the launcher's; outlives the Job.
@@ -87,6 +89,11 @@ struct RankStart {
   int node_memory_fd = -1;
   std::array<int, 2> checkpoint_fds = {-1, -1};
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
+  // The rank is born in that space, as the leader of a session; null: in the launcher's.
+  ProcessSpace* space = nullptr;
+  // A child of this process that is the rank already; 0: it is to be started.
+  static constexpr std::int64_t kHadEnded = -1;  // and had returned 0, when its job was saved
+  std::int64_t revived = 0;
 };
 
 // Something that happened to one rank.
@@ -136,6 +143,8 @@ class Job {
   // Signals the rank and everything in its process group. Ranks that have ended are skipped
   // silently.
   virtual void Signal(std::uint32_t rank, int signal) = 0;
+  // The process id of a rank that is a child of this process and runs; 0 for any other.
+  virtual std::int64_t ProcessOf(std::uint32_t rank) const = 0;
   // Kills whatever ranks have left behind, processes that moved to another session included.
   // Called once all ranks have ended; returns when nothing is left that can be found on this host,
   // and has told the others.

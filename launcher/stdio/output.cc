@@ -164,6 +164,22 @@ void Output::CloseSilent() {
   }
 }
 
+void Output::TakeAll() {
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  for (const auto& source : sources_) {
+    if (!source->open || source->fd < 0) continue;
+    ssize_t count;
+    while ((count = read(source->fd, bytes.get(), kPieceBytes)) > 0)
+      merger_.Feed(source->index, {bytes.get(), static_cast<std::size_t>(count)});
+  }
+  for (const auto& source : sources_) {
+    if (!source->open) continue;
+    merger_.Flush(source->index);
+    Note(source.get());
+  }
+  Adjust();
+}
+
 void Output::Note(Source* source) {
   if (std::exchange(source->noted, true)) return;
   noted_.push_back(source);

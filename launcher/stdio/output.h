@@ -56,6 +56,9 @@ class Output {
   bool broken() const { return outlet_.broken(); }
   // Returns the errno of what keeps us from writing; 0 if nothing does or nobody reads us any more.
   int error() const;
+  // Takes and writes all that ranks have written so far, lines that stand open included. Nobody may
+  // write meanwhile.
+  void TakeAll();
   // Gives up pipes that have nothing to say and are not waiting for our reader.
   void CloseSilent();
 

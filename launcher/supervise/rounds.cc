@@ -23,6 +23,13 @@ std::vector<std::uint32_t> Rounds::ended() const {
   return found;
 }
 
+RoundStep Rounds::Revived(std::uint32_t epoch, std::span<const std::uint32_t> ended) {
+  epoch_ = epoch;
+  for (Rank& rank : ranks_) rank.here = rank.member = true;
+  for (const std::uint32_t rank : ended) ranks_[rank] = {.ended = true};
+  return Order(AgentWord::kGoOn, Phase::kGoing);
+}
+
 RoundStep Rounds::Begin() {
   outcome_ = Status();
   phase_ = Phase::kAwaiting;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ class Rounds {
   // Why the job was not saved; ok if it was.
   const Status& outcome() const { return outcome_; }
 
+  // Takes up round `epoch` of a job that was revived: its ranks are ordered to go on, but for
+  // those that had ended. Precondition: phase() is kIdle and epoch() is 0.
+  RoundStep Revived(std::uint32_t epoch, std::span<const std::uint32_t> ended);
   // Begins a round. Precondition: phase() is kIdle.
   RoundStep Begin();
   // `text` is what stands behind kTrouble.

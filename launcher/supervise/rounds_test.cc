@@ -8,6 +8,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 namespace lamina::launcher {
 namespace {
@@ -55,6 +56,18 @@ TEST_F(RoundsTest, TheWholeWayAndAgain) {
     AllGo();
     EXPECT_TRUE(rounds_.outcome().ok());
   }
+}
+
+TEST_F(RoundsTest, RevivedRanksGoOnAndAreSavedAgain) {
+  Rounds revived(3);
+  const std::uint32_t ended[] = {1};
+  EXPECT_EQ(revived.Revived(5, ended).order, AgentWord::kGoOn);
+  EXPECT_EQ(revived.members(), (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_FALSE(revived.Report(0, {AgentWord::kGoing, 5, 0}, "").over);
+  EXPECT_TRUE(revived.Report(2, {AgentWord::kGoing, 5, 0}, "").over);
+  EXPECT_EQ(revived.Begin().order, AgentWord::kStop);
+  EXPECT_EQ(revived.epoch(), 6u);
+  EXPECT_EQ(revived.ended(), std::vector<std::uint32_t>{1});
 }
 
 TEST_F(RoundsTest, NothingIsLetGoWhileAMarkerIsUnderWay) {

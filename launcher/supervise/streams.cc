@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -51,18 +52,50 @@ int Streams::Keep(int fd) {
   return fd;
 }
 
-Status Streams::Open(bool hand_over) {
-  if (Status status = OpenInput(hand_over); !status.ok()) return status;
-  return OpenOutput(hand_over);
+Status Streams::Open(Give give, std::span<const checkpoint::Manifest::Stream> cut) {
+  cut_.assign(cut.begin(), cut.end());
+  Shorten("1", STDOUT_FILENO);
+  Shorten("2", STDERR_FILENO);
+  if (Status status = OpenInput(give); !status.ok()) return status;
+  return OpenOutput(give);
 }
 
-Status Streams::OpenInput(bool hand_over) {
+bool Streams::Shorten(const std::string& name, int fd) const {
+  const auto its = std::find_if(cut_.begin(), cut_.end(),
+                                [&name](const auto& stream) { return stream.name == name; });
+  struct stat file {};
+  if (its == cut_.end() || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) ||
+      file.st_ino != its->inode)
+    return false;
+  if (file.st_size > static_cast<off_t>(its->bytes) &&
+      ftruncate(fd, static_cast<off_t>(its->bytes)) == 0)
+    lseek(fd, 0, SEEK_END);
+  return true;
+}
+
+std::vector<checkpoint::Manifest::Stream> Streams::Cut() {
+  if (out_ != nullptr) out_->TakeAll();
+  if (err_ != nullptr) err_->TakeAll();
+  for (const auto& [path, file] : files_) file.output->TakeAll();
+  std::vector<checkpoint::Manifest::Stream> cut;
+  const auto note = [&cut](const std::string& name, int fd) {
+    struct stat file {};
+    if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode))
+      cut.push_back({name, static_cast<std::uint64_t>(file.st_size), file.st_ino});
+  };
+  note("1", STDOUT_FILENO);
+  note("2", STDERR_FILENO);
+  for (const auto& [path, file] : files_) note(path, file.fd);
+  return cut;
+}
+
+Status Streams::OpenInput(Give give) {
   const int nothing = Keep(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (nothing < 0) return SystemError(Code::kResource, errno, "cannot open /dev/null");
   for (auto& fds : rank_fds_) fds[0] = nothing;
   const RunOptions& options = plan_.options;
   const bool one = options.stdin_to == StdinTo::kRank && options.stdin_rank < rank_fds_.size();
-  if (one && hand_over && !stdio::IsTerminal(STDIN_FILENO)) {
+  if (one && give == Give::kOurs && !stdio::IsTerminal(STDIN_FILENO)) {
     rank_fds_[options.stdin_rank][0] = STDIN_FILENO;
     input_handed_over_ = true;
     return {};
@@ -80,11 +113,11 @@ Status Streams::OpenInput(bool hand_over) {
   return {};
 }
 
-Status Streams::OpenOutput(bool hand_over) {
+Status Streams::OpenOutput(Give give) {
   const RunOptions& options = plan_.options;
   const bool marked = format_.tag || format_.timestamp;
   const bool in_files = !options.out_pattern.empty() || !options.err_pattern.empty();
-  if (rank_fds_.size() == 1 && !marked && !in_files && hand_over) {
+  if (rank_fds_.size() == 1 && !marked && !in_files && give == Give::kOurs) {
     if (options.merge_errors) rank_fds_[0][2] = STDOUT_FILENO;
     return {};
   }
@@ -95,7 +128,7 @@ Status Streams::OpenOutput(bool hand_over) {
   if ((errors_here || out_ != nullptr) &&
       (out_ == nullptr || !SamePlace(STDOUT_FILENO, STDERR_FILENO)))
     err_ = std::make_unique<stdio::Output>(loop_, STDERR_FILENO, format_, on_change_);
-  if (!hand_over) {
+  if (give == Give::kNothing) {
     AddFed(1);
     AddFed(2);
     return {};
@@ -170,8 +203,9 @@ Result<stdio::Output*> Streams::OpenFile(const std::string& path) {
   if (error)
     return SystemError(Code::kDenied, error.value(), "cannot make the output directory %s",
                        directory.c_str());
-  file.fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (file.fd < 0) return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
+  file.fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file.fd < 0 || (!Shorten(path, file.fd) && ftruncate(file.fd, 0) != 0 && errno != EINVAL))
+    return SystemError(Code::kDenied, errno, "cannot write %s", path.c_str());
   file.output = std::make_unique<stdio::Output>(loop_, file.fd, format_, on_change_);
   return file.output.get();
 }

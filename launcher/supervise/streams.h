@@ -9,18 +9,24 @@
 //            options give to ranks, since who writes a file itself may miss that its disk is full;
 //            where standard output and error are one place, one merger serves both
 //
+// Ranks that are saved from outside get pipes and /dev/null alone, because whatever is behind a
+// pipe can be exchanged when they are revived.
+//
 // Threads: the event loop's.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
 #include "launcher/stdio/input.h"
@@ -38,8 +44,14 @@ class Streams final : public OutputPort {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // With `hand_over` ranks can be given our own descriptors; otherwise whatever they get is a pipe.
-  Status Open(bool hand_over);
+  // What ranks get as 0, 1 and 2: ours where that serves, pipes or /dev/null alone, or nothing,
+  // because their Job carries what they write.
+  enum class Give : std::uint8_t { kOurs, kPipes, kNothing };
+  // `cut` tells how far files had come in the saved state that the job goes on from: what is behind
+  // is taken away, because it comes again.
+  Status Open(Give give, std::span<const checkpoint::Manifest::Stream> cut);
+  // Writes what ranks have written so far, while they stand still, and returns how far it has come.
+  std::vector<checkpoint::Manifest::Stream> Cut();
   // These two are for ranks that are given no descriptor (OutputPort).
   void Tell(Granted granted) override;
   void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) override;
@@ -60,10 +72,12 @@ class Streams final : public OutputPort {
   void Say(std::string_view text);
 
  private:
-  Status OpenInput(bool hand_over);
-  Status OpenOutput(bool hand_over);
+  Status OpenInput(Give give);
+  Status OpenOutput(Give give);
   Status OpenFiles();
   Result<stdio::Output*> OpenFile(const std::string& path);
+  // Returns whether the file is the one that was cut, and shortens it.
+  bool Shorten(const std::string& name, int fd) const;
   // `place` is 1 or 2, as `stream` is below.
   Status OpenPipe(std::size_t rank, std::uint8_t place);
   void AddFed(std::uint8_t stream);
@@ -78,6 +92,7 @@ class Streams final : public OutputPort {
   std::vector<std::array<int, 3>> rank_fds_;
   std::vector<int> until_started_;  // descriptors that only ranks need
   bool input_handed_over_ = false;
+  std::vector<checkpoint::Manifest::Stream> cut_;
   Granted granted_;
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/store/folder.h"
 #include "launcher/plan/advice.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/supervise/answer.h"
@@ -116,7 +117,16 @@ Status Supervisor::Prepare() {
       },
       [this](const std::string& text) { streams_->Say(text); });
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
-  if (Status status = streams_->Open(caps_.takes_descriptors); !status.ok()) return status;
+  if (Status status = OpenRestored(); !status.ok()) return status;
+  Streams::Give give =
+      plan_.options.checkpoint.outside ? Streams::Give::kPipes : Streams::Give::kOurs;
+  if (!caps_.takes_descriptors) give = Streams::Give::kNothing;
+  if (Status status = streams_->Open(give, restored_ ? restored_->manifest.streams
+                                                     : std::vector<checkpoint::Manifest::Stream>());
+      !status.ok())
+    return status;
+  for (const std::string& warning : plan_.options.checkpoint.warnings)
+    streams_->Say("warning: " + warning);
   auto server = pmix::Server::Make(
       loop_, plan_, pmix_params_, context_.topology,
       {[this](std::uint32_t rank, int code, const std::string& message) {
@@ -126,8 +136,22 @@ Status Supervisor::Prepare() {
        [this](const Status& status) { React(verdict_.Failed(std::string(status.message()))); }});
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
-  if (Status status = PrepareSaving(); !status.ok()) return status;
-  return caps_.keeps_rings ? Status() : rings_.Make(plan_.ranks.size());
+  if (!caps_.keeps_rings)
+    if (Status status = rings_.Make(plan_.ranks.size()); !status.ok()) return status;
+  return PrepareSaving();
+}
+
+// The state has been verified before; what is opened here is held until its ranks are there.
+Status Supervisor::OpenRestored() {
+  const CheckpointOptions& options = plan_.options.checkpoint;
+  if (!options.outside || Index(options.restored) == 0) return {};
+  Result<Descriptor> directory = checkpoint::OpenStore(options.directory);
+  if (!directory.ok()) return std::move(directory).status();
+  Result<checkpoint::Opened> opened =
+      checkpoint::OpenGeneration(directory->value(), options.restored);
+  if (!opened.ok()) return std::move(opened).status();
+  restored_ = *std::move(opened);
+  return {};
 }
 
 // A job that nobody here can save runs as it would have without being asked for that.
@@ -145,28 +169,47 @@ Status Supervisor::PrepareSaving() {
     saving_ = *std::move(saving);
     return {};
   }
+  Status status = PrepareCheckpoints();
+  if (checkpoints_ == nullptr && restored_)
+    return std::move(status).Within(
+        Format("generation %u cannot be restarted", Index(options.restored)));
+  if (status.code() == Code::kNotFound) return status;  // the user's own word
+  if (!status.ok()) say("warning: --checkpoint: " + std::string(status.message()));
+  if (checkpoints_ == nullptr || options.every_ms == 0) return {};
+  save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });
+  save_again_->Set(options.every_ms);
+  return {};
+}
+
+Status Supervisor::PrepareCheckpoints() {
   CheckpointParams params;
   if (Status status = param::Load(context_.settings, kCheckpointFields, &params); !status.ok())
     return status;
-  Result<Checkpoints::Engine> engine = ChooseEngine(context_, params.engine);
+  Result<Checkpoints::Engine> engine =
+      ChooseEngine(context_, restored_ ? restored_->manifest.engine : params.engine);
   if (!engine.ok()) return std::move(engine).status();
-  if (!engine->engine->caps().whole_process) {
-    say("warning: --checkpoint: " + engine->engine->Examine({}).front());
-    return {};
-  }
+  if (!engine->engine->caps().whole_process)
+    return Error(Code::kUnsupported, "%s", engine->engine->Examine({}).front().c_str());
+  Checkpoints::Options options;
+  options.job = server_->name();
+  options.stop_ms = params.stop_ms;
+  options.roster = server_->roster();
+  options.shared = {server_->roster(), server_->node_memory()};
+  for (std::uint32_t rank = 0; rank < plan_.ranks.size(); ++rank)
+    options.shared.push_back(rings_.Descriptor(rank));
+  options.revived = restored_ ? &*restored_ : nullptr;
   auto checkpoints = Checkpoints::Make(
-      loop_, plan_, server_->name(), params.stop_ms, *std::move(engine),
-      {say, stored,
+      loop_, plan_, options, *std::move(engine),
+      {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); },
        [this](const std::string& why) { React(verdict_.Failed(why + "; the job was ended")); },
        [this](const std::string& sentence) {
          SignalAll(SIGKILL);
          React(verdict_.SavedToEnd(sentence + "; the job was ended"));
-       }});
+       },
+       [this](std::uint32_t rank) { return job_->ProcessOf(rank); },
+       [this] { return streams_->Cut(); }});
   if (!checkpoints.ok()) return std::move(checkpoints).status();
   checkpoints_ = *std::move(checkpoints);
-  if (options.every_ms == 0) return {};
-  save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });
-  save_again_->Set(options.every_ms);
   return {};
 }
 
@@ -188,9 +231,9 @@ void Supervisor::Equip(RankStart* start) const {
   start->roster_fd = server_->roster();
   start->node_memory_fd = server_->node_memory();
   if (saving_ != nullptr) saving_->Equip(start);
-  if (checkpoints_ != nullptr) checkpoints_->Equip(start);
   start->stdio = streams_->OfRank(start->rank);
   start->output = streams_.get();
+  if (checkpoints_ != nullptr) checkpoints_->Equip(start);
   start->open_files_max = open_files_max_;
 }
 
@@ -198,6 +241,10 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
+  if (restored_)
+    if (Status status = checkpoints_->Revive(*restored_, starts); !status.ok())
+      return std::move(status).Within(
+          Format("generation %u cannot be restarted", Index(restored_->manifest.epoch)));
   // The socket is there before the ranks, so that whoever sees one of them can ask.
   question_socket_ = control::QuestionSocket::Open(
       loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply) {
@@ -208,7 +255,6 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   job_ = *std::move(job);
   streams_->RanksStarted();
   if (saving_ != nullptr) saving_->RanksStarted();
-  if (checkpoints_ != nullptr) checkpoints_->RanksStarted();
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
   job_ready_ = event_new(
@@ -216,6 +262,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
       [](int, short, void* self) { static_cast<Supervisor*>(self)->OnJob(); }, this);
   event_add(job_ready_, nullptr);
   started_ms_ = MonotonicMs();
+  if (checkpoints_ != nullptr) checkpoints_->RanksStarted();
   // The line is for a person in front of a terminal, unless ranks write there themselves.
   if (!caps_.takes_descriptors && !plan_.options.quiet)
     progress_->Begin(isatty(STDERR_FILENO) != 0);

@@ -12,10 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/store/listing.h"
 #include "launcher/control/question_socket.h"
 #include "launcher/pmix/server.h"
 #include "launcher/supervise/checkpoints.h"
@@ -73,7 +75,9 @@ class Supervisor {
   bool Done() const;
   void Suspend();
   void Answer(std::string_view question, const control::QuestionSocket::Reply& reply);
+  Status OpenRestored();
   Status PrepareSaving();
+  Status PrepareCheckpoints();
   // Has the job saved because of a signal or the time, for nobody who waits.
   void SaveUnasked(Checkpoints::Then then);
   const RankTrace* TraceOf(std::uint32_t rank) const;
@@ -89,9 +93,10 @@ class Supervisor {
   std::unique_ptr<Signals> signals_;
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Streams> streams_;
-  std::unique_ptr<Saving> saving_;            // null: the program does not save its state
-  std::unique_ptr<Checkpoints> checkpoints_;  // null: its processes are not saved
-  std::unique_ptr<Timer> save_again_;         // null: not by the time
+  std::optional<checkpoint::Opened> restored_;  // the state whose processes are revived
+  std::unique_ptr<Saving> saving_;              // null: the program does not save its state
+  std::unique_ptr<Checkpoints> checkpoints_;    // null: its processes are not saved
+  std::unique_ptr<Timer> save_again_;           // null: not by the time
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;

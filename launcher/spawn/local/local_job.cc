@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -12,11 +13,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "launcher/spawn/local/start_process.h"
 #include "launcher/spawn/local/tuning.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 
 namespace lamina::launcher::local {
 namespace {
@@ -54,10 +58,14 @@ void SignalGroup(pid_t rank, int signal) {
   if (kill(-rank, signal) != 0 || signal == SIGKILL) kill(rank, signal);
 }
 
+Status CannotEnter(const Status& why) {
+  return Error(why.code(), "%s", std::string(why.message()).c_str());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Job>> LocalJob::Start(std::span<const RankStart> starts) {
-  std::unique_ptr<LocalJob> job(new LocalJob);
+  std::unique_ptr<LocalJob> job(new LocalJob(starts.front().space));
   if (Status status = job->Prepare(starts.size()); !status.ok()) return status;
   if (Status status = job->PostGuard(starts); !status.ok())
     Log(Level::kWarn, "local", "%s; children of ranks may survive a kill of mpiexec",
@@ -78,22 +86,52 @@ Status LocalJob::Prepare(std::size_t ranks) {
   if (child_fd_ < 0) return SystemError(Code::kResource, errno, "cannot watch for children");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     return SystemError(Code::kUnsupported, errno, "cannot become a subreaper");
-  strangers_ = Children();
+  if (space_ == nullptr) strangers_ = Children();
   running_.reserve(ranks);
   rank_of_.reserve(ranks);
   return {};
 }
 
+// Takes over a rank that an engine has revived. Where it may run is no part of a saved state.
+void LocalJob::Adopt(const RankStart& start) {
+  if (start.revived == RankStart::kHadEnded) {
+    events_.emplace_back().rank = start.rank;
+    return;
+  }
+  Keep(start.rank, static_cast<pid_t>(start.revived));
+  const auto cpus = ParseCpuList(start.cpuset);
+  if (!cpus.has_value() || cpus->empty()) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const unsigned cpu : *cpus)
+    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
+  std::error_code error;
+  const std::string threads = "/proc/" + std::to_string(start.revived) + "/task";
+  for (std::filesystem::directory_iterator at(threads, error), end; !error && at != end;
+       at.increment(error))
+    sched_setaffinity(static_cast<pid_t>(ParseInteger(at->path().filename().string()).value_or(-1)),
+                      sizeof set, &set);
+}
+
+void LocalJob::Keep(std::uint32_t rank, pid_t process) {
+  running_.emplace(rank, process);
+  rank_of_.emplace(process, rank);
+  if (guard_ != nullptr) guard_->Watch(process);
+}
+
 void LocalJob::StartAll(std::span<const RankStart> starts) {
+  for (const RankStart& start : starts)
+    if (start.revived != 0) Adopt(start);
   ProcessStarter starter;
   bool failed = false;
+  const ProcessSpace::Inside inside(space_);
   for (const RankStart& start : starts) {
-    Result<pid_t> process =
-        failed ? Result<pid_t>(Error(Code::kCancelled, "%s", "")) : starter.Start(start);
+    if (start.revived != 0) continue;
+    Result<pid_t> process = Error(Code::kCancelled, "%s", "");
+    if (!failed)
+      process = inside.status().ok() ? starter.Start(start) : CannotEnter(inside.status());
     if (process.ok()) {
-      running_.emplace(start.rank, *process);
-      rank_of_.emplace(*process, start.rank);
-      if (guard_ != nullptr) guard_->Watch(*process);
+      Keep(start.rank, *process);
       continue;
     }
     failed = true;  // the others would fail alike, and the job ends anyway
@@ -135,33 +173,46 @@ std::optional<RankEvent> LocalJob::Next() {
 void LocalJob::Reap() {
   signalfd_siginfo unused;
   while (read(child_fd_, &unused, sizeof unused) > 0) continue;
-  for (;;) {
-    int status = 0;
-    const pid_t process = waitpid(-1, &status, WNOHANG);
-    if (process <= 0) return;
-    std::erase(strangers_, process);
-    const auto found = rank_of_.find(process);
-    if (found == rank_of_.end()) continue;  // an orphan of some rank, or a failed start
-    RankEvent event;
-    event.rank = found->second;
-    event.process = process;
-    if (WIFSIGNALED(status)) {
-      event.kind = RankEvent::Kind::kKilled;
-      event.signal = WTERMSIG(status);
-      if (event.signal == SIGKILL) event.why = groups_.MemoryShortage();
-    } else {
-      event.code = WEXITSTATUS(status);
-    }
-    if (guard_ != nullptr) guard_->Forget(process);
-    running_.erase(event.rank);
-    rank_of_.erase(found);
-    events_.push_back(std::move(event));
+  int status = 0;
+  if (space_ != nullptr) {
+    // Orphans belong to the space, and an engine's programs to whoever has started them.
+    for (const auto& [rank, process] : std::unordered_map(running_))
+      if (waitpid(process, &status, WNOHANG) > 0) Reaped(process, status);
+    return;
   }
+  for (pid_t process; (process = waitpid(-1, &status, WNOHANG)) > 0;) {
+    std::erase(strangers_, process);
+    Reaped(process, status);
+  }
+}
+
+void LocalJob::Reaped(pid_t process, int status) {
+  const auto found = rank_of_.find(process);
+  if (found == rank_of_.end()) return;  // an orphan of some rank, or a failed start
+  RankEvent event;
+  event.rank = found->second;
+  event.process = process;
+  if (WIFSIGNALED(status)) {
+    event.kind = RankEvent::Kind::kKilled;
+    event.signal = WTERMSIG(status);
+    if (event.signal == SIGKILL) event.why = groups_.MemoryShortage();
+  } else {
+    event.code = WEXITSTATUS(status);
+  }
+  if (guard_ != nullptr) guard_->Forget(process);
+  running_.erase(event.rank);
+  rank_of_.erase(found);
+  events_.push_back(std::move(event));
 }
 
 void LocalJob::Signal(std::uint32_t rank, int signal) {
   const auto found = running_.find(rank);
   if (found != running_.end()) SignalGroup(found->second, signal);
+}
+
+std::int64_t LocalJob::ProcessOf(std::uint32_t rank) const {
+  const auto found = running_.find(rank);
+  return found != running_.end() ? found->second : 0;
 }
 
 // Does one round, and returns whether something was there to kill.
@@ -178,6 +229,10 @@ bool LocalJob::KillLeftovers() {
 
 // Killing a process makes its children ours, so each generation takes a round.
 void LocalJob::Sweep() {
+  if (space_ != nullptr) {
+    space_->End();
+    return Reap();
+  }
   for (int round = 0; round < kSweepRounds; ++round) {
     Reap();
     if (!KillLeftovers()) return;

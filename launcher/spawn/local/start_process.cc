@@ -36,7 +36,8 @@ struct Order {
   int stdio[3];
   int kept_fds[5];
   rlimit descriptors;
-  pid_t launcher;
+  bool own_session;
+  pid_t launcher;  // as the child sees it
   // Set by the child when it fails.
   Step failed;
   int error;
@@ -55,7 +56,7 @@ LAMINA_IN_CHILD int GiveUp(Order* order, Step step) {
 // Returns the exit status when the program could not be executed.
 LAMINA_IN_CHILD int BecomeProgram(void* argument) {
   auto* order = static_cast<Order*>(argument);
-  if (setpgid(0, 0) != 0) return GiveUp(order, Step::kGroup);
+  if (order->own_session ? setsid() < 0 : setpgid(0, 0) != 0) return GiveUp(order, Step::kGroup);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return GiveUp(order, Step::kParent);
   if (getppid() != order->launcher) return 127;  // it died before the line above
   if (order->cpus != nullptr && sched_setaffinity(0, order->cpus_bytes, order->cpus) != 0)
@@ -76,6 +77,8 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
     if (from == to ? fcntl(from, F_SETFD, 0) != 0 : dup2(from, to) != to)
       return GiveUp(order, Step::kDescriptors);
   }
+  // An engine can save nothing that was opened outside of the space.
+  if (order->own_session) close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   for (const int fd : order->kept_fds)
     if (fd >= 0 && fcntl(fd, F_SETFD, 0) != 0) return GiveUp(order, Step::kDescriptors);
   setrlimit(RLIMIT_NOFILE, &order->descriptors);  // lowering: cannot fail
@@ -242,7 +245,9 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
   order.kept_fds[4] = start.checkpoint_fds[1];
   getrlimit(RLIMIT_NOFILE, &order.descriptors);
   if (start.open_files_max != 0) order.descriptors.rlim_cur = start.open_files_max;
-  order.launcher = getpid();
+  order.own_session = start.space != nullptr;
+  // From within a pid namespace a parent outside of it is seen as 0.
+  order.launcher = start.space != nullptr ? 0 : getpid();
 
   pid_t process = Fork(&order);
   if (process > 0 && order.failed == Step::kExecute && order.error == ENOEXEC) {

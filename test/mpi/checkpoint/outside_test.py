@@ -41,12 +41,12 @@ def lives(process):
 class Job:
     """A job that runs until it is told to stop, and is killed if the test fails before."""
 
-    def __init__(self, ranks, way, *options, prepared=True, engine="pretend"):
+    def __init__(self, ranks, way, *options, prepared=True, engine="checkpoint.engine.use=pretend"):
         if os.path.lexists(STOP):
             os.unlink(STOP)
         words = [MPIEXEC, "-n", str(ranks), "--oversubscribe"]
         if prepared:
-            words += ["--checkpoint", "--checkpoint-dir", "D", "--param", "checkpoint.engine.use=" + engine]
+            words += ["--checkpoint", "--checkpoint-dir", "D", "--param", engine]
         self.process = subprocess.Popen([*words, *options, PROGRAM, way, STOP], cwd=SCRATCH, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if way != "late":
@@ -202,8 +202,8 @@ class Outside(unittest.TestCase):
             self.assertEqual(job.end()[0], 0)
         self.assertNotIn("part", self.generations())
 
-    def test_nothing_is_saved_that_cannot_be_started_again(self):
-        with Job(1, "barrier", engine="auto") as job:
+    def test_a_job_that_no_engine_can_save_runs_as_always(self):
+        with Job(1, "barrier", engine="checkpoint.criu.program=/nowhere/criu") as job:
             refused = job.save()
             self.assertEqual((refused.returncode, refused.stderr),
                              (1, "lamina checkpoint: no checkpoint engine works here; `lamina info checkpoint` says why\n"))

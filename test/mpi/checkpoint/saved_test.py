@@ -103,7 +103,7 @@ class Saved(unittest.TestCase):
             file.write(b"x")
         again = restart()
         self.assertEqual(again.stdout.splitlines(), ["restarted at step 6", "result " + right])
-        self.assertRegex(again.stderr, r"^lamina restart: warning: g000003: rank00001/regions is damaged: ")
+        self.assertRegex(again.stderr, r"^mpiexec: warning: g000003: rank00001/regions is damaged: ")
         for name in os.listdir(STORE):
             with open(os.path.join(STORE, name, "manifest"), "a", encoding="ascii") as file:
                 file.write("x")
