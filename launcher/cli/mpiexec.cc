@@ -137,6 +137,20 @@ Result<std::optional<SavedJob>> FindResumed(const CheckpointOptions& options,
   return std::move(job).status();
 }
 
+// What holds for the jobs that ranks spawn, as for this one.
+std::vector<std::string> FurtherWords(const Invocation& line) {
+  std::vector<std::string> words;
+  for (const std::string& setting : line.settings) words.insert(words.end(), {"--param", setting});
+  for (const std::string& variable : line.job_environment)
+    words.insert(words.end(),
+                 {variable.find('=') == variable.npos ? "--genvlist" : "-genv", variable});
+  if (line.request.oversubscribe) words.emplace_back("--oversubscribe");
+  if (line.request.never_oversubscribe) words.emplace_back("--nooversubscribe");
+  if (line.options.tag_output) words.emplace_back("--tag-output");
+  if (line.options.timestamp_output) words.emplace_back("--timestamp-output");
+  return words;
+}
+
 // `saved` is what the job goes on from; null if the words say that.
 int Run(std::span<const std::string> arguments, const SavedJob* saved,
         const CommandContext& context) {
@@ -183,7 +197,7 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);
   return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
-                        context.engines, tie});
+                        context.engines, tie, FurtherWords(made->line)});
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ Environment OutsideOfJobs(const Environment& environment) {
                            name == "LAMINA_EVENT_FD" || name == kRosterVariable ||
                            name == kNodeMemoryVariable || name == kCheckpointVariable ||
                            name == kWaitVariable || name == kCrowdVariable ||
-                           name == kParentVariable || name == kTieVariable;
+                           name == kParentVariable || name == kTieVariable || name == kDoorVariable;
     if (!of_a_rank) outside.Set(name, assignment.substr(equals + 1));
   }
   return outside;
@@ -135,6 +135,26 @@ Status ReadTimeout(const Environment& environment, Invocation* line) {
   if (!timeout_ms.ok())
     return std::move(timeout_ms).status().Within("environment MPIEXEC_TIMEOUT=" + *seconds);
   line->options.timeout_ms = *timeout_ms;
+  return {};
+}
+
+// Takes the hosts of the job that has spawned this one. A host file of its own is used instead, but
+// what runs on its hosts is known.
+Status UseFurtherHosts(const Environment& environment, Request* request) {
+  const std::optional<std::string> text = environment.Get(kFurtherVariable);
+  if (!text) return {};
+  Result<std::vector<HostEntry>> hosts = ParseHostFile(*text, kFurtherVariable);
+  if (!hosts.ok()) return std::move(hosts).status();
+  request->may_add_hosts = true;
+  for (HostEntry& host : *hosts) {
+    host.taken = static_cast<std::uint32_t>(ParseInteger(host.extra["taken"]).value_or(0));
+    host.slots_are_a_promise = host.extra["promised"] != "no";
+    host.extra.erase("taken");
+    host.extra.erase("promised");
+    for (HostEntry& own : request->host_file)
+      if (own.name == host.name) own.taken = host.taken;
+  }
+  if (request->host_file.empty()) request->host_file = *std::move(hosts);
   return {};
 }
 
@@ -330,13 +350,17 @@ Result<Preparation> Prepare(Invocation line, const CommandContext& outer,
   if (Status status = UseDefaultHostFile(made.settings, context, &made.line); !status.ok())
     return status;
   if (!made.line.host_file_path.empty()) {
+    // MPI_Comm_spawn gives the text of a file, which another machine may have.
+    const std::string& path = made.line.host_file_path;
     Result<std::vector<HostEntry>> hosts =
-        ReadHostFile(made.line.host_file_path, made.installation, made.environment);
+        path.find('\n') != path.npos ? ParseHostFile(path, "hostfile")
+                                     : ReadHostFile(path, made.installation, made.environment);
     if (!hosts.ok()) return std::move(hosts).status();
     request.host_file = *std::move(hosts);
     for (std::string& sentence : UnknownKeys(request.host_file))
       warnings->push_back(std::move(sentence));
   }
+  if (Status status = UseFurtherHosts(outer.environment, &request); !status.ok()) return status;
   if (!made.line.rank_file_path.empty())
     if (Status status = ReadRankFile(made.line.rank_file_path, &request); !status.ok())
       return status;

@@ -18,6 +18,7 @@
 
 #include "launcher/control/ask.h"
 #include "launcher/control/question_socket.h"
+#include "runtime/base/descriptor.h"
 
 namespace lamina::launcher::control {
 namespace {
@@ -26,7 +27,9 @@ class QuestionSocketTest : public testing::Test {
  protected:
   QuestionSocketTest() : loop_(event_base_new()) {
     socket_ = QuestionSocket::Open(
-        loop_, [this](std::string_view question, const QuestionSocket::Reply& reply) {
+        loop_, [this](std::string_view question, const QuestionSocket::Reply& reply,
+                      const QuestionSocket::Keep& keep) {
+          if (question == "keep") taken_ = keep();
           if (question == "much") return reply(std::string(3'000'000, 'x'));
           if (question == "later") return kept_.push_back(reply);
           reply(question == "nothing" ? std::string() : "heard " + std::string(question) + "\n");
@@ -50,6 +53,7 @@ class QuestionSocketTest : public testing::Test {
   event_base* loop_;
   std::unique_ptr<QuestionSocket> socket_;
   std::vector<QuestionSocket::Reply> kept_;
+  Descriptor taken_;
 };
 
 TEST_F(QuestionSocketTest, IsFoundAndAnswers) {
@@ -76,6 +80,17 @@ TEST_F(QuestionSocketTest, AnAnswerMayComeLater) {
   Result<std::string> answer = later.get();
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(*answer, "at last\n");
+}
+
+TEST_F(QuestionSocketTest, AConnectionMayBeKept) {
+  auto kept = std::async(std::launch::async, [this] { return Ask(self_, "keep", 10'000); });
+  while (taken_.value() < 0) event_base_loop(loop_, EVLOOP_NONBLOCK);
+  ASSERT_TRUE(AskIt("job").ok());
+  ASSERT_EQ(write(taken_.value(), "by hand\n", 8), 8);
+  taken_ = Descriptor();
+  Result<std::string> answer = kept.get();
+  ASSERT_TRUE(answer.ok()) << answer.status().message();
+  EXPECT_EQ(*answer, "by hand\n");
 }
 
 TEST_F(QuestionSocketTest, StrangeQuestionsGetNoAnswer) {

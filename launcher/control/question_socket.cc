@@ -4,6 +4,7 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,8 +103,19 @@ void QuestionSocket::OnWords(Guest* guest) {
   if (bytes > kQuestionBytesMax) return Leave(guest);
   guest->asked = true;
   bufferevent_disable(guest->stream, EV_READ);
-  answer_(question,
-          [this, number = guest->number](const std::string& answer) { Give(number, answer); });
+  answer_(
+      question, [this, number = guest->number](const std::string& answer) { Give(number, answer); },
+      [this, number = guest->number] { return Take(number); });
+}
+
+Descriptor QuestionSocket::Take(std::uint64_t number) {
+  for (Guest& guest : guests_) {
+    if (guest.number != number || guest.answered) continue;
+    Descriptor kept(fcntl(bufferevent_getfd(guest.stream), F_DUPFD_CLOEXEC, 0));
+    Leave(&guest);
+    return kept;
+  }
+  return Descriptor();
 }
 
 // The guest may have gone meanwhile.

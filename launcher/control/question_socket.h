@@ -14,21 +14,27 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/descriptor.h"
+
 struct bufferevent;
 struct event;
 struct event_base;
 
 namespace lamina::launcher::control {
 
-inline constexpr std::size_t kQuestionBytesMax = 4096;
+// The longest question is what a rank asks to be spawned, with all its arguments.
+inline constexpr std::size_t kQuestionBytesMax = 1 << 20;
 
 class QuestionSocket {
  public:
   // Gives whole lines as the answer to one question, at once or later, from the loop, and while the
   // socket lives. "" shows the guest out.
   using Reply = std::function<void(const std::string& answer)>;
+  // Takes the guest's connection over, in the place of a reply. -1: the guest has gone.
+  using Keep = std::function<Descriptor()>;
   // Is told a question, which is one line without its end, from the loop.
-  using Answer = std::function<void(std::string_view question, const Reply& reply)>;
+  using Answer =
+      std::function<void(std::string_view question, const Reply& reply, const Keep& keep)>;
 
   // Returns null if there can be no such socket, because a process of another PID namespace has
   // taken the name or descriptors are used up. A job does not fail for that.
@@ -43,6 +49,7 @@ class QuestionSocket {
   void OnConnection();
   void OnWords(Guest* guest);
   void Give(std::uint64_t number, const std::string& answer);
+  Descriptor Take(std::uint64_t number);
   void Leave(Guest* guest);
 
   int socket_ = -1;

@@ -361,6 +361,8 @@ Binding ChooseBinding(const Plan& plan, std::uint32_t host, const Machine& machi
       static_cast<std::size_t>(std::count_if(plan.ranks.begin(), plan.ranks.end(), here));
   if (ranks > machine.cpus) {
     binding.why = "more ranks than CPUs";
+  } else if (plan.hosts[host].taken > 0) {
+    binding.why = "other jobs of this run are there: the operating system keeps ranks apart";
   } else if (machine.numa_domains <= 1) {
     binding.why = "one NUMA domain: the operating system keeps ranks apart and threads have room";
   } else if (ranks < machine.numa_domains) {

@@ -39,7 +39,8 @@ struct HostEntry {
   bool slots_are_a_promise = true;
   std::uint32_t cpus = 0;  // CPUs the job may use there, as the resource manager says; 0: unknown
   std::map<std::string, std::string> extra;
-  std::string where;  // "-H", "hosts.txt:3"; for messages
+  std::uint32_t taken = 0;  // slots in which ranks of other jobs run
+  std::string where;        // "-H", "hosts.txt:3"; for messages
 };
 
 // Understands "a:2,b,ada@c:4,[fe80::1]:2,node[01-16]:8". kInvalid names the piece that is wrong.

@@ -177,7 +177,11 @@ Result<std::vector<Place>> MakePlaces(const Request& request, const Machine& mac
   const Index index = IndexOf(places);
   for (const HostEntry& entry : wanted) {
     if (!chosen || index.contains(entry.name)) continue;
-    if (!request.host_file.empty())
+    if (request.may_add_hosts && request.allocation.empty()) {
+      places.push_back(MakePlace(entry, request, machine, here));
+      continue;
+    }
+    if (!request.host_file.empty() && !request.may_add_hosts)
       return Error(Code::kInvalid, "host %s (-H) is not in the host file", entry.name.c_str());
     return Error(Code::kInvalid, "host %s (-H) does not belong to %s", entry.name.c_str(),
                  request.allocation_name.c_str());
@@ -223,9 +227,11 @@ Room MakeRoom(const Request& request, const HostEntry* chosen, Place& place) {
   }
   slots = std::min(slots, most);
   const std::uint32_t cpus = place.cpus / std::max(1u, request.mapping.cpus_per_rank);
-  return {&place, Less(slots, place.used),
-          Less(std::clamp(cpus, slots, std::max(slots, most)), place.used), Less(most, place.used),
-          counted};
+  // A number that was written for this program is all its own.
+  const bool is_own = chosen != nullptr && chosen->slots;
+  const std::uint32_t used = place.used + (is_own ? 0 : place.entry.taken);
+  return {&place, Less(slots, used), Less(std::clamp(cpus, slots, std::max(slots, most)), used),
+          Less(most, used), counted};
 }
 
 std::vector<Room> MakeRooms(const Request& request, const ProgramRequest& program,
@@ -327,6 +333,8 @@ std::vector<Host> HostsOf(const std::vector<Place>& places) {
     host.port = place.port;
     host.schedulable = place.entry.schedule;
     host.cpus = place.cpus;
+    host.promised = place.counted;
+    host.taken = place.entry.taken;
     hosts.push_back(std::move(host));
   }
   return hosts;
@@ -501,7 +509,7 @@ Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_h
   for (RankPlan& rank : plan.ranks) {
     const Place& place = places[rank.host];
     const std::uint32_t cpus = place.cpus != 0 ? place.cpus : place.slots;
-    rank.sharing = place.used > cpus ? Sharing::kShared : Sharing::kExclusive;
+    rank.sharing = place.used + place.entry.taken > cpus ? Sharing::kShared : Sharing::kExclusive;
   }
   return plan;
 }

@@ -35,6 +35,7 @@ struct Request {
   std::vector<HostEntry> allocation;
   std::string allocation_name;          // for messages: "Slurm job 77"
   std::vector<HostEntry> host_file;     // --hostfile; empty: none
+  bool may_add_hosts = false;           // hosts that a program names need not be in the host file
   std::vector<RankfileEntry> rankfile;  // with MapBy::kRankfile
   Mapping mapping;
   // With Mapping::ranks_per_object this is how many of these objects a host has. The count on this

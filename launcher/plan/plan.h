@@ -25,6 +25,8 @@ struct Host {
   std::string prefix;           // where Lamina lives on that host; "": as here
   bool schedulable = true;      // false: known, but placement skips it
   std::uint32_t cpus = 0;       // the job may use there; 0: unknown
+  bool promised = false;        // the user wrote the number of slots
+  std::uint32_t taken = 0;      // ranks of other jobs of this run that are there already
 
   friend bool operator==(const Host&, const Host&) = default;
 };

@@ -161,12 +161,6 @@ std::string HostHint(const Environment& environment) {
   return "";
 }
 
-std::string HexOf(std::string_view bytes) {
-  std::string hex;
-  for (const char byte : bytes) hex += Format("%02x", static_cast<unsigned char>(byte));
-  return hex;
-}
-
 Result<Exchange> OpenExchange(std::string_view ports) {
   const std::optional<PortRange> range = PortRangeOf(ports);
   if (!range.has_value())

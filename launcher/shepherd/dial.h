@@ -43,6 +43,4 @@ struct Exchange {
 // and "" means any.
 Result<Exchange> OpenExchange(std::string_view ports);
 
-std::string HexOf(std::string_view bytes);
-
 }  // namespace lamina::launcher

@@ -17,6 +17,7 @@
 #include "launcher/shepherd/shepherds.h"
 #include "launcher/shepherd/tuning.h"
 #include "runtime/base/anonymous_file.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/event_ring.h"
 
 namespace lamina::launcher {
@@ -45,6 +46,7 @@ Herd::Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* p
 
 Herd::~Herd() {
   job_.reset();
+  door_.reset();
   server_.reset();
 }
 
@@ -106,6 +108,8 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
     start.environment = orders_.plan.apps[app].environment;
     start.own_environment = server_->EnvironmentOf(order.rank);
     start.own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(sheep.ring));
+    if (door_ != nullptr)
+      start.own_environment.push_back(std::string(kDoorVariable) + "=" + door_->name());
     start.own_environment.insert(start.own_environment.end(), order.own_environment.begin(),
                                  order.own_environment.end());
     for (std::string& assignment : variables.Of(orders_.plan.ranks[order.rank]))
@@ -150,6 +154,10 @@ Status Herd::MakeServer(const param::Settings& settings) {
 
 Status Herd::Prepare() {
   machine_ = ThisMachine(false);
+  door_ = Door::Open(poller_, orders_.host, [this](const wire::Visit& visit) {
+    outlets_.send(wire::Kind::kVisit, Encode(visit));
+    outlets_.flush();
+  });
   if (Status status = MakeServer(Settings()); !status.ok()) return status;
   for (const wire::RankOrder& rank : orders_.ranks)
     if (Status status = MakeRank(rank); !status.ok()) return status;
@@ -205,6 +213,10 @@ Status Herd::Obey(const wire::Frame& frame) {
       return wire::With(wire::DecodeCredit(frame.payload), [this](const auto& m) { Credit(m); });
     case wire::Kind::kSignal:
       return wire::With(wire::DecodeSignal(frame.payload), [this](const auto& m) { Signal(m); });
+    case wire::Kind::kVisit:
+      return wire::With(wire::DecodeVisit(frame.payload), [this](const wire::Visit& visit) {
+        if (door_ != nullptr) door_->Hear(visit);
+      });
     case wire::Kind::kLetter:
       return server_->Receive(frame.payload);
     case wire::Kind::kBeat:

@@ -16,6 +16,7 @@
 
 #include "launcher/plan/machine.h"
 #include "launcher/pmix/server.h"
+#include "launcher/shepherd/door.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/shepherd.h"
@@ -89,6 +90,7 @@ class Herd {
   std::map<std::uint32_t, Sheep> sheep_;  // by rank
   std::vector<std::string> directories_;  // by app
   std::unique_ptr<pmix::Server> server_;
+  std::unique_ptr<Door> door_;  // null: there is none
   Machine machine_;
   std::unique_ptr<Job> job_;       // once the ranks are started
   std::vector<wire::Ended> ends_;  // to be told

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/shepherd/job.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <utility>
 
+#include "launcher/control/ask.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 
@@ -40,6 +43,7 @@ ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, Shepherd
 
 ShepherdedJob::~ShepherdedJob() {
   if (output_ != nullptr) output_->Tell(nullptr);
+  visitors_.reset();
   shepherds_.reset();
   for (const auto& [fd, guest] : guests_) poller_->Remove(fd);
   guests_.clear();
@@ -102,6 +106,10 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         if (!std::exchange(node->ready, true) && shepherds_->ready())
           shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
       });
+    case wire::Kind::kVisit:
+      return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
+        if (visit.host < by_host_.size() && by_host_[visit.host] == node) HearVisit(visit);
+      });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
         const auto found = pings_.find(ping.host);
@@ -112,6 +120,24 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));
   }
+}
+
+// A guest at the door of a shepherd becomes one at the door of this process.
+void ShepherdedJob::HearVisit(const wire::Visit& visit) {
+  if (!visitors_->Knows(visit) && !visit.bytes.empty()) {
+    const control::Address own = control::AddressOf(control::NameOf(geteuid(), getpid()));
+    Descriptor guest(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (guest.value() < 0 ||
+        connect(guest.value(), reinterpret_cast<const sockaddr*>(&own.name), own.bytes) != 0)
+      return SendVisit({visit.host, visit.guest, {}});
+    visitors_->Add(visit.host, visit.guest, std::move(guest));
+  }
+  visitors_->Hear(visit);
+}
+
+void ShepherdedJob::SendVisit(const wire::Visit& visit) {
+  if (Node* node = by_host_[visit.host]; node != nullptr && !node->over())
+    shepherds_->Send(node, wire::Kind::kVisit, Encode(visit));
 }
 
 void ShepherdedJob::Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) {
@@ -186,6 +212,7 @@ void ShepherdedJob::SayTakenBack(std::uint32_t host) {
 void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int signal,
                          const std::string& why) {
   std::string said = shepherds_->sweeping() ? "" : why;  // at the end it harms nobody
+  for (const std::uint32_t host : hosts) visitors_->Forget(host);
   for (const std::uint32_t host : hosts)
     for (const std::uint32_t rank : ranks_.at(host)) {
       Remote& remote = remotes_.at(rank);

@@ -23,6 +23,7 @@
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/shepherded_job.h"
 #include "launcher/shepherd/shepherds.h"
+#include "launcher/shepherd/visitors.h"
 #include "launcher/wire/messages.h"
 
 namespace lamina::launcher {
@@ -84,6 +85,8 @@ class ShepherdedJob final : public Job {
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
   void Grant(std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes);
+  void HearVisit(const wire::Visit& visit);
+  void SendVisit(const wire::Visit& visit);
   void HearSharing(const wire::Ready& ready);
   void HearEnd(const wire::Ended& ended);
   void HearGone(const wire::Gone& gone);
@@ -105,6 +108,7 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
   OutputPort* output_ = nullptr;
   std::unique_ptr<Shepherds> shepherds_;
+  std::unique_ptr<Visitors> visitors_;
   std::vector<Node*> by_host_;  // which of them leads there; null: no rank is there
   std::unique_ptr<pmix::Hub> hub_;
   std::deque<RankEvent> events_;

@@ -85,6 +85,11 @@ Status Relay::Obey(const wire::Frame& frame) {
         else if (Node* node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr)
           shepherds_.Send(node, frame.kind, frame.payload);
       });
+    case wire::Kind::kVisit:
+      return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
+        if (Node* node = visit.host < by_host_.size() ? by_host_[visit.host] : nullptr)
+          shepherds_.Send(node, frame.kind, frame.payload);
+      });
     case wire::Kind::kStart:
       shepherds_.SendAll(frame.kind, frame.payload);
       return {};
@@ -126,6 +131,11 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kPing:
       outlets_.send(frame.kind, frame.payload);
       return {};
+    case wire::Kind::kVisit:
+      return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
+        if (visit.host < by_host_.size() && by_host_[visit.host] == node)
+          outlets_.send(frame.kind, frame.payload);
+      });
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));

@@ -20,6 +20,7 @@
 #include "launcher/shepherd/tuning.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/log.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
@@ -53,6 +54,8 @@ Status ShepherdedJob::Start(std::span<const RankStart> starts) {
   poller_ = *std::move(poller);
   if (Status status = heartbeat_.Open(poller_.get(), [this] { OnTick(); }); !status.ok())
     return status;
+  visitors_ = std::make_unique<Visitors>(poller_.get(),
+                                         [this](const wire::Visit& visit) { SendVisit(visit); });
   if (Status status = TakeRanks(starts); !status.ok()) return status;
   MakeNodes();
   MakeHub();
@@ -109,8 +112,9 @@ Status ShepherdedJob::MakeRemote(const RankStart& start, Remote* remote) {
   remote->order.cpuset = std::string(start.cpuset);
   for (const std::string& assignment : start.own_environment) {
     if (assignment.starts_with("PMIX_NAMESPACE=")) job_name_ = assignment.substr(15);
-    // Its shepherd tells it about PMIx, its ring and its place in the job.
+    // Its shepherd tells it about PMIx, its ring, its door and its place in the job.
     if (!assignment.starts_with("PMIX_") && !assignment.starts_with("LAMINA_EVENT_FD=") &&
+        !assignment.starts_with(kDoorVariable) &&
         !IsRankVariable(std::string_view(assignment).substr(0, assignment.find('='))))
       remote->order.own_environment.push_back(assignment);
   }

@@ -2,8 +2,7 @@
 #include "launcher/supervise/name_board.h"
 
 #include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include <vector>
 
@@ -11,38 +10,44 @@
 
 namespace lamina::launcher {
 
+// Owners say nothing more, so a connection with something to read has ended.
 void NameBoard::ForgetTheDead() {
   std::erase_if(entries_, [](const auto& each) {
-    pollfd ended{each.second.process.value(), POLLIN, 0};
+    pollfd ended{each.second.owner.value(), POLLIN, 0};
     return poll(&ended, 1, 0) > 0;
   });
 }
 
-std::string NameBoard::Answer(std::string_view question) {
+std::string NameBoard::Find(std::string_view name) {
   ForgetTheDead();
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? "" : found->second.port;
+}
+
+std::optional<std::string> NameBoard::Answer(std::string_view question,
+                                             const std::function<Descriptor()>& keep) {
   const std::vector<std::string_view> words = Split(question, ' ');
   if (words[0] == "lookup" && words.size() == 2) {
+    const std::string port = Find(words[1]);
+    return port.empty() ? "none\nend\n" : "name " + port + "\nend\n";
+  }
+  if (words[0] == "publish" && words.size() == 3) {
+    if (!Find(words[1]).empty()) return "exists\nend\n";
+    Descriptor owner = keep();
+    constexpr std::string_view kDone = "done\nend\n";
+    if (owner.value() < 0 ||
+        send(owner.value(), kDone.data(), kDone.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+      return "";
+    entries_.try_emplace(std::string(words[1]), Entry{std::move(owner), std::string(words[2])});
+    return "";
+  }
+  if (words[0] == "unpublish" && words.size() == 2) {
     const auto found = entries_.find(words[1]);
-    return found == entries_.end() ? "none\nend\n" : "name " + found->second.port + "\nend\n";
-  }
-  const auto owner = words.size() > 1 ? ParseInteger(words[1]) : std::nullopt;
-  if (!owner || *owner <= 0) return {};
-  if (words[0] == "publish" && words.size() == 4) {
-    Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, *owner, 0)));
-    if (process.value() < 0) return {};
-    const bool is_new = entries_
-                            .try_emplace(std::string(words[2]), static_cast<pid_t>(*owner),
-                                         std::move(process), std::string(words[3]))
-                            .second;
-    return is_new ? "done\nend\n" : "exists\nend\n";
-  }
-  if (words[0] == "unpublish" && words.size() == 3) {
-    const auto found = entries_.find(words[2]);
-    if (found == entries_.end() || found->second.owner != *owner) return "none\nend\n";
+    if (found == entries_.end()) return "none\nend\n";
     entries_.erase(found);
     return "done\nend\n";
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace lamina::launcher

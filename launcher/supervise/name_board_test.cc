@@ -1,56 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   a name is found until its process takes it back or ends, and nobody else can take it
-// back. Method: this process and a child of it publish.
+// Goal:   a name is found until it is taken back or its owner's connection ends.
+// Method: the other ends of socket pairs are the owners.
 #include "launcher/supervise/name_board.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
+
+#include "runtime/base/descriptor.h"
 
 namespace lamina::launcher {
 namespace {
 
-std::string With(const char* verb, pid_t process, const char* rest) {
-  return std::string(verb) + " " + std::to_string(process) + " " + rest;
-}
-
-TEST(NameBoardTest, FoundUntilItIsTakenBack) {
-  NameBoard board;
-  EXPECT_EQ(board.Answer("lookup 6161"), "none\nend\n");
-  EXPECT_EQ(board.Answer(With("publish", getpid(), "6161 6262")), "done\nend\n");
-  EXPECT_EQ(board.Answer(With("publish", getpid(), "6161 6363")), "exists\nend\n");
-  EXPECT_EQ(board.Answer("lookup 6161"), "name 6262\nend\n");
-  EXPECT_EQ(board.Answer(With("unpublish", getppid(), "6161")), "none\nend\n");
-  EXPECT_EQ(board.Answer(With("unpublish", getpid(), "6161")), "done\nend\n");
-  EXPECT_EQ(board.Answer("lookup 6161"), "none\nend\n");
-}
-
-TEST(NameBoardTest, EndsWithItsProcess) {
-  int lifeline[2];
-  ASSERT_EQ(pipe(lifeline), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(lifeline[1]);
-    char end;
-    _exit(static_cast<int>(read(lifeline[0], &end, 1)));
+class NameBoardTest : public testing::Test {
+ protected:
+  std::optional<std::string> Ask(const std::string& question) {
+    return board_.Answer(question, [this] {
+      int ends[2];
+      EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+      owner_ = Descriptor(ends[1]);
+      return Descriptor(ends[0]);
+    });
   }
-  NameBoard board;
-  EXPECT_EQ(board.Answer(With("publish", child, "6161 6262")), "done\nend\n");
-  EXPECT_EQ(board.Answer("lookup 6161"), "name 6262\nend\n");
-  close(lifeline[1]);
-  waitpid(child, nullptr, 0);
-  EXPECT_EQ(board.Answer("lookup 6161"), "none\nend\n");
-  EXPECT_EQ(board.Answer(With("publish", getpid(), "6161 6363")), "done\nend\n");
-  close(lifeline[0]);
+  std::string Told() {
+    char text[64];
+    const ssize_t bytes = recv(owner_.value(), text, sizeof text, MSG_DONTWAIT);
+    return {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+  }
+
+  NameBoard board_;
+  Descriptor owner_;
+};
+
+TEST_F(NameBoardTest, FoundUntilItIsTakenBack) {
+  EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
+  EXPECT_EQ(Ask("publish 6161 6262"), "");
+  EXPECT_EQ(Told(), "done\nend\n");
+  EXPECT_EQ(Ask("publish 6161 6363"), "exists\nend\n");
+  EXPECT_EQ(Ask("lookup 6161"), "name 6262\nend\n");
+  EXPECT_EQ(Ask("unpublish 6162"), "none\nend\n");
+  EXPECT_EQ(Ask("unpublish 6161"), "done\nend\n");
+  EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
 }
 
-TEST(NameBoardTest, OtherQuestionsGetNoAnswer) {
-  NameBoard board;
-  for (const char* question : {"", "job", "lookup", "publish", "publish x 61 62", "publish 0 61 62",
-                               "publish 1 61", "unpublish 1", "lookup 61 62"})
-    EXPECT_EQ(board.Answer(question), "") << question;
+TEST_F(NameBoardTest, EndsWithItsOwner) {
+  EXPECT_EQ(Ask("publish 6161 6262"), "");
+  EXPECT_EQ(board_.Find("6161"), "6262");
+  owner_ = Descriptor();
+  EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
+  EXPECT_EQ(Ask("publish 6161 6363"), "");
+  EXPECT_EQ(board_.Find("6161"), "6363");
+}
+
+TEST_F(NameBoardTest, OtherQuestionsGetNoAnswer) {
+  for (const char* question : {"", "job", "lookup", "publish 61", "unpublish", "lookup 61 62"})
+    EXPECT_EQ(Ask(question), std::nullopt) << question;
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   environment.Unset(kNodeMemoryVariable);
   environment.Unset(kCheckpointVariable);
   environment.Unset(kTieVariable);
+  environment.Unset(kDoorVariable);
+  environment.Unset(kFurtherVariable);
   if (environment.Get(kWaitVariable) == "auto") environment.Unset(kWaitVariable);
   assignments = environment.Assignments();
   std::erase_if(assignments, [](const std::string& assignment) {

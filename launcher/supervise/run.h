@@ -3,6 +3,7 @@
 // signals on, and ends when the last of them has.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "checkpoint/checkpoint_engine.h"
@@ -26,6 +27,8 @@ struct RunContext {
   const checkpoint::EngineRegistry* engines = nullptr;  // null: no job is saved
   // Ties this launcher to the process that has started it for MPI_Comm_spawn; null if none has.
   Tie* tie = nullptr;
+  // What the launchers of jobs that ranks spawn are told as well.
+  std::vector<std::string> further_words = {};
 };
 
 // Runs the job to its end and returns the exit status for the user's shell, as the table in the

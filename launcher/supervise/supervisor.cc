@@ -3,23 +3,29 @@
 
 #include <event2/event.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "checkpoint/store/folder.h"
+#include "launcher/control/ask.h"
 #include "launcher/plan/advice.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/supervise/answer.h"
 #include "launcher/supervise/params.h"
 #include "launcher/supervise/rank_environment.h"
 #include "launcher/supervise/tie.h"
+#include "launcher/supervise/tuning.h"
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/log.h"
+#include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -34,6 +40,24 @@ std::uint64_t RaiseOpenFilesMax() {
   descriptors.rlim_cur = descriptors.rlim_max;
   setrlimit(RLIMIT_NOFILE, &descriptors);
   return before;
+}
+
+// Asks the other launchers of this user on this machine for a name, and tells `asker`. A thread
+// does so, because two launchers that wait for each other would wait in vain.
+void FindElsewhere(std::string_view name, Descriptor asker) {
+  if (asker.value() < 0) return;
+  const SignalsBlocked signals;
+  std::thread([name = std::string(name), asker = std::move(asker)] {
+    std::string answer = "none\nend\n";
+    for (const control::Launcher& launcher : control::Launchers()) {
+      if (launcher.user != geteuid() || launcher.process == getpid()) continue;
+      Result<std::string> told = control::Ask(launcher, "lookup " + name, kTieTimeoutMs);
+      if (!told.ok() || !told->starts_with("name ")) continue;
+      answer = *std::move(told);
+      break;
+    }
+    static_cast<void>(!send(asker.value(), answer.data(), answer.size(), MSG_NOSIGNAL));
+  }).detach();
 }
 
 // Returns the engine of that name, or with "auto" the best that there is.
@@ -92,12 +116,14 @@ Status Supervisor::Prepare() {
   if (!signals.ok()) return std::move(signals).status();
   signals_ = *std::move(signals);
 
-  further_ = std::make_unique<Further>(loop_, [this] {
-    EndIfAllEnded();
-    StopIfDone();
-  });
+  further_ = std::make_unique<Further>(loop_, context_.further_words,
+                                       Further::Outlets{[this] { return FurtherHosts(); },
+                                                        [this] {
+                                                          EndIfAllEnded();
+                                                          StopIfDone();
+                                                        }});
   if (context_.tie != nullptr) {
-    context_.tie->Announce();
+    context_.tie->SayPlaces(plan_);
     context_.tie->Watch(loop_, [this] { React(verdict_.Orphaned()); });
   }
   limits_ = std::make_unique<Limits>(loop_, params, plan_.options.timeout_ms,
@@ -228,6 +254,10 @@ void Supervisor::Equip(RankStart* start) const {
   start->event_fd = rings_.Descriptor(start->rank);
   if (start->event_fd >= 0)
     start->own_environment.push_back("LAMINA_EVENT_FD=" + std::to_string(start->event_fd));
+  // Ranks of another PMIx server may be anywhere.
+  if (question_socket_ != nullptr && !caps_.own_pmix)
+    start->own_environment.push_back(std::string(kDoorVariable) + "=" +
+                                     control::NameOf(geteuid(), getpid()));
   start->roster_fd = server_->roster();
   start->node_memory_fd = server_->node_memory();
   if (saving_ != nullptr) saving_->Equip(start);
@@ -238,6 +268,10 @@ void Supervisor::Equip(RankStart* start) const {
 }
 
 Status Supervisor::StartRanks(Spawner* spawner) {
+  // The socket is there before the ranks, so that whoever sees one of them can ask.
+  question_socket_ = control::QuestionSocket::Open(
+      loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply,
+                    const control::QuestionSocket::Keep& keep) { Answer(asked, reply, keep); });
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
@@ -245,11 +279,6 @@ Status Supervisor::StartRanks(Spawner* spawner) {
     if (Status status = checkpoints_->Revive(*restored_, starts); !status.ok())
       return std::move(status).Within(
           Format("generation %u cannot be restarted", Index(restored_->manifest.epoch)));
-  // The socket is there before the ranks, so that whoever sees one of them can ask.
-  question_socket_ = control::QuestionSocket::Open(
-      loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply) {
-        Answer(asked, reply);
-      });
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
@@ -270,7 +299,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 }
 
 // Answers the questions of launcher/control/README.md; any other gets no answer.
-void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply) {
+void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply,
+                        const control::QuestionSocket::Keep& keep) {
   if ((question == "checkpoint" || question == "checkpoint end") && job_ != nullptr) {
     if (checkpoints_ == nullptr)
       return reply(Format("saved no\nsentence %s\nend\n",
@@ -282,18 +312,7 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
       reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");
     });
   }
-  const std::size_t blank = question.find(' ');
-  const auto number = ParseInteger(question.substr(std::min(question.size(), blank + 1)));
-  if (question.starts_with("further ") && number && *number > 0) {
-    further_->Add(static_cast<pid_t>(*number));
-    return reply("end\n");
-  }
-  if (question.starts_with("linked ") && number) {
-    React(verdict_.Linked(static_cast<int>(*number)));
-    return reply("end\n");
-  }
-  if (std::string answer = names_.Answer(question); !answer.empty())
-    return reply(std::move(answer));
+  if (AnswerRanks(question, reply, keep)) return;
   if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
   JobNews news;
   news.name = server_->name();
@@ -301,6 +320,65 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
   news.running = running_;
   news.hosts = job_->Hosts(question == "ping");
   reply(DescribeJob(plan_, news));
+}
+
+bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionSocket::Reply& reply,
+                             const control::QuestionSocket::Keep& keep) {
+  const std::vector<std::string_view> words = Split(question, ' ');
+  const auto number = words.size() > 1 ? ParseInteger(words[1]) : std::nullopt;
+  if (words[0] == "spawn") {
+    StartFurther(std::span(words).subspan(1), keep());
+  } else if (words[0] == "placed" && number && words.size() % 2 == 0) {
+    RanksByHost ranks;
+    for (std::size_t i = 2; i < words.size(); i += 2)
+      ranks.emplace(words[i], static_cast<std::uint32_t>(ParseInteger(words[i + 1]).value_or(0)));
+    further_->Placed(static_cast<pid_t>(*number), std::move(ranks));
+    reply("end\n");
+  } else if (words[0] == "linked" && number && words.size() == 2) {
+    React(verdict_.Linked(static_cast<int>(*number)));
+    reply("end\n");
+  } else if (words[0] == "find" && words.size() == 2) {
+    if (const std::string port = names_.Find(words[1]); !port.empty())
+      reply("name " + port + "\nend\n");
+    else
+      FindElsewhere(words[1], keep());
+  } else {
+    const std::optional<std::string> answer = names_.Answer(question, keep);
+    if (answer && !answer->empty()) reply(*answer);
+    return answer.has_value();
+  }
+  return true;
+}
+
+// The words are hexadecimal digits, because they may hold anything.
+void Supervisor::StartFurther(std::span<const std::string_view> words, Descriptor tie) {
+  if (tie.value() < 0) return;
+  std::vector<std::string> order;
+  for (const std::string_view word : words) order.push_back(FromHex(word));
+  further_->Start(std::move(order), std::move(tie));
+}
+
+// Counts who runs where now, in this job and in those that it has spawned.
+std::string Supervisor::FurtherHosts() const {
+  RanksByHost ranks;
+  for (const RankPlan& rank : plan_.ranks)
+    if (running_[rank.rank]) ++ranks[plan_.hosts[rank.host].name];
+  for (const Host& host : plan_.hosts)
+    if (host.taken > 0) ranks[host.name] += host.taken;
+  further_->Count(&ranks);
+  std::string text;
+  for (const Host& host : plan_.hosts) {
+    const bool is_address = host.name.find(':') != host.name.npos;
+    text += (is_address ? "[" + host.name + "]" : host.name) + Format(" slots=%u", host.slots);
+    if (host.slots_max != 0) text += Format(" max_slots=%u", host.slots_max);
+    if (!host.user.empty()) text += " user=" + host.user;
+    if (host.port != 0) text += Format(" port=%u", host.port);
+    if (!host.prefix.empty()) text += " prefix=" + host.prefix;
+    if (!host.schedulable) text += " schedule=no";
+    if (!host.promised) text += " promised=no";
+    text += Format(" taken=%u\n", ranks[host.name]);
+  }
+  return text;
 }
 
 // Starts the server while the ranks are being loaded, if it is clear that they will need it.

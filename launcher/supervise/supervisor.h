@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@
 #include "launcher/supervise/streams.h"
 #include "launcher/supervise/timer.h"
 #include "launcher/supervise/verdict.h"
+#include "runtime/base/descriptor.h"
 
 struct event;
 struct event_base;
@@ -74,7 +76,14 @@ class Supervisor {
   void StopIfDone();
   bool Done() const;
   void Suspend();
-  void Answer(std::string_view question, const control::QuestionSocket::Reply& reply);
+  void Answer(std::string_view question, const control::QuestionSocket::Reply& reply,
+              const control::QuestionSocket::Keep& keep);
+  // Answers what ranks ask, and the launchers of jobs that they have spawned. False: it is no such
+  // question.
+  bool AnswerRanks(std::string_view question, const control::QuestionSocket::Reply& reply,
+                   const control::QuestionSocket::Keep& keep);
+  void StartFurther(std::span<const std::string_view> words, Descriptor tie);
+  std::string FurtherHosts() const;
   Status OpenRestored();
   Status PrepareSaving();
   Status PrepareCheckpoints();

@@ -3,12 +3,14 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <map>
 #include <utility>
 
 #include "launcher/control/ask.h"
@@ -25,6 +27,11 @@ std::unique_ptr<Tie> Tie::Take(const Environment& environment) {
   const auto fd = ParseInteger(std::string_view(text).substr(0, colon));
   const auto launcher = ParseInteger(std::string_view(text).substr(colon + 1));
   if (!fd || !launcher || fcntl(static_cast<int>(*fd), F_SETFD, FD_CLOEXEC) != 0) return nullptr;
+  if (*launcher > 0) {
+    // The launcher ends its ranks' jobs with itself, however it ends.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != *launcher) raise(SIGTERM);
+  }
   return std::unique_ptr<Tie>(
       new Tie(Descriptor(static_cast<int>(*fd)), static_cast<pid_t>(*launcher)));
 }
@@ -81,10 +88,15 @@ void Tie::EndParent(int status) {
     kill(parent.pid, SIGTERM);
 }
 
-void Tie::Announce() const {
-  if (launcher_ > 0)
-    static_cast<void>(
-        control::Ask({geteuid(), launcher_}, Format("further %d", getpid()), kTieTimeoutMs));
+void Tie::SayPlaces(const Plan& plan) const {
+  if (launcher_ <= 0) return;
+  std::map<std::string_view, unsigned> ranks;
+  for (const RankPlan& rank : plan.ranks) ++ranks[plan.hosts[rank.host].name];
+  std::string places;
+  for (const auto& [host, count] : ranks)
+    places += Format(" %s %u", std::string(host).c_str(), count);
+  static_cast<void>(control::Ask({geteuid(), launcher_},
+                                 Format("placed %d%s", getpid(), places.c_str()), kTieTimeoutMs));
 }
 
 }  // namespace lamina::launcher

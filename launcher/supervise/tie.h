@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/plan/plan.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/environment.h"
 
@@ -36,8 +37,8 @@ class Tie {
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
   void EndParent(int status);
-  // Has the launcher that looks after the parent know of this one, so that it does not end before.
-  void Announce() const;
+  // Tells the launcher that looks after the parent where the ranks of this job run.
+  void SayPlaces(const Plan& plan) const;
 
  private:
   Tie(Descriptor socket, pid_t launcher) : socket_(std::move(socket)), launcher_(launcher) {}

@@ -32,7 +32,7 @@ inline constexpr std::size_t kNamesSaid = 16;
 // So many complete generations of a job stay in its directory.
 inline constexpr std::size_t kGenerationsKept = 2;
 
-// Another launcher has to answer within this time.
+// Another launcher on this machine has to answer within this time.
 inline constexpr int kTieTimeoutMs = 1000;
 
 }  // namespace lamina::launcher

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 7;
+inline constexpr std::uint16_t kVersion = 8;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -45,7 +45,8 @@ enum class Kind : std::uint16_t {
   // Both send these.
   kLetter = 64,
   kBeat = 65,
-  kPing = 66,  // sent back by the shepherd of the host it names
+  kPing = 66,   // sent back by the shepherd of the host it names
+  kVisit = 67,  // what passes at the door of a shepherd
 };
 
 struct Frame {

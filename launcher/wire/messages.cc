@@ -426,4 +426,18 @@ Result<Ping> DecodePing(std::string_view payload) {
   return ping;
 }
 
+std::string Encode(const Visit& visit) {
+  return Writer().U32(visit.host).U64(visit.guest).Raw(visit.bytes).Take();
+}
+
+Result<Visit> DecodeVisit(std::string_view payload) {
+  Reader reader(payload);
+  Visit visit;
+  visit.host = reader.U32();
+  visit.guest = reader.U64();
+  visit.bytes = reader.Rest();
+  if (!reader.ok()) return Malformed("a visit");
+  return visit;
+}
+
 }  // namespace lamina::launcher::wire

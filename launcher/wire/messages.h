@@ -159,6 +159,16 @@ struct Ping {
 std::string Encode(const Ping& ping);
 Result<Ping> DecodePing(std::string_view payload);
 
+// What a guest at the door of a host's shepherd says to the launcher, and the answer. Nothing said
+// is the end of the visit.
+struct Visit {
+  std::uint32_t host = 0;
+  std::uint64_t guest = 0;  // a number that is used once on this host
+  std::string_view bytes;   // borrowed
+};
+std::string Encode(const Visit& visit);
+Result<Visit> DecodeVisit(std::string_view payload);
+
 // Does `action` with a message that was decoded; returns the status of one that could not be.
 template <class Message, class Action>
 Status With(Result<Message> message, Action action) {

@@ -90,6 +90,11 @@ std::vector<Case> Cases() {
       {Encode(SomeBeat()), [](std::string_view b) { return DecodeBeat(b).ok(); }},
       {Encode(Ready{7, "2 allowed of 2"}), [](std::string_view b) { return DecodeReady(b).ok(); }},
       {Encode(Start{Sharing::kShared}), [](std::string_view b) { return DecodeStart(b).ok(); }},
+      {Encode(Visit{7, 9, "job\n"}),
+       [](std::string_view b) {
+         const Result<Visit> visit = DecodeVisit(b);
+         return visit.ok() && visit->host == 7 && visit->guest == 9 && visit->bytes == "job\n";
+       }},
       {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
   };
 }

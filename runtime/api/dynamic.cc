@@ -17,6 +17,7 @@
 #include "runtime/api/collective_arguments.h"
 #include "runtime/base/text.h"
 #include "runtime/dynamic/await.h"
+#include "runtime/dynamic/door.h"
 #include "runtime/dynamic/names.h"
 #include "runtime/dynamic/params.h"
 #include "runtime/dynamic/port.h"
@@ -162,8 +163,7 @@ std::string ListenAt(const Info* info) {
       return *text;
   const std::string listen = Parameters().listen;
   if (listen != "auto") return listen;
-  const lamina::bootstrap::Identity& identity = core::process->identity;
-  return identity.local_peers.size() == identity.job_ranks ? "loopback" : "all";
+  return dynamic::IsRunHere() ? "loopback" : "all";
 }
 
 // What MPI_Comm_accept and MPI_Comm_connect have in common.

@@ -13,8 +13,11 @@
 #include "runtime/api/arguments.h"
 #include "runtime/api/hints.h"
 #include "runtime/api/process_sets.h"
+#include "runtime/dynamic/place.h"
+#include "runtime/p2p/other_jobs.h"
 
 using lamina::Call;
+using lamina::PeerId;
 using lamina::api::Entry;
 using lamina::bootstrap::HardwarePlace;
 using lamina::bootstrap::kHardwareTypes;
@@ -24,6 +27,8 @@ using lamina::core::FindComm;
 using lamina::core::Info;
 
 namespace core = lamina::core;
+namespace dynamic = lamina::dynamic;
+namespace p2p = lamina::p2p;
 
 namespace {
 
@@ -50,9 +55,17 @@ struct Row {
 };
 constexpr int kRowInts = sizeof(Row) / sizeof(int);
 
-Row OwnRow(bool with_hardware) {
+// Jobs number nodes each in its own way, so where several meet, machines have numbers of their own.
+bool SpansJobs(const Comm& comm) {
+  const auto is_other = [](PeerId peer) { return p2p::IsOfOtherJob(peer); };
+  return std::any_of(comm.peers, comm.peers + comm.destinations, is_other) ||
+         std::any_of(comm.group->peers.begin(), comm.group->peers.end(), is_other);
+}
+
+Row OwnRow(const Comm& comm, bool with_hardware) {
   Row row;
-  row.node = static_cast<int>(core::process->identity.local_peers.front());
+  row.node = SpansJobs(comm) ? static_cast<int>(dynamic::PlaceNumber() & INT32_MAX)
+                             : static_cast<int>(core::process->identity.local_peers.front());
   row.place.fill(kNone);
   if (with_hardware) row.place = PlaceOfThisProcess();
   return row;
@@ -135,8 +148,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
   REQUIRE(IsKnown(split_type), parent, MPI_ERR_ARG,
           "split_type is %d, which is none of the MPI_COMM_TYPE_ constants", split_type);
 
-  const Row own =
-      OwnRow(split_type != MPI_COMM_TYPE_SHARED && split_type != static_cast<int>(MPI_UNDEFINED));
+  const Row own = OwnRow(
+      *parent, split_type != MPI_COMM_TYPE_SHARED && split_type != static_cast<int>(MPI_UNDEFINED));
   std::vector<Row> rows;
   int error = GatherRows(*parent, own, &rows);
   if (error != MPI_SUCCESS) return error;

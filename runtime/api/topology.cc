@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/placement.h"
+#include "runtime/p2p/other_jobs.h"
 
 namespace lamina::api {
 namespace {
@@ -14,10 +15,11 @@ using core::Comm;
 using core::Topology;
 
 // Returns the node of each of the first `members` processes; it is empty if whatever started the
-// job does not tell.
+// job does not tell, and if there are processes of other jobs, which number nodes in their own way.
 std::vector<std::uint32_t> NodesOf(const Comm& comm, Rank members) {
   std::vector<std::uint32_t> nodes;
   for (Rank rank = 0; rank < members && core::process->bootstrap != nullptr; ++rank) {
+    if (p2p::IsOfOtherJob(comm.group->peers[static_cast<std::size_t>(rank)])) return {};
     const Result<std::uint32_t> node =
         core::process->bootstrap->Node(Index(comm.group->peers[static_cast<std::size_t>(rank)]));
     if (!node.ok()) return {};

@@ -8,9 +8,20 @@ namespace lamina {
 // for them.
 inline constexpr char kParentVariable[] = "LAMINA_PARENT";
 
-// An mpiexec that a process has started for MPI_Comm_spawn finds the tie between the two by this
-// variable: the number of an inherited descriptor, a colon, and the process id of the mpiexec that
-// looks after the parent (0: none does). Each side writes lines of words:
+// Ranks find whoever looks after them on their machine by this variable: the name of an abstract
+// socket, at which launcher/control/README.md says what may be asked.
+inline constexpr char kDoorVariable[] = "LAMINA_DOOR";
+// The name of a shepherd's door ends so. What is asked there is passed on to the launcher.
+inline constexpr char kShepherdsDoor[] = ".door";
+
+// An mpiexec that is started for MPI_Comm_spawn finds by this variable on which hosts the job that
+// spawns may run: the text of a host file with two keys more, taken=N (so many ranks run there) and
+// promised=no (nobody has written the number of slots).
+inline constexpr char kFurtherVariable[] = "LAMINA_FURTHER";
+
+// It finds the tie to the parent by this variable: the number of an inherited descriptor, a colon,
+// and the process id of the mpiexec that looks after the parent and has started this one (0: the
+// parent has). Each side writes lines of words:
 //
 //   met           from the parent: the children have met it
 //   part          from the parent: the two jobs no longer share a fate

@@ -18,6 +18,10 @@ std::string FormatV(const char* format, va_list arguments);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string_view Trim(std::string_view text);  // without blanks and tabs at both ends
 
+// Two lower-case digits a byte, and back. What is no such digit counts as 0.
+std::string HexOf(std::string_view bytes);
+std::string FromHex(std::string_view digits);
+
 // Reads the whole of `text` as a decimal number; returns nothing on any other character or
 // overflow.
 std::optional<std::int64_t> ParseInteger(std::string_view text);

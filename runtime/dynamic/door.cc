@@ -14,73 +14,89 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/dynamic_words.h"
 #include "runtime/base/read_file.h"
-#include "runtime/base/roster.h"
 #include "runtime/base/text.h"
+#include "runtime/bootstrap/bootstrap.h"
 #include "runtime/core/process.h"
 
 namespace lamina::dynamic {
 namespace {
 
-constexpr std::uint64_t kAnswerMs = 1000;
-
 std::string DoorsOfThisUser() { return Format("lamina.%u.", geteuid()); }
+
+// A door is that of this user, because anybody may take any abstract name.
+bool IsOfThisUser(int door) {
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  return getsockopt(door, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == geteuid();
+}
 
 }  // namespace
 
-pid_t OwnLauncher(const Environment& environment) {
-  const std::string roster = environment.Get(kRosterVariable).value_or("");
-  return static_cast<pid_t>(ParseInteger(roster.substr(0, roster.find(':'))).value_or(0));
+std::string OwnDoor(const Environment& environment) {
+  return environment.Get(kDoorVariable).value_or("");
+}
+
+bool IsRunHere() {
+  const bootstrap::Identity& identity = core::process->identity;
+  const std::string door = OwnDoor(core::process->environment);
+  return !door.empty() && !door.ends_with(kShepherdsDoor) &&
+         identity.local_peers.size() == identity.job_ranks;
 }
 
 // The kernel lists abstract sockets with an @ in front; those that listen have the flag 00010000.
-std::vector<pid_t> Launchers() {
-  std::vector<pid_t> found;
+std::vector<std::string> LauncherDoors() {
+  std::vector<std::string> found;
   const std::string table = ReadFile("/proc/net/unix").value_or("");
   const std::string name = "@" + DoorsOfThisUser();
   for (const std::string_view line : Split(table, '\n')) {
     const std::size_t at = line.find(name);
     if (at == line.npos || line.find(" 00010000 ") == line.npos) continue;
-    const auto process = ParseInteger(line.substr(at + name.size()));
-    if (process && *process > 0) found.push_back(static_cast<pid_t>(*process));
+    if (ParseInteger(line.substr(at + name.size()))) found.emplace_back(line.substr(at + 1));
   }
   return found;
 }
 
-Result<std::string> AskLauncher(pid_t launcher, const std::string& question) {
+Result<Descriptor> Knock(const std::string& door, const std::string& question) {
   const core::Unlocked unlocked;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string name = DoorsOfThisUser() + std::to_string(launcher);
-  std::memcpy(address.sun_path + 1, name.data(),
-              std::min(name.size(), sizeof address.sun_path - 1));
-  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  const Descriptor door(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::size_t length = std::min(door.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, door.data(), length);
+  const auto bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
+  Descriptor guest(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const std::string line = question + "\n";
-  if (door.value() < 0 ||
-      connect(door.value(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      send(door.value(), line.data(), line.size(), MSG_NOSIGNAL) !=
-          static_cast<ssize_t>(line.size()))
-    return SystemError(Code::kPeerLost, errno, "cannot ask mpiexec %d", launcher);
-  // The answer may come from a stranger, because anybody may take any abstract name.
-  ucred peer{};
-  socklen_t peer_bytes = sizeof peer;
-  if (getsockopt(door.value(), SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes) != 0 ||
-      peer.uid != geteuid())
-    return Error(Code::kPeerLost, "what answers as mpiexec %d is somebody else's", launcher);
-  const std::uint64_t until_ms = MonotonicMs() + kAnswerMs;
-  std::string answer;
-  while (answer.find('\n') == answer.npos) {
-    pollfd ready{door.value(), POLLIN, 0};
+  if (guest.value() < 0 ||
+      connect(guest.value(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
+    return SystemError(Code::kPeerLost, errno, "cannot reach mpiexec at @%s", door.c_str());
+  if (!IsOfThisUser(guest.value()))
+    return Error(Code::kPeerLost, "what answers at @%s is somebody else's", door.c_str());
+  if (send(guest.value(), line.data(), line.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(line.size()))
+    return SystemError(Code::kPeerLost, errno, "cannot ask mpiexec at @%s", door.c_str());
+  return guest;
+}
+
+Result<Descriptor> Ask(const std::string& door, const std::string& question,
+                       std::uint64_t timeout_ms, std::string* answer) {
+  Result<Descriptor> guest = Knock(door, question);
+  if (!guest.ok()) return guest;
+  const core::Unlocked unlocked;
+  const std::uint64_t until_ms = MonotonicMs() + timeout_ms;
+  std::string heard;
+  while (heard.find('\n') == heard.npos) {
+    pollfd ready{guest->value(), POLLIN, 0};
     const std::uint64_t now_ms = MonotonicMs();
     char piece[1024];
     ssize_t got = 0;
     if (now_ms < until_ms && poll(&ready, 1, static_cast<int>(until_ms - now_ms)) > 0)
-      got = recv(door.value(), piece, sizeof piece, MSG_DONTWAIT);
-    if (got <= 0) return Error(Code::kPeerLost, "mpiexec %d gives no answer", launcher);
-    answer.append(piece, static_cast<std::size_t>(got));
+      got = recv(guest->value(), piece, sizeof piece, MSG_DONTWAIT);
+    if (got <= 0) return Error(Code::kPeerLost, "mpiexec at @%s gives no answer", door.c_str());
+    heard.append(piece, static_cast<std::size_t>(got));
   }
-  return answer.substr(0, answer.find('\n'));
+  *answer = heard.substr(0, heard.find('\n'));
+  return guest;
 }
 
 }  // namespace lamina::dynamic

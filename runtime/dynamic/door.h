@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Asks launchers of this user on this machine at their doors (launcher/control/README.md).
+// Asks launchers, and shepherds of their jobs, at their doors on this machine
+// (launcher/control/README.md).
 //
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE, and lets others in meanwhile.
 #pragma once
 
-#include <sys/types.h>
-
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/status.h"
 
 namespace lamina::dynamic {
 
-// Returns the process id of the mpiexec that looks after this process; 0: none does on this
-// machine.
-pid_t OwnLauncher(const Environment& environment);
-// Returns those of all launchers of this user on this machine.
-std::vector<pid_t> Launchers();
-// Returns the first line of the answer. kPeerLost: nobody answers there. Bounded by a second.
-Result<std::string> AskLauncher(pid_t launcher, const std::string& question);
+// Returns the door of whoever looks after this process; empty: nobody does.
+std::string OwnDoor(const Environment& environment);
+// True if neither this job nor what it spawns can be on other machines, as far as its launcher
+// knows hosts.
+bool IsRunHere();
+// Returns the doors of all launchers of this user on this machine.
+std::vector<std::string> LauncherDoors();
+// Asks at a door, and leaves the answer to whoever reads the connection. kPeerLost: nobody is
+// there.
+Result<Descriptor> Knock(const std::string& door, const std::string& question);
+// Waits also for the first line of the answer.
+Result<Descriptor> Ask(const std::string& door, const std::string& question,
+                       std::uint64_t timeout_ms, std::string* answer);
 
 }  // namespace lamina::dynamic

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/dynamic/meeting.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,10 +8,9 @@
 #include "runtime/agreement/make.h"
 #include "runtime/agreement/roll.h"
 #include "runtime/base/bytes.h"
-#include "runtime/base/fnv.h"
-#include "runtime/base/read_file.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/await.h"
+#include "runtime/dynamic/place.h"
 #include "runtime/p2p/other_jobs.h"
 #include "runtime/p2p/p2p.h"
 
@@ -35,15 +32,6 @@ Bytes BytesOf(const std::string& text) {
 
 std::string TextOf(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// Processes with the same number can share memory: they are on one machine and in one pid
-// namespace.
-std::uint64_t PlaceOfThisProcess() {
-  const std::string boot = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
-  struct stat space {};
-  static_cast<void>(stat("/proc/self/ns/pid", &space));
-  return Fnv64(boot + std::to_string(space.st_ino));
 }
 
 // One meeting, as one member of one of the groups goes through it.
@@ -89,7 +77,7 @@ class Walk {
   // The root arranges the meeting and says hello; everybody learns what came of it.
   int Begin(const std::function<Arrangement()>& arrange) {
     Bytes own;
-    Append(&own, PlaceOfThisProcess());
+    Append(&own, PlaceNumber());
     std::vector<Bytes> places;
     if (int error = Gather(own, &places); error != MPI_SUCCESS) return error;
     Bytes told;

@@ -2,12 +2,14 @@
 #include "runtime/dynamic/names.h"
 
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <charconv>
+#include <cstdint>
+#include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/text.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/door.h"
@@ -15,68 +17,72 @@
 namespace lamina::dynamic {
 namespace {
 
-// Names and ports may hold anything, and travel as hexadecimal digits.
-std::string Hex(std::string_view text) {
-  std::string digits;
-  for (const unsigned char letter : text) digits += Format("%02x", letter);
-  return digits;
-}
+constexpr std::uint64_t kAnswerMs = 1000;
+// A launcher that asks others may have to wait for some that are stopped.
+constexpr std::uint64_t kSearchMs = 10'000;
 
-std::string FromHex(std::string_view digits) {
-  std::string text;
-  for (; digits.size() >= 2; digits.remove_prefix(2)) {
-    unsigned letter = 0;
-    std::from_chars(digits.data(), digits.data() + 2, letter, 16);
-    text += static_cast<char>(letter);
-  }
-  return text;
-}
-
-// Asks the launcher that looks after this process; empty if that cannot be.
-std::string AskOwn(const std::string& question, std::string* why) {
-  const pid_t launcher = OwnLauncher(core::process->environment);
-  if (launcher == 0) {
-    *why =
-        "no mpiexec on this machine looks after this process, so there is nobody to keep names; "
-        "start it with mpiexec";
-    return {};
-  }
-  Result<std::string> answer = AskLauncher(launcher, question);
-  if (answer.ok()) return *std::move(answer);
-  *why = std::string(answer.status().message());
-  return {};
+// By service: the connection to the launcher over which the name was published, and whose end takes
+// it back.
+std::map<std::string, Descriptor>& Published() {
+  static auto* const published = new std::map<std::string, Descriptor>;
+  return *published;
 }
 
 }  // namespace
 
+// Names and ports may hold anything, and travel as hexadecimal digits.
 int PublishName(const std::string& service, const std::string& port, std::string* why) {
-  const std::string answer =
-      AskOwn(Format("publish %d %s %s", getpid(), Hex(service).c_str(), Hex(port).c_str()), why);
-  if (answer == "done") return MPI_SUCCESS;
-  if (answer == "exists") *why = "the name \"" + service + "\" is published already";
+  const std::string door = OwnDoor(core::process->environment);
+  if (door.empty()) {
+    *why =
+        "no mpiexec looks after this process, so there is nobody to keep names; start it with "
+        "mpiexec";
+    return MPI_ERR_SERVICE;
+  }
+  std::string answer;
+  Result<Descriptor> owner =
+      Ask(door, "publish " + HexOf(service) + " " + HexOf(port), kAnswerMs, &answer);
+  if (owner.ok() && answer == "done") {
+    Published()[service] = *std::move(owner);
+    return MPI_SUCCESS;
+  }
+  *why = owner.ok() ? "the name \"" + service + "\" is published already"
+                    : std::string(owner.status().message());
   return MPI_ERR_SERVICE;
 }
 
 int UnpublishName(const std::string& service, std::string* why) {
-  const std::string answer = AskOwn(Format("unpublish %d %s", getpid(), Hex(service).c_str()), why);
-  if (answer == "done") return MPI_SUCCESS;
-  if (!answer.empty()) *why = "this process has not published the name \"" + service + "\"";
-  return MPI_ERR_SERVICE;
+  if (Published().erase(service) == 0) {
+    *why = "this process has not published the name \"" + service + "\"";
+    return MPI_ERR_SERVICE;
+  }
+  // The name has gone once the launcher has answered.
+  std::string answer;
+  static_cast<void>(
+      Ask(OwnDoor(core::process->environment), "unpublish " + HexOf(service), kAnswerMs, &answer)
+          .ok());
+  return MPI_SUCCESS;
 }
+
+void UnpublishAllNames() { Published().clear(); }
 
 int LookupName(const std::string& service, std::string* port, std::string* why) {
   constexpr std::string_view kFound = "name ";
-  std::vector<pid_t> launchers = Launchers();
-  const pid_t own = OwnLauncher(core::process->environment);
-  std::stable_partition(launchers.begin(), launchers.end(),
-                        [own](pid_t launcher) { return launcher == own; });
-  for (const pid_t launcher : launchers) {
-    Result<std::string> answer = AskLauncher(launcher, "lookup " + Hex(service));
-    if (!answer.ok() || !answer->starts_with(kFound)) continue;
-    *port = FromHex(std::string_view(*answer).substr(kFound.size()));
+  const std::string own = OwnDoor(core::process->environment);
+  std::vector<std::string> doors = {own};
+  if (own.empty()) doors = LauncherDoors();
+  for (const std::string& door : doors) {
+    std::string answer;
+    // The own launcher asks the others of its machine.
+    const std::string question = (own.empty() ? "lookup " : "find ") + HexOf(service);
+    if (!Ask(door, question, own.empty() ? kAnswerMs : kSearchMs, &answer).ok() ||
+        !answer.starts_with(kFound))
+      continue;
+    *port = FromHex(std::string_view(answer).substr(kFound.size()));
     return MPI_SUCCESS;
   }
-  *why = "nobody has published the name \"" + service + "\" in a job of this user on this machine";
+  *why = "nobody has published the name \"" + service +
+         "\" in a job of this user whose mpiexec runs where that of this job does";
   return MPI_ERR_NAME;
 }
 

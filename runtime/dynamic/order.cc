@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/dynamic/order.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <iterator>
@@ -21,9 +23,6 @@ struct Word {
 };
 constexpr Word kWords[] = {{"host", "--host", true},
                            {"add-host", "--host", true},
-                           {"hostfile", "--hostfile", true},
-                           {"add-hostfile", "--hostfile", true},
-                           {"wdir", "--wdir"},
                            {"path", "--path"},
                            {"soft", "--soft"},
                            {"arch", "--arch"},
@@ -75,7 +74,27 @@ Status AddHandler(const std::string& value, std::vector<std::string>* words) {
   return {};
 }
 
+// Paths mean this process's directory and files, wherever the children start.
+Status AddPaths(const core::Info& info, Order* order) {
+  std::string here(4096, '\0');
+  here = getcwd(here.data(), here.size()) != nullptr ? here.c_str() : "/";
+  const std::string* directory = info.Find("wdir");
+  if (directory != nullptr && directory->starts_with('/')) here = *directory;
+  if (directory != nullptr && !directory->starts_with('/')) here += "/" + *directory;
+  order->words.insert(order->words.end(), {"--wdir", here});
+  for (const char* key : {"hostfile", "add-hostfile"}) {
+    const std::string* path = info.Find(key);
+    if (path == nullptr) continue;
+    const std::optional<std::string> text = ReadFile(*path);
+    if (!text) return BadValue(key, *path, "the name of a file that can be read");
+    order->words.insert(order->words.end(), {"--hostfile", *text + "\n"});
+    order->elsewhere = true;
+  }
+  return {};
+}
+
 Status Add(const core::Info& info, Order* order) {
+  if (Status status = AddPaths(info, order); !status.ok()) return status;
   for (const auto& [key, value] : info.entries) {
     for (const Word& word : kWords) {
       if (word.key != key) continue;
@@ -104,11 +123,9 @@ Result<Order> OrderOf(const std::vector<Program>& programs, const std::string& p
     if (&program != &programs.front()) order.words.push_back(":");
     order.words.insert(order.words.end(), {"-n", std::to_string(program.processes)});
     order.processes += program.processes;
-    if (program.info != nullptr) {
-      Result<core::Info> info = WithFile(*program.info);
-      if (!info.ok()) return std::move(info).status();
-      if (Status status = Add(*info, &order); !status.ok()) return status;
-    }
+    Result<core::Info> info = WithFile(program.info != nullptr ? *program.info : core::Info());
+    if (!info.ok()) return std::move(info).status();
+    if (Status status = Add(*info, &order); !status.ok()) return status;
     order.words.insert(order.words.end(), {"--", program.command});
     for (const std::string& argument : program.arguments) {
       if (argument == ":")

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace lamina::dynamic {
@@ -31,7 +32,11 @@ TEST(OrderTest, ProgramsAndTheirArguments) {
       OrderOf({{"a", {"-x", "--"}, 2, nullptr}, {"-b", {}, 1, nullptr}}, "port");
   ASSERT_TRUE(order.ok());
   Words expected = kHead;
-  for (const char* word : {"-n", "2", "--", "a", "-x", "--", ":", "-n", "1", "--", "-b"})
+  const std::string here = std::filesystem::current_path();
+  for (const std::string& word :
+       {std::string("-n"), std::string("2"), std::string("--wdir"), here, std::string("--"),
+        std::string("a"), std::string("-x"), std::string("--"), std::string(":"), std::string("-n"),
+        std::string("1"), std::string("--wdir"), here, std::string("--"), std::string("-b")})
     expected.push_back(word);
   EXPECT_EQ(order->words, expected);
   EXPECT_EQ(order->processes, 3);
@@ -42,12 +47,13 @@ TEST(OrderTest, ProgramsAndTheirArguments) {
 TEST(OrderTest, Keys) {
   const Words end = {"--", "./child", "an argument"};
   const auto expect = [&](const char* key, const char* value, Words words) {
+    if (std::string(key) != "wdir")
+      words.insert(words.begin(), {"--wdir", std::filesystem::current_path()});
     words.insert(words.begin(), {"-n", "3"});
     words.insert(words.end(), end.begin(), end.end());
     EXPECT_EQ(WordsWith(key, value), words) << key;
   };
   expect("host", "a:2,b", {"--host", "a:2,b"});
-  expect("add-hostfile", "hosts", {"--hostfile", "hosts"});
   expect("wdir", "/tmp", {"--wdir", "/tmp"});
   expect("path", "/a:/b", {"--path", "/a:/b"});
   expect("soft", "1:3", {"--soft", "1:3"});
@@ -58,6 +64,14 @@ TEST(OrderTest, Keys) {
          {"--initial-errhandler", "mpi_errors_return"});
   expect("env", "A=1\nB=2", {"-x", "A=1", "-x", "B=2"});
   expect("nobody_knows_this", "x", {});
+}
+
+TEST(OrderTest, PathsAreThoseOfTheRoot) {
+  const std::string path = testing::TempDir() + "/hosts";
+  std::ofstream(path) << "a slots=2\nb\n";
+  EXPECT_EQ(WordsWith("wdir", "below")[3], std::filesystem::current_path() / "below");
+  EXPECT_EQ(WordsWith("hostfile", path)[5], "a slots=2\nb\n\n");
+  EXPECT_NE(WordsWith("add-hostfile", "/no/hosts")[0].find("/no/hosts"), std::string::npos);
 }
 
 TEST(OrderTest, ValuesThatMakeNoSense) {

@@ -25,7 +25,8 @@ inline constexpr std::tuple kFields{
         "key timeout says it for one call."),
     param::Describe(
         "dynamic.spawn.launcher", &Params::launcher, "",
-        "The mpiexec that starts what MPI_Comm_spawn asks for: its path, never, or auto: "
-        "that of this job, else the one of this installation.")};
+        "What MPI_Comm_spawn starts where no mpiexec looks after the job: the mpiexec of this path "
+        "or (auto) of this installation, for jobs of one rank, or (always) of any; never: nothing "
+        "is spawned.")};
 
 }  // namespace lamina::dynamic

@@ -11,14 +11,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "runtime/base/clock.h"
-#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 #include "runtime/dynamic/await.h"
+#include "runtime/dynamic/place.h"
 
 namespace lamina::dynamic {
 namespace {
@@ -30,11 +29,6 @@ constexpr std::size_t kGuestsMax = 32;
 constexpr std::uint64_t kGuestMs = 5000;
 // An address that does not answer a knock within this time is given up.
 constexpr std::uint64_t kKnockMs = 5000;
-
-std::uint32_t BootNumber() {
-  const std::string boot = ReadFile("/proc/sys/kernel/random/boot_id").value_or("");
-  return static_cast<std::uint32_t>(std::strtoul(boot.substr(0, 8).c_str(), nullptr, 16));
-}
 
 sockaddr_in AddressOf(std::uint32_t host, std::uint16_t port) {
   sockaddr_in address{};

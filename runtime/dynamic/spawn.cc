@@ -4,9 +4,13 @@
 #include <utility>
 
 #include "runtime/base/dynamic_words.h"
+#include "runtime/base/environment.h"
 #include "runtime/base/log.h"
+#include "runtime/base/text.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/await.h"
+#include "runtime/dynamic/door.h"
+#include "runtime/dynamic/names.h"
 #include "runtime/dynamic/params.h"
 #include "runtime/dynamic/port.h"
 #include "runtime/dynamic/start_launcher.h"
@@ -65,6 +69,27 @@ Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
   return arrangement;
 }
 
+// Has the launcher that looks after this process start another one, or starts one itself. Returns
+// this end of the tie.
+Result<Descriptor> Commission(const Params& params, const Order& order) {
+  const Environment& environment = core::process->environment;
+  if (params.launcher == "never")
+    return Error(Code::kUnsupported, "dynamic.spawn.launcher=never forbids to start an mpiexec");
+  if (const std::string door = OwnDoor(environment); !door.empty()) {
+    std::string question = "spawn";
+    for (const std::string& word : order.words) question += " " + HexOf(word);
+    return Knock(door, question);
+  }
+  if (core::process->identity.job_ranks > 1 && params.launcher == "auto")
+    return Error(Code::kUnsupported,
+                 "no mpiexec looks after this job, and what has started it cannot spawn; start it "
+                 "by mpiexec inside the allocation, or let its ranks start one: "
+                 "LAMINA_DYNAMIC_SPAWN_LAUNCHER=always");
+  Result<std::string> launcher = FindLauncher(params.launcher, environment);
+  if (!launcher.ok()) return std::move(launcher).status();
+  return StartLauncher(*launcher, order.words, Environment::OfThisProcess());
+}
+
 // What the root does.
 Arrangement Start(const Wish& wish, Descriptor* tie) {
   const std::vector<Program>& programs = wish.programs;
@@ -73,15 +98,15 @@ Arrangement Start(const Wish& wish, Descriptor* tie) {
   Params params;
   if (Status status = param::Load(core::process->settings, kFields, &params); !status.ok())
     return Refusal(status, processes);
-  Result<std::string> launcher = FindLauncher(params.launcher, core::process->environment);
-  if (!launcher.ok()) return Refusal(launcher.status(), processes);
   Result<Order> tried = OrderOf(programs, "");
   if (!tried.ok()) return Refusal(tried.status(), processes);
-  Result<std::unique_ptr<Port>> port = Port::Open(tried->elsewhere ? "all" : "loopback");
+  // What starts the children of a process that is alone may find the hosts of a batch system.
+  const bool is_here = IsRunHere() && !tried->elsewhere;
+  Result<std::unique_ptr<Port>> port = Port::Open(is_here ? "loopback" : "all");
   if (!port.ok()) return Refusal(port.status(), processes);
   Result<Order> order = OrderOf(programs, (*port)->name());
   if (!order.ok()) return Refusal(order.status(), processes);
-  Result<Descriptor> started = StartLauncher(*launcher, order->words, Environment::OfThisProcess());
+  Result<Descriptor> started = Commission(params, *order);
   if (!started.ok()) return Refusal(started.status(), processes);
   *tie = *std::move(started);
   return AwaitChildren(port->get(), *order, tie);
@@ -133,6 +158,7 @@ Status MeetParents() {
 
 void Finish() {
   CloseAllPorts();
+  UnpublishAllNames();
   LoosenAllTies();
 }
 

@@ -17,7 +17,6 @@
 
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/text.h"
-#include "runtime/dynamic/door.h"
 
 namespace lamina::dynamic {
 namespace {
@@ -92,16 +91,7 @@ std::vector<char*> Pointers(std::vector<std::string>* texts) {
 }  // namespace
 
 Result<std::string> FindLauncher(const std::string& wanted, const Environment& environment) {
-  if (wanted == "never")
-    return Error(Code::kUnsupported, "dynamic.spawn.launcher=never forbids to start an mpiexec");
-  if (wanted != "auto") return wanted;
-  if (const pid_t launcher = OwnLauncher(environment); launcher > 0) {
-    const std::string link = Format("/proc/%d/exe", launcher);
-    std::string path(4096, '\0');
-    const ssize_t bytes = readlink(link.c_str(), path.data(), path.size());
-    path.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
-    if (!path.empty() && access(path.c_str(), X_OK) == 0) return path;
-  }
+  if (wanted != "auto" && wanted != "always") return wanted;
   if (std::string path = InThisInstallation(); access(path.c_str(), X_OK) == 0) return path;
   if (std::string path = InPath(environment); !path.empty()) return path;
   return Error(Code::kUnsupported,
@@ -115,7 +105,7 @@ Result<Descriptor> StartLauncher(const std::string& program, const std::vector<s
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return SystemError(Code::kResource, errno, "cannot make a socket pair");
   Descriptor ours(ends[0]), theirs(ends[1]);
-  environment.Set(kTieVariable, Format("%d:%d", theirs.value(), OwnLauncher(environment)));
+  environment.Set(kTieVariable, Format("%d:0", theirs.value()));
   std::vector<std::string> arguments = words;
   arguments.insert(arguments.begin(), "mpiexec");
   std::vector<std::string> assignments = environment.Assignments();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts an mpiexec of its own for what this process spawns, and ties the two together.
+// Starts an mpiexec of its own for what this process spawns, where no launcher looks after it, and
+// ties the two together.
 //
 // The mpiexec is no child of this process, so the program that calls MPI_Comm_spawn gets no SIGCHLD
 // and finds no child that it does not know.

@@ -23,13 +23,15 @@ datatype::Buffer BufferOf(std::vector<std::byte>* bytes) {
           datatype::FindDatatype(MPI_BYTE)};
 }
 
-// The first rank of each node writes for others.
+// The first rank of each node writes for others; in a communicator that spans jobs, which number
+// nodes each in its own way, rank 0 alone does.
 std::vector<Rank> Aggregators(const core::Comm& comm) {
   std::vector<Rank> aggregators;
   std::vector<std::uint32_t> nodes;
   bootstrap::Bootstrap* bootstrap = core::process->bootstrap.get();
   for (Rank rank = 0; rank < comm.size; ++rank) {
     if (bootstrap == nullptr) break;
+    if (Index(comm.peers[rank]) >= core::process->identity.job_ranks) return {0};  // another job's
     Result<std::uint32_t> node = bootstrap->Node(Index(comm.peers[rank]));
     if (!node.ok()) break;
     if (std::find(nodes.begin(), nodes.end(), *node) != nodes.end()) continue;

@@ -54,6 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'b':
       Look(DecodeBeat, input.Rest());
       break;
+    case 'v':
+      Look(DecodeVisit, input.Rest());
+      break;
     default:
       Look(DecodePing, input.Rest());
   }
