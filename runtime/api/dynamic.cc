@@ -161,7 +161,7 @@ std::string ListenAt(const Info* info) {
   for (const char* key : {"lamina_listen", "ip_address"})
     if (const std::string* text = info != nullptr ? info->Find(key) : nullptr; text != nullptr)
       return *text;
-  const std::string listen = Parameters().listen;
+  std::string listen = Parameters().listen;
   if (listen != "auto") return listen;
   return dynamic::IsRunHere() ? "loopback" : "all";
 }
