@@ -93,10 +93,13 @@ class Registry {
   // Returns every component with its answer, best first; those that cannot run come last with -1.
   std::vector<std::pair<const Entry*, Offer>> Ask(const Context& context) const {
     std::vector<std::pair<const Entry*, Offer>> answers;
-    for (const Entry& entry : entries_) answers.emplace_back(&entry, entry.query(context));
-    std::sort(answers.begin(), answers.end(), [](const auto& a, const auto& b) {
-      return Better(a.second, a.first->info, b.second, b.first->info);
-    });
+    for (const Entry& entry : entries_) {
+      Offer offer = entry.query(context);
+      const auto next = std::find_if(answers.begin(), answers.end(), [&](const auto& other) {
+        return Better(offer, entry.info, other.second, other.first->info);
+      });
+      answers.emplace(next, &entry, std::move(offer));
+    }
     return answers;
   }
 
