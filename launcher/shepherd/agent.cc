@@ -15,6 +15,7 @@
 
 #include "launcher/plan/control_group.h"
 #include "launcher/shepherd/tuning.h"
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -58,13 +59,6 @@ struct Pipe {
   const int error = errno;
   if (write(failure, &error, sizeof error) < 0) _exit(126);
   _exit(127);
-}
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 }  // namespace

@@ -15,17 +15,11 @@
 
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/environment.h"
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
-
-std::vector<char*> Pointers(std::vector<std::string>* texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : *texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Runs this program once more, in a process group of its own and without what this launcher does
 // about signals. Returns an errno.
@@ -44,7 +38,7 @@ int Run(std::vector<std::string> words, std::vector<std::string> environment, in
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  const std::vector<char*> argv = Pointers(&words), envp = Pointers(&environment);
+  const std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
   const int error =
       posix_spawn(process, "/proc/self/exe", &files, &attributes, argv.data(), envp.data());
   posix_spawnattr_destroy(&attributes);

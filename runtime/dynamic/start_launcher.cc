@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "runtime/base/dynamic_words.h"
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::dynamic {
@@ -35,7 +36,7 @@ std::string InThisInstallation() {
 std::string InPath(const Environment& environment) {
   const std::string path = environment.Get("PATH").value_or("");
   for (const std::string_view directory : Split(path, ':')) {
-    const std::string candidate = std::string(directory) + "/mpiexec";
+    std::string candidate = std::string(directory) + "/mpiexec";
     if (!directory.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};
@@ -81,13 +82,6 @@ int Leave(void* argument) {
   _exit(0);
 }
 
-std::vector<char*> Pointers(std::vector<std::string>* texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : *texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 }  // namespace
 
 Result<std::string> FindLauncher(const std::string& wanted, const Environment& environment) {
@@ -109,7 +103,7 @@ Result<Descriptor> StartLauncher(const std::string& program, const std::vector<s
   std::vector<std::string> arguments = words;
   arguments.insert(arguments.begin(), "mpiexec");
   std::vector<std::string> assignments = environment.Assignments();
-  const std::vector<char*> argv = Pointers(&arguments), envp = Pointers(&assignments);
+  const std::vector<char*> argv = Pointers(arguments), envp = Pointers(assignments);
   const auto stacks = std::make_unique<char[]>(2 * kStackBytes);
   Launch launch{program.c_str(), argv.data(), envp.data(), theirs.value(), stacks.get()};
   // Without a signal to be sent at its end, the process between stays our secret.

@@ -117,9 +117,9 @@ bool Agent::ReceiveEnded(std::uint64_t count, std::vector<std::uint32_t>* ended)
 
 bool Agent::ReceiveChanges(std::uint64_t bytes, std::vector<std::string>* changes) const {
   if (bytes == 0) return true;
+  if (bytes > kChangesBytesMax) return false;
   std::string text(bytes, '\0');
-  if (bytes > kChangesBytesMax || !ReadFromPipe(pipes_.orders, text.data(), bytes).ok())
-    return false;
+  if (!ReadFromPipe(pipes_.orders, text.data(), bytes).ok()) return false;
   for (const std::string_view change : Split(text, '\0'))
     if (!change.empty()) changes->emplace_back(change);
   return true;

@@ -6,19 +6,17 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
-#include "runtime/core/comm.h"
-#include "runtime/core/process.h"
 #include "runtime/datatype/construct.h"
 #include "runtime/p2p/fake_transport.h"
 #include "runtime/p2p/header.h"
-#include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
+#include "test/fuzz/fake_process.h"
 #include "test/fuzz/input.h"
 
 namespace lamina::p2p {
 namespace {
 
-constexpr ContextId kContext{8};
+using fuzz::kContext;
 
 // A message that the peer lends. It is accepted or dropped, once.
 struct Loaned final : transport::Parcel {
@@ -44,28 +42,17 @@ struct Operation {
   bool seen = false;
 };
 
+struct Releaser {
+  void operator()(datatype::Datatype* type) const { datatype::Release(type); }
+};
+
 class House {
  public:
-  House() : engine_(MakeEngine({}, {}, {PeerId{0}, 3, 7}, nullptr)) {
-    AddCarrier(engine_.get(), {"fake", std::make_unique<FakeTransport>(&road_), true, false});
-    static core::Process* const process = new core::Process;
-    process->engine = engine_.get();
-    core::process = process;
-    comm_.context = kContext;
-    comm_.peers = peers_;
-    comm_.rank = 0;
-    comm_.size = comm_.destinations = 3;
-    comm_.references = 1 << 20;
-    vector_ = datatype::MakeVector(8, 3, 8, datatype::FindDatatype(MPI_BYTE));
-    datatype::Commit(vector_);
-  }
+  House() { datatype::Commit(vector_.get()); }
   ~House() {
     for (Loaned& each : parcels_)
       if (each.done != nullptr) each.done->done(each.done, Code::kPeerLost);
     for (transport::Completion* each : road_.lent) each->done(each, Code::kPeerLost);
-    engine_.reset();
-    core::process = nullptr;
-    datatype::Release(vector_);
   }
 
   void Play(fuzz::Input input) {
@@ -80,7 +67,13 @@ class House {
   }
 
  private:
-  transport::Inbox* inbox() { return InboxOf(engine_.get()); }
+  transport::Inbox* inbox() { return process_.inbox(); }
+
+  // Takes a number from -128 to 127.
+  static int Small(fuzz::Input* input) {
+    const int byte = input->Take<std::uint8_t>();
+    return byte < 128 ? byte : byte - 256;
+  }
 
   void Step(fuzz::Input* input) {
     const auto word = input->Take<char>();
@@ -88,8 +81,8 @@ class House {
     switch (word) {
       case 'm': {  // a frame with a message, or a part of the protocol for one
         const auto kind = static_cast<FrameKind>(input->Take<std::uint8_t>());
-        const Rank source = input->Take<std::int8_t>();
-        const int tag = input->Take<std::int8_t>();
+        const Rank source = Small(input);
+        const int tag = Small(input);
         return Arrive(peer, PackMatch(kind, kContext, source, tag), input->TakeText());
       }
       case 't': {  // a frame that names one of our requests
@@ -105,8 +98,8 @@ class House {
       }
       case 'o': {
         const auto kind = static_cast<FrameKind>(input->Take<std::uint8_t>());
-        const Rank source = input->Take<std::int8_t>();
-        const int tag = input->Take<std::int8_t>();
+        const Rank source = Small(input);
+        const int tag = Small(input);
         const std::size_t bytes = 1u + input->Take<std::uint16_t>();
         parcels_.emplace_back();
         return inbox()->Offered(peer, PackMatch(kind, kContext, source, tag), bytes,
@@ -153,7 +146,7 @@ class House {
     const auto size = input->Take<std::uint16_t>() % 2048u;
     if (size % 7 == 0) {
       operation->memory.resize(8 * 8);
-      return {operation->memory.data(), 1, vector_};
+      return {operation->memory.data(), 1, vector_.get()};
     }
     operation->memory.resize(size);
     return {operation->memory.data(), size, datatype::FindDatatype(MPI_BYTE)};
@@ -161,22 +154,22 @@ class House {
   void Receive(fuzz::Input* input) {
     Operation& operation = operations_.emplace_back();
     core::Request* const request = &operation.request;
-    request->comm = &comm_;
+    request->comm = process_.comm();
     const int source = input->Take<std::uint8_t>() % 4;
     const int tag = input->Take<std::uint8_t>() % 4;
-    PrepareReceive(
-        request,
-        {&comm_, kContext, source == 3 ? MPI_ANY_SOURCE : source, tag == 3 ? MPI_ANY_TAG : tag},
-        NewBuffer(&operation, input));
+    PrepareReceive(request,
+                   {process_.comm(), kContext, source == 3 ? MPI_ANY_SOURCE : source,
+                    tag == 3 ? MPI_ANY_TAG : tag},
+                   NewBuffer(&operation, input));
     Start(request);
   }
   void Send(PeerId peer, fuzz::Input* input) {
     Operation& operation = operations_.emplace_back();
     core::Request* const request = &operation.request;
-    request->comm = &comm_;
+    request->comm = process_.comm();
     const auto mode = input->Take<std::uint8_t>() % 2 == 0 ? core::Request::Mode::kStandard
                                                            : core::Request::Mode::kSynchronous;
-    PrepareSend(request, {&comm_, kContext, static_cast<Rank>(Index(peer)), 1},
+    PrepareSend(request, {process_.comm(), kContext, static_cast<Rank>(Index(peer)), 1},
                 NewBuffer(&operation, input), mode);
     Start(request);
   }
@@ -194,13 +187,13 @@ class House {
           request.error == MPI_ERR_PROC_ABORTED);
   }
 
-  FakeRoad road_;
+  // What requests use outlives the process that carries them out.
+  std::unique_ptr<datatype::Datatype, Releaser> vector_{
+      datatype::MakeVector(8, 3, 8, datatype::FindDatatype(MPI_BYTE))};
   std::deque<Loaned> parcels_;
   std::deque<Operation> operations_;
-  const PeerId peers_[3] = {PeerId{0}, PeerId{1}, PeerId{2}};
-  core::Comm comm_;
-  datatype::Datatype* vector_ = nullptr;
-  OwnedEngine engine_;
+  fuzz::FakeProcess process_;
+  FakeRoad& road_ = process_.road();
 };
 
 }  // namespace

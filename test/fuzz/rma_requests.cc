@@ -9,62 +9,40 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/log.h"
-#include "runtime/core/comm.h"
-#include "runtime/core/process.h"
 #include "runtime/datatype/runs.h"
-#include "runtime/p2p/fake_transport.h"
 #include "runtime/p2p/header.h"
-#include "runtime/p2p/lifetime.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/block.h"
 #include "runtime/rma/locks.h"
 #include "runtime/rma/messages.h"
 #include "runtime/rma/request.h"
 #include "runtime/rma/service.h"
+#include "test/fuzz/fake_process.h"
 #include "test/fuzz/input.h"
 
 namespace lamina::rma {
 namespace {
 
-constexpr ContextId kContext{8};
+using fuzz::kContext;
 constexpr std::int64_t kWindowBytes = 256;
 
 // The process whose window others access.
 class Target {
  public:
   Target(bool dynamic, std::int64_t disp_unit)
-      : engine_(p2p::MakeEngine({}, {}, {PeerId{0}, 3, 7}, nullptr)),
-        memory_(kWindowBytes),
-        block_(Block::MakePrivate(dynamic)) {
+      : memory_(kWindowBytes), block_(Block::MakePrivate(dynamic)) {
     road_.lends = true;
-    p2p::AddCarrier(engine_.get(),
-                    {"fake", std::make_unique<p2p::FakeTransport>(&road_), true, false});
-    static core::Process* const process = new core::Process;
-    process->engine = engine_.get();
-    core::process = process;
-    comm_.context = kContext;
-    comm_.peers = peers_;
-    comm_.rank = 0;
-    comm_.size = comm_.destinations = 3;
-    comm_.references = 1 << 20;
     Served served{memory_.data(), kWindowBytes, disp_unit};
     if (dynamic) {
       served = {nullptr, 0, 1, &block_->attached(0)};
       CHECK(block_->attached(0).Attach(reinterpret_cast<std::uint64_t>(memory_.data()),
                                        kWindowBytes));
     }
-    messages_ = std::make_unique<Messages>(&comm_);
+    messages_ = std::make_unique<Messages>(process_.comm());
     locks_ = std::make_unique<Locks>(block_.get(), std::vector<Rank>{0}, 0, messages_.get(),
                                      nullptr, std::vector<Rank>{});
     service_ = std::make_unique<Service>(messages_.get(), locks_.get(), block_.get(), 0, served);
     locks_->Serve(service_.get());
-  }
-  ~Target() {
-    service_.reset();
-    locks_.reset();
-    messages_.reset();
-    engine_.reset();
-    core::process = nullptr;
   }
 
   void Play(fuzz::Input input) {
@@ -126,21 +104,18 @@ class Target {
 
   void Arrive(std::uint8_t origin, std::span<const std::byte> message) {
     const std::vector<std::byte> copy(message.begin(), message.end());
-    p2p::InboxOf(engine_.get())
-        ->Arrived(PeerId{origin},
-                  p2p::PackMatch(p2p::FrameKind::kEager, kContext, static_cast<Rank>(origin),
-                                 kRequestTag),
-                  copy);
+    process_.inbox()->Arrived(
+        PeerId{origin},
+        p2p::PackMatch(p2p::FrameKind::kEager, kContext, static_cast<Rank>(origin), kRequestTag),
+        copy);
     p2p::Progress();
     for (transport::Completion* each : std::exchange(road_.lent, {})) each->done(each, Code::kOk);
     road_.room = 1000;
     road_.sent.clear();
   }
 
-  p2p::FakeRoad road_;
-  p2p::OwnedEngine engine_;
-  const PeerId peers_[3] = {PeerId{0}, PeerId{1}, PeerId{2}};
-  core::Comm comm_;
+  fuzz::FakeProcess process_;
+  p2p::FakeRoad& road_ = process_.road();
   std::vector<std::byte> memory_;
   std::unique_ptr<Block> block_;
   std::unique_ptr<Messages> messages_;

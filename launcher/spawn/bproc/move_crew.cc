@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::bproc {
@@ -19,13 +20,6 @@ namespace {
 
 constexpr int kFarewellMs = 2'000;
 constexpr int kStandardStreams = 3;
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Open files do not survive the move, so the three standard ones are opened over there.
 Io NullDevice(int fd) {

@@ -16,6 +16,7 @@
 #include "launcher/plan/control_group.h"
 #include "launcher/spawn/local/program_format.h"
 #include "runtime/base/environment.h"
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::local {
@@ -96,16 +97,6 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
 pid_t Fork(Order* order) {
   alignas(16) static std::array<char, 65536> stack;  // one child at a time is on it
   return clone(BecomeProgram, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, order);
-}
-
-std::vector<char*> Pointers(std::span<const std::string> words,
-                            std::span<const std::string> more = {}) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + more.size() + 1);
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  for (const std::string& word : more) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 std::string_view ValueOf(std::span<const std::string> environment, std::string_view name) {

@@ -14,17 +14,11 @@
 
 #include "launcher/plan/control_group.h"
 #include "runtime/base/anonymous_file.h"
+#include "runtime/base/pointers.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::slurm {
 namespace {
-
-std::vector<char*> Pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 [[noreturn]] void BecomeSrun(char** argv, char** environment, pid_t parent, int input,
                              int rank_hosts) {
