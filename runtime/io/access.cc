@@ -134,6 +134,7 @@ class FileSide {
       std::memcpy(window_.get() + (batch_[i].offset - first), from, bytes);
       from += bytes;
     }
+    ++outcome->patched;
     const Moved moved = access_.body->WriteAt(first, Window());
     if (moved.error_number == 0) return static_cast<std::int64_t>(part.size());
     *outcome = {outcome->bytes, moved.error_number, "pwrite", first + moved.bytes,

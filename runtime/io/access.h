@@ -27,11 +27,12 @@ struct Access {
 };
 
 struct Outcome {
-  std::int64_t bytes = 0;   // moved; a prefix of what was asked
-  int error_number = 0;     // of the system call that failed
-  const char* call = "";    // its name
-  std::int64_t offset = 0;  // where it failed
-  std::int64_t asked = 0;   // how many bytes it was to move
+  std::int64_t bytes = 0;    // moved; a prefix of what was asked
+  int error_number = 0;      // of the system call that failed
+  const char* call = "";     // its name
+  std::int64_t offset = 0;   // where it failed
+  std::int64_t asked = 0;    // how many bytes it was to move
+  std::int64_t patched = 0;  // windows that were read and written back
 };
 
 Outcome Carry(const Access& access);

@@ -10,6 +10,7 @@
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::io::exchange {
 namespace {
@@ -76,6 +77,7 @@ class Aggregator {
   // Writes what was given and nothing else.
   void End() {
     if (!failure_.ok()) return;
+    trace::Count(trace::Counter::kFileWindows);
     const core::Unlocked unlocked;
     const Run window{range_.first, range_.end - range_.first};
     int error = place_.locks == nullptr ? 0 : place_.locks->Lock(window, false);

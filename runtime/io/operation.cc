@@ -16,6 +16,7 @@
 #include "runtime/io/tuning.h"
 #include "runtime/io/worker.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::io {
 namespace {
@@ -134,6 +135,11 @@ class Transfer {
 
   // Converts what was read. `memory_bytes` is what the status counts.
   Failure Conclude(const File& file, std::int64_t* memory_bytes) {
+    trace::Count(access_.writes ? trace::Counter::kFileWrites : trace::Counter::kFileReads);
+    trace::Count(
+        access_.writes ? trace::Counter::kFileWrittenBytes : trace::Counter::kFileReadBytes,
+        static_cast<std::uint64_t>(outcome_.bytes));
+    trace::Count(trace::Counter::kFilePatches, static_cast<std::uint64_t>(outcome_.patched));
     *memory_bytes = outcome_.bytes;
     Failure failure;
     if (converts_ && access_.writes)
@@ -267,6 +273,7 @@ Failure WriteTogether(File* file, Transfer* transfer, Failure mine, bool* carrie
   const bool direct = exchange::IsDirect(table);
   file->method = direct ? "direct" : "exchange";
   if (direct) return mine;
+  trace::Count(trace::Counter::kFileExchanges);
   Failure result = Agree(comm, exchange::Write({comm, file->body.get(), file->path,
                                                 file->locking ? file->locks.get() : nullptr},
                                                table, transfer->share()));

@@ -121,6 +121,19 @@ constexpr PerformanceVariable kVariables[] = {
             "Times an accumulate waited for another one to the same memory."),
     Counted("rma.agent.turns", Counter::kAgentTurns, kCounter,
             "Times the agent began to serve others because the program computed."),
+    Counted("file.read.accesses", Counter::kFileReads, kCounter, "Reads of files that have ended."),
+    Counted("file.read.bytes", Counter::kFileReadBytes, kAggregate,
+            "Bytes of data that were read from files."),
+    Counted("file.written.accesses", Counter::kFileWrites, kCounter,
+            "Writes to files that have ended."),
+    Counted("file.written.bytes", Counter::kFileWrittenBytes, kAggregate,
+            "Bytes of data that were written to files, by this process or for it."),
+    Counted("file.written.exchanges", Counter::kFileExchanges, kCounter,
+            "Collective writes whose data some processes collected and wrote for all."),
+    Counted("file.written.windows", Counter::kFileWindows, kCounter,
+            "Windows of files that this process collected from all and wrote."),
+    Counted("file.written.patches", Counter::kFilePatches, kCounter,
+            "Windows of files that were read, changed in pieces and written back."),
 };
 
 }  // namespace

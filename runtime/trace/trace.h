@@ -50,6 +50,13 @@ enum class Counter : std::uint32_t {
   kLockWaits,
   kZoneWaits,
   kAgentTurns,
+  kFileReads,
+  kFileReadBytes,
+  kFileWrites,
+  kFileWrittenBytes,
+  kFileExchanges,
+  kFileWindows,
+  kFilePatches,
   kCount
 };
 

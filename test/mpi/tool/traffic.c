@@ -5,6 +5,7 @@
  *         and late; handles are started before and read after.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "test/mpi/tool/tool.h"
 
@@ -208,6 +209,49 @@ static void LockWaits(int rank, int ranks) {
   MPI_Win_free(&win);
 }
 
+/* Every second int of a file is written: alone, so that what lies between is written back, and then
+ * by all ranks together, whose data one of them collects. */
+static void Files(int rank, int ranks) {
+  MPI_T_pvar_handle reads = Open("file.read.accesses", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle read_bytes = Open("file.read.bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+  MPI_T_pvar_handle writes = Open("file.written.accesses", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle written_bytes = Open("file.written.bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+  MPI_T_pvar_handle exchanges = Open("file.written.exchanges", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle windows = Open("file.written.windows", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  MPI_T_pvar_handle patches = Open("file.written.patches", MPI_T_PVAR_CLASS_COUNTER, NULL);
+  const char* where = getenv("TEST_TMPDIR");
+  char path[300];
+  int data[100] = {0}, pid = (int)getpid();
+  unsigned long long all_windows;
+  MPI_Datatype every;
+  MPI_Info info;
+  MPI_File file;
+  MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  snprintf(path, sizeof path, "%s/traffic.%d", where != NULL ? where : "/tmp", pid);
+  MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)((size_t)(ranks + 1) * sizeof(int)), &every);
+  MPI_Type_commit(&every);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "romio_cb_write", "enable");
+  MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES);
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  MPI_File_set_view(file, (MPI_Offset)((size_t)rank * sizeof(int)), MPI_INT, every, "native", info);
+  MPI_File_write_at(file, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+  HOLDS(Read(writes) == 1 && Read(written_bytes) == sizeof data);
+  HOLDS(Read(patches) == 1 && Read(exchanges) == 0);
+  MPI_File_write_at_all(file, 0, data, 100, MPI_INT, MPI_STATUS_IGNORE);
+  HOLDS(Read(writes) == 2 && Read(written_bytes) == 2 * sizeof data);
+  HOLDS(Read(exchanges) == (ranks > 1));
+  all_windows = Read(windows);
+  MPI_Allreduce(MPI_IN_PLACE, &all_windows, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+  HOLDS((all_windows > 0) == (ranks > 1));
+  MPI_File_read_at(file, 0, data, 50, MPI_INT, MPI_STATUS_IGNORE);
+  HOLDS(Read(reads) == 1 && Read(read_bytes) == 50 * sizeof(int));
+  MPI_File_close(&file);
+  MPI_Info_free(&info);
+  MPI_Type_free(&every);
+}
+
 int main(int argc, char** argv) {
   int provided, rank, ranks;
   MPI_Comm comm;
@@ -226,6 +270,7 @@ int main(int argc, char** argv) {
   Others(ranks);
   Accesses(rank, ranks);
   LockWaits(rank, ranks);
+  Files(rank, ranks);
   MPI_T_pvar_session_free(&session);
   MPI_T_finalize();
   MPI_Comm_free(&comm);
