@@ -13,6 +13,7 @@ INSTALLED = [
     ("include/lamina", "//collectives:collective_abi.h"),
     ("include/lamina", "//runtime/component:component_abi.h"),
     ("include/lamina", "//runtime/include:lamina/checkpoint.h"),
+    ("include/lamina", "//runtime/include:lamina/sr.h"),
     ("lib", "//runtime:libmpi_abi.a"),
     ("lib", "//runtime:libmpi_abi.so.1"),
     ("lib", "//runtime/fortran:libmpifort_abi.a"),

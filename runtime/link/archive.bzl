@@ -22,7 +22,7 @@ def _implementation(ctx):
     words.add(" ".join([word for word in ctx.fragments.cpp.linkopts if word.startswith("-flto")]))
     words.add(" ".join(ctx.attr.keep))
     words.add(" ".join(ctx.attr.weaken))
-    words.add_all(objects)
+    words.add_all(objects, uniquify = True)  # deps may share some
     ctx.actions.run(
         executable = ctx.executable._archive,
         arguments = [words],
