@@ -14,7 +14,8 @@ constexpr Subcommand kSubcommands[] = {
     {"ps", "the running jobs, and whether their hosts answer",
      R"(usage: lamina ps [--ping] [--all] [PID]...
 
-Lists the jobs whose mpiexec runs on this machine, with the hosts of each.
+Lists the jobs whose mpiexec runs on this machine, with the hosts of each. Below them
+stands which ranks wait for a lock of a window (MPI_Win_lock), and who holds it.
 
   --ping   ask the shepherd on every host for an answer, and show how long it took
   --all    the jobs of all users (needs root)

@@ -12,9 +12,6 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr std::size_t kHeadBytes = 16;
-static_assert(offsetof(EventRing, phase) + 4 == kHeadBytes);
-
 off_t PlaceOf(std::uint64_t event) {
   return static_cast<off_t>(offsetof(EventRing, events) +
                             event % EventRing::kEvents * sizeof(Event));
@@ -23,7 +20,7 @@ off_t PlaceOf(std::uint64_t event) {
 }  // namespace
 
 std::string RingHead(int ring) {
-  std::string head(kHeadBytes, '\0');
+  std::string head(kEventRingHeadBytes, '\0');
   if (pread(ring, head.data(), head.size(), 0) != static_cast<ssize_t>(head.size())) return "";
   return head;
 }

@@ -9,7 +9,7 @@
 
 namespace lamina::launcher {
 
-// Returns magic, call, inside and phase as they lie there, or "" if the ring cannot be read.
+// Returns what stands before the events as it lies there, or "" if the ring cannot be read.
 std::string RingHead(int ring);
 // Returns the last `count` events as they lie there, oldest first.
 std::vector<std::string> RingEvents(int ring, std::size_t count);

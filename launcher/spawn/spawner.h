@@ -67,7 +67,7 @@ class OutputPort {
 // What a rank noted in its event ring, if the Job keeps that (SpawnerCaps::keeps_rings). The bytes
 // lie as in runtime/base/event_ring.h.
 struct RankTrace {
-  std::string head;                 // the first bytes, up to and including the phase; "": nothing
+  std::string head;                 // the first kEventRingHeadBytes; "": nothing
   std::vector<std::string> events;  // slots, oldest first
 };
 

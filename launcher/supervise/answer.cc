@@ -72,7 +72,7 @@ std::string DescribeJob(const Plan& plan, const JobNews& news) {
                 ? Format("%llu\n", static_cast<unsigned long long>(*state->round_trip_us))
                 : "-\n";
   }
-  return text + "end\n";
+  return text + Describe(news.locks) + "end\n";
 }
 
 std::string StartProgress(const Plan& plan, std::span<const HostState> hosts,

@@ -11,6 +11,7 @@
 
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
+#include "launcher/supervise/lock_waits.h"
 
 namespace lamina::launcher {
 
@@ -19,6 +20,7 @@ struct JobNews {
   std::uint64_t age_ms = 0;      // since mpiexec started the ranks
   std::vector<bool> running;     // by rank
   std::vector<HostState> hosts;  // see Job::Hosts
+  std::vector<LockWait> locks;
 };
 
 std::string DescribeJob(const Plan& plan, const JobNews& news);

@@ -4,8 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -16,6 +17,16 @@
 #include "runtime/base/event_ring.h"
 
 namespace lamina::launcher {
+namespace {
+
+template <class Value, class Head>
+Value At(const Head& head, std::size_t offset) {
+  Value value;
+  std::memcpy(&value, head.data() + offset, sizeof value);
+  return value;
+}
+
+}  // namespace
 
 Rings::~Rings() {
   for (const int fd : fds_) close(fd);
@@ -32,21 +43,32 @@ Status Rings::Make(std::size_t ranks) {
   return {};
 }
 
+std::optional<Rings::Head> Rings::HeadOf(std::uint32_t rank, const RankTrace* trace) const {
+  Head head{};
+  if (trace != nullptr && trace->head.size() == head.size())
+    std::ranges::copy(trace->head, head.begin());
+  else if (rank < fds_.size() && pread(fds_[rank], head.data(), head.size(), 0) < 0)
+    return std::nullopt;
+  if (At<std::uint32_t>(head, offsetof(EventRing, magic)) != EventRing::kMagic) return std::nullopt;
+  return head;
+}
+
 LastSeen Rings::LastOf(std::uint32_t rank, const RankTrace* trace) const {
-  std::array<std::uint32_t, 4> head{};
-  static_assert(offsetof(EventRing, magic) == 0 && offsetof(EventRing, call) == 4 &&
-                offsetof(EventRing, inside) == 8 && offsetof(EventRing, phase) == 12);
   LastSeen last;
-  if (trace != nullptr && trace->head.size() == sizeof head)
-    std::memcpy(head.data(), trace->head.data(), sizeof head);
-  else if (rank < fds_.size() && pread(fds_[rank], head.data(), sizeof head, 0) < 0)
-    return last;
-  if (head[0] != EventRing::kMagic) return last;
-  if (head[1] < static_cast<std::uint32_t>(Call::kCount))
-    last.call = NameOf(static_cast<Call>(head[1]));
-  last.inside = head[2] % 2 == 1;
-  last.phase = static_cast<Phase>(head[3]);
+  const std::optional<Head> head = HeadOf(rank, trace);
+  if (!head) return last;
+  const auto call = At<std::uint32_t>(*head, offsetof(EventRing, call));
+  if (call < static_cast<std::uint32_t>(Call::kCount)) last.call = NameOf(static_cast<Call>(call));
+  last.inside = At<std::uint32_t>(*head, offsetof(EventRing, inside)) % 2 == 1;
+  last.phase = At<Phase>(*head, offsetof(EventRing, phase));
   return last;
+}
+
+LocksSeen Rings::LocksOf(std::uint32_t rank, const RankTrace* trace) const {
+  const std::optional<Head> head = HeadOf(rank, trace);
+  if (!head) return {};
+  return {At<LockSeen>(*head, offsetof(EventRing, waits)),
+          At<LockSeen>(*head, offsetof(EventRing, queued))};
 }
 
 std::vector<std::string> Rings::LastEventsOf(std::uint32_t rank, const RankTrace* trace) const {

@@ -5,13 +5,17 @@
 // Threads: the event loop's.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/spawn/spawner.h"
+#include "launcher/supervise/lock_waits.h"
 #include "launcher/supervise/verdict.h"
+#include "runtime/base/event_ring.h"
 #include "runtime/base/status.h"
 
 namespace lamina::launcher {
@@ -30,10 +34,14 @@ class Rings {
 
   // `trace`: what Job::TraceOf says of the rank, which is null where rings are kept here.
   LastSeen LastOf(std::uint32_t rank, const RankTrace* trace) const;
+  LocksSeen LocksOf(std::uint32_t rank, const RankTrace* trace) const;
   // The last events as lines of text, oldest first.
   std::vector<std::string> LastEventsOf(std::uint32_t rank, const RankTrace* trace) const;
 
  private:
+  using Head = std::array<char, kEventRingHeadBytes>;
+  std::optional<Head> HeadOf(std::uint32_t rank, const RankTrace* trace) const;
+
   std::vector<int> fds_;  // by rank
 };
 

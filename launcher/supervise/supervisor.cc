@@ -319,6 +319,10 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
   news.age_ms = MonotonicMs() - started_ms_;
   news.running = running_;
   news.hosts = job_->Hosts(question == "ping");
+  std::vector<LocksSeen> locks(running_.size());
+  for (std::uint32_t rank = 0; rank < locks.size(); ++rank)
+    if (running_[rank]) locks[rank] = rings_.LocksOf(rank, TraceOf(rank));
+  news.locks = LockWaits(locks);
   reply(DescribeJob(plan_, news));
 }
 

@@ -23,6 +23,16 @@ JobAnswer::Host DecodeHost(const std::vector<std::string_view>& words) {
   return host;
 }
 
+JobAnswer::Lock DecodeLock(const std::vector<std::string_view>& words) {
+  const auto number = [&](std::size_t word) {
+    return static_cast<std::uint32_t>(Number(words[word]));
+  };
+  JobAnswer::Lock lock{number(1), std::string(words[2]), Number(words[3]), number(4), {},
+                       number(6)};
+  if (words[5] != "-") lock.holder = number(5);
+  return lock;
+}
+
 }  // namespace
 
 Result<JobAnswer> DecodeJobAnswer(std::string_view text) {
@@ -39,6 +49,7 @@ Result<JobAnswer> DecodeJobAnswer(std::string_view text) {
     if (words[0] == "ranks") answer.ranks = static_cast<std::uint32_t>(Number(rest));
     if (words[0] == "running") answer.running = static_cast<std::uint32_t>(Number(rest));
     if (words[0] == "host" && words.size() >= 7) answer.hosts.push_back(DecodeHost(words));
+    if (words[0] == "lock" && words.size() >= 7) answer.locks.push_back(DecodeLock(words));
   }
   return Error(Code::kInvalid, "an answer was cut short");
 }
@@ -47,6 +58,28 @@ bool AllAnswered(const JobAnswer& answer) {
   return std::all_of(answer.hosts.begin(), answer.hosts.end(), [](const auto& host) {
     return host.state != "up" || host.round_trip_us.has_value();
   });
+}
+
+std::string Sentence(const JobAnswer::Lock& lock, std::uint32_t ranks) {
+  const auto name = [ranks](std::uint32_t rank) {
+    return rank < ranks ? Format("rank %u", rank) : std::string("a process of another job");
+  };
+  const bool of_all = lock.kind == "all";
+  std::string text = name(lock.rank) + " waits for ";
+  if (of_all)
+    text += "locks of all ranks";
+  else
+    text += (lock.kind == "exclusive" ? "an exclusive lock of " : "a shared lock of ") +
+            name(lock.target);
+  text += Format(" in window %llu, ", static_cast<unsigned long long>(lock.window));
+  if (lock.holder)
+    text += (of_all ? "one of which " : "which ") + name(*lock.holder) + " holds";
+  else if (lock.sharers != 0)
+    text += Format("which %u %s", lock.sharers,
+                   lock.sharers == 1 ? "process shares" : "processes share");
+  else
+    text += "held by somebody who is not known";
+  return text;
 }
 
 Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view question,

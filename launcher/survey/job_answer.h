@@ -23,6 +23,16 @@ struct JobAnswer {
     std::optional<std::uint64_t> round_trip_us;
     friend bool operator==(const Host&, const Host&) = default;
   };
+  // A rank that waits for a lock of a window.
+  struct Lock {
+    std::uint32_t rank = 0;
+    std::string kind;
+    std::uint64_t window = 0;
+    std::uint32_t target = 0;
+    std::optional<std::uint32_t> holder;
+    std::uint32_t sharers = 0;
+    friend bool operator==(const Lock&, const Lock&) = default;
+  };
   std::string version;
   std::string job;
   std::string spawner;
@@ -31,6 +41,7 @@ struct JobAnswer {
   std::uint32_t ranks = 0;
   std::uint32_t running = 0;
   std::vector<Host> hosts;
+  std::vector<Lock> locks;
   friend bool operator==(const JobAnswer&, const JobAnswer&) = default;
 };
 
@@ -39,6 +50,10 @@ Result<JobAnswer> DecodeJobAnswer(std::string_view text);
 
 // Has every host that is up answered the last ping?
 bool AllAnswered(const JobAnswer& answer);
+
+// "rank 2 waits for an exclusive lock of rank 0 in window 5, which rank 1 holds". `ranks`: of the
+// job; who has a higher number is of another one.
+std::string Sentence(const JobAnswer::Lock& lock, std::uint32_t ranks);
 
 // `question` is "job" or "ping". Errors are those of control::Ask.
 Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view question,

@@ -85,6 +85,8 @@ void Show(const control::Launcher& launcher, const JobAnswer& answer, bool ping)
   std::vector<std::vector<std::string>> rows;
   for (const JobAnswer::Host& host : answer.hosts) rows.push_back(HostRow(host, ping));
   fputs(InColumns(rows).c_str(), stdout);
+  for (const JobAnswer::Lock& lock : answer.locks)
+    printf("    %s\n", Sentence(lock, answer.ranks).c_str());
 }
 
 }  // namespace

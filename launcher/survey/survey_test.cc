@@ -129,9 +129,25 @@ TEST(JobAnswerTest, IsReadAsTheReadmeSays) {
   ASSERT_TRUE(answer.ok());
   const JobAnswer wanted{
       "0.1.0", "5e1f", "ssh", "./solver input",
-      4120,    4,      3,     {{"node1", 2, 2, "up", 120, 312}, {"node2", 2, 1, "up", 118, {}}}};
+      4120,    4,      3,     {{"node1", 2, 2, "up", 120, 312}, {"node2", 2, 1, "up", 118, {}}},
+      {}};
   EXPECT_EQ(*answer, wanted);
   EXPECT_FALSE(AllAnswered(*answer));
+  const auto locks = DecodeJobAnswer(
+      "lock 2 exclusive 5 0 1 0\nlock 3 all 5 1 2 0\nlock 4 shared 6 9 - 0\n"
+      "lock 0 exclusive 6 1 - 3\nlock\nend\n");
+  ASSERT_EQ(locks->locks.size(), 4u);
+  const auto sentence = [&](std::size_t i) { return Sentence(locks->locks[i], 8); };
+  EXPECT_EQ(sentence(0),
+            "rank 2 waits for an exclusive lock of rank 0 in window 5, which rank 1 holds");
+  EXPECT_EQ(sentence(1),
+            "rank 3 waits for locks of all ranks in window 5, one of which rank 2 holds");
+  EXPECT_EQ(
+      sentence(2),
+      "rank 4 waits for a shared lock of a process of another job in window 6, held by somebody "
+      "who is not known");
+  EXPECT_EQ(sentence(3),
+            "rank 0 waits for an exclusive lock of rank 1 in window 6, which 3 processes share");
   EXPECT_FALSE(DecodeJobAnswer("lamina 0.1.0\njob 5e1f\n").ok());
   EXPECT_FALSE(DecodeJobAnswer("").ok());
   EXPECT_TRUE(DecodeJobAnswer("host x\nhost\nranks -3\nend").ok());  // strange, but harmless

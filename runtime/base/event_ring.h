@@ -25,6 +25,18 @@ struct Event {
 };
 static_assert(sizeof(Event) == 128);
 
+// A lock of a window (runtime/rma) for which somebody waits. Others read it while it changes, so it
+// is for people to see and decides nothing. Ranks are those in the job.
+struct LockNote {
+  enum Kind : std::uint32_t { kNone, kShared, kExclusive, kAll };
+
+  std::atomic<std::uint32_t> kind;     // the lock that is waited for
+  std::atomic<std::uint32_t> target;   // whose lock it is
+  std::atomic<std::uint64_t> window;   // the same number at all members of the window
+  std::atomic<std::uint32_t> holder;   // who holds an exclusive lock, plus 1; 0: that is not known
+  std::atomic<std::uint32_t> sharers;  // how many share the lock
+};
+
 struct EventRing {
   static constexpr std::uint32_t kEvents = 1024;
   static constexpr std::uint32_t kMagic = 0x4c414d31;  // "LAM1"
@@ -36,6 +48,8 @@ struct EventRing {
   std::atomic<std::uint32_t> inside;  // 1: within that call
   // The phase lets the launcher tell a rank that left early from one that finalized.
   std::atomic<std::uint32_t> phase;
+  LockNote waits;   // for this lock the process waits
+  LockNote queued;  // for this lock of its own it keeps processes of other nodes waiting
   alignas(64) std::atomic<std::uint64_t> next;
   alignas(64) Event events[kEvents];
 };
@@ -55,6 +69,8 @@ inline constexpr char kMovedEventRingVariable[] = "LAMINA_EVENT_RING";
 extern std::atomic<EventRing*> current_event_ring;
 inline EventRing* CurrentEventRing() { return current_event_ring.load(std::memory_order_acquire); }
 inline constexpr std::size_t kEventRingBytes = sizeof(EventRing);
+// So many bytes at the beginning say what the process does now.
+inline constexpr std::size_t kEventRingHeadBytes = offsetof(EventRing, next);
 
 [[gnu::format(printf, 1, 2)]] void RecordEvent(const char* format, ...);
 

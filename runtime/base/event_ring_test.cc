@@ -45,6 +45,13 @@ TEST(EventRing, LayoutIsPinned) {
   EXPECT_EQ(offsetof(EventRing, call), 4u);
   EXPECT_EQ(offsetof(EventRing, inside), 8u);
   EXPECT_EQ(offsetof(EventRing, phase), 12u);
+  EXPECT_EQ(offsetof(EventRing, waits), 16u);
+  EXPECT_EQ(offsetof(EventRing, queued), 40u);
+  EXPECT_EQ(offsetof(LockNote, kind), 0u);
+  EXPECT_EQ(offsetof(LockNote, target), 4u);
+  EXPECT_EQ(offsetof(LockNote, window), 8u);
+  EXPECT_EQ(offsetof(LockNote, holder), 16u);
+  EXPECT_EQ(offsetof(LockNote, sharers), 20u);
   EXPECT_EQ(offsetof(EventRing, next), 64u);
   EXPECT_EQ(offsetof(EventRing, events), 128u);
   EXPECT_EQ(kEventRingBytes, 128u + 1024u * 128u);

@@ -44,7 +44,8 @@ struct alignas(kLineBytes) MemberRecord {
   std::int32_t pid;
   std::uint64_t probe;  // where the block's token lies in its own memory
   alignas(kLineBytes) TicketLock lock;
-  std::atomic<std::uint32_t> waits;                              // kSleeps, kFarWaits
+  std::atomic<std::uint32_t> waits;   // kSleeps, kFarWaits
+  std::atomic<std::uint32_t> holder;  // rank in the window of who holds it exclusively, plus 1
   alignas(kLineBytes) std::atomic<std::uint32_t> zones[kZones];  // 0, or the holder's index plus 1
 };
 

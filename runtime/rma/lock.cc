@@ -49,4 +49,9 @@ void NodeWord::Leave() {
   }
 }
 
+std::uint32_t NodeWord::Inside(Side side) const {
+  const Fields fields = Unpack(word_.load());
+  return (fields.phase & 1u) == static_cast<unsigned>(side) ? fields.inside : 0;
+}
+
 }  // namespace lamina::rma

@@ -34,6 +34,13 @@ struct TicketLock {
     return true;
   }
   bool TryExclusive(std::uint32_t ticket) const { return write.load() == ticket; }
+  // These are for people to see: how many readers are inside, and whether anybody has it.
+  std::uint32_t Readers() const {
+    const std::uint32_t left = write.load();
+    const auto inside = static_cast<std::int32_t>(read.load() - left);
+    return inside > 0 ? static_cast<std::uint32_t>(inside) : 0;
+  }
+  bool IsTaken() const { return next.load() != write.load(); }
   void ReleaseShared() { write.fetch_add(1); }
   void ReleaseExclusive() {
     write.fetch_add(1);
@@ -54,6 +61,8 @@ class NodeWord {
     return static_cast<std::int16_t>(static_cast<std::uint16_t>(now - phase)) >= 0;
   }
   void Leave();
+  // How many of the side are inside, for people to see.
+  std::uint32_t Inside(Side side) const;
 
  private:
   // The lowest bit of the phase says which side is inside.

@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/event_ring.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/request.h"
 #include "runtime/rma/service.h"
@@ -60,21 +62,51 @@ bool Locks::WaitAWhile(const Done& done) {
   return wait.is_done;
 }
 
+Keeper Locks::HolderOfAny() const {
+  for (std::size_t member = 0; member < ranks_.size(); ++member)
+    if (const std::uint32_t holder = block_->member(member).holder.load(); holder != 0)
+      return {static_cast<Rank>(holder - 1), 0};
+  return {};
+}
+
+Keeper Locks::KeeperOf(std::size_t member, int type) const {
+  if (type == kLockAllOfNode) return HolderOfAny();
+  if (const std::uint32_t readers = lock(member).Readers(); readers != 0) return {kNobody, readers};
+  if (lock(member).IsTaken())
+    return {static_cast<Rank>(block_->member(member).holder.load()) - 1, 0};
+  if (const std::uint32_t all = header().word.Inside(Side::kAll); all != 0) return {kNobody, all};
+  return HolderOfAny();
+}
+
+void Locks::NoteWait(int type, Rank target) const {
+  const auto near = std::ranges::lower_bound(ranks_, target);
+  const bool is_near = near != ranks_.end() && *near == target;
+  Note(&CurrentEventRing()->waits, *messages_->comm(), type, target,
+       is_near ? KeeperOf(static_cast<std::size_t>(near - ranks_.begin()), type) : Keeper{});
+}
+
+// The lock of `target` is waited for, or one that lock_all takes by it.
 template <class Done>
-int Locks::WaitUntil(const Done& done) {
+int Locks::WaitUntil(int type, Rank target, const Done& done) {
   if (done()) return MPI_SUCCESS;
   trace::Count(trace::Counter::kLockWaits);
+  int error = MPI_SUCCESS;
   std::uint64_t ask_ms = MonotonicMs() + kAskAroundMs;
   while (!WaitAWhile(done)) {
+    NoteWait(type, target);
     if (AnyDead()) Break();
-    if (IsBroken()) return MPI_ERR_PROC_ABORTED;
+    if (IsBroken()) {
+      error = MPI_ERR_PROC_ABORTED;
+      break;
+    }
     if (MonotonicMs() < ask_ms) continue;
     ask_ms = MonotonicMs() + kAskAroundMs;
     LookAround();
     for (std::size_t i = 0; i < far_.size(); ++i)
       if (far_[i].request != nullptr) origin_->AskToLookAround(elsewhere_[i]);
   }
-  return MPI_SUCCESS;
+  Forget(&CurrentEventRing()->waits, *messages_->comm());
+  return error;
 }
 
 void Locks::AskMember(std::size_t member, Kind kind) {
@@ -97,10 +129,11 @@ void Locks::Break() {
   if (header().broken.exchange(1) == 0) Announce();
 }
 
-int Locks::Enter(Side side, bool nested) {
+int Locks::Enter(Side side, std::size_t member, bool nested) {
   std::uint16_t phase = 0;
   if (header().word.Enter(side, nested, &phase)) return MPI_SUCCESS;
-  return WaitUntil([&] { return header().word.HasCome(phase); });
+  const int type = side == Side::kAll ? kLockAllOfNode : static_cast<int>(MPI_LOCK_EXCLUSIVE);
+  return WaitUntil(type, ranks_[member], [&] { return header().word.HasCome(phase); });
 }
 
 int Locks::Lock(std::size_t member, int type, bool nested) {
@@ -108,14 +141,17 @@ int Locks::Lock(std::size_t member, int type, bool nested) {
   if (type == MPI_LOCK_SHARED) {
     const std::uint32_t ticket = own.Draw();
     bool held = false;
-    const int error = WaitUntil([&] { return held = held || own.TryShared(ticket); });
+    const int error =
+        WaitUntil(type, ranks_[member], [&] { return held = held || own.TryShared(ticket); });
     // The next reader may wait for this one to have looked.
     if (error == MPI_SUCCESS) Announce();
     return error;
   }
-  if (const int error = Enter(Side::kExclusive, nested); error != MPI_SUCCESS) return error;
+  if (const int error = Enter(Side::kExclusive, member, nested); error != MPI_SUCCESS) return error;
   const std::uint32_t ticket = own.Draw();
-  return WaitUntil([&] { return own.TryExclusive(ticket); });
+  const int error = WaitUntil(type, ranks_[member], [&] { return own.TryExclusive(ticket); });
+  if (error == MPI_SUCCESS) SetHolder(member, ranks_[self_]);
+  return error;
 }
 
 // Asks for the locks that are neither held nor asked for yet.
@@ -167,17 +203,26 @@ int Locks::GiveUp(int error) {
     core::FreeRequest(std::exchange(wanted.request, nullptr));
     wanted.asked = false;
   }
-  if (near_.asked && WaitUntil([this] { return Came(&near_); }) == MPI_SUCCESS) GiveBack();
+  if (near_.asked &&
+      WaitUntil(kLockAllOfNode, ranks_[self_], [this] { return Came(&near_); }) == MPI_SUCCESS)
+    GiveBack();
   near_.asked = false;
   far_error_ = MPI_SUCCESS;
   return error;
+}
+
+// One member of a node that has not answered yet.
+Rank Locks::FirstMissing() const {
+  for (std::size_t i = 0; i < far_.size(); ++i)
+    if (far_[i].asked && !far_[i].held) return elsewhere_[i];
+  return ranks_[self_];
 }
 
 // All nodes are asked at once. Whoever holds an exclusive lock on one node may wait for this
 // process on another, so what is held is given back if the rest does not come soon. The places in
 // the queues of the rest are kept, and once one of them has come, the others are asked for again.
 int Locks::LockAll() {
-  if (far_.empty()) return Enter(Side::kAll, false);
+  if (far_.empty()) return Enter(Side::kAll, self_, false);
   const std::size_t all = far_.size() + 1;
   for (std::uint64_t patience_ms = kPatienceMs;; patience_ms *= 2) {
     AskForRest();
@@ -187,7 +232,8 @@ int Locks::LockAll() {
     if (far_error_ != MPI_SUCCESS) return GiveUp(far_error_);
     if (CountHeld() == all) return MPI_SUCCESS;
     GiveBack();
-    const int error = WaitUntil([this] { return CountHeld() != 0 || far_error_ != MPI_SUCCESS; });
+    const int error = WaitUntil(kLockAllOfNode, FirstMissing(),
+                                [this] { return CountHeld() != 0 || far_error_ != MPI_SUCCESS; });
     if (error != MPI_SUCCESS) return GiveUp(error);
   }
 }
@@ -196,6 +242,7 @@ void Locks::Unlock(std::size_t member, int type) {
   if (type == MPI_LOCK_SHARED) {
     lock(member).ReleaseShared();
   } else {
+    SetHolder(member, kNobody);
     lock(member).ReleaseExclusive();
     header().word.Leave();
   }

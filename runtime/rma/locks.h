@@ -14,6 +14,7 @@
 #include "runtime/base/ids.h"
 #include "runtime/core/request.h"
 #include "runtime/rma/block.h"
+#include "runtime/rma/lock_note.h"
 #include "runtime/rma/messages.h"
 #include "runtime/rma/origin.h"
 #include "runtime/rma/request.h"
@@ -51,13 +52,20 @@ class Locks {
   // Finds out whether those live who hold locks of this node or wait for them, with the help of the
   // other members here. It does not wait for what they find; IsBroken then becomes true.
   void LookAround();
-  bool IsBroken() { return header().broken.load() != 0; }
+  bool IsBroken() const { return header().broken.load() != 0; }
   // Those who wait for a lock of this node get MPI_ERR_PROC_ABORTED.
   void Break();
   // This process queues, or no longer queues, for locks of others.
   void SetFarWaits(bool waits) { Set(kFarWaits, waits); }
-  BlockHeader& header() { return block_->header(); }
-  TicketLock& lock(std::size_t member) { return block_->member(member).lock; }
+  BlockHeader& header() const { return block_->header(); }
+  TicketLock& lock(std::size_t member) const { return block_->member(member).lock; }
+  // Says who has got the member's exclusive lock.
+  void SetHolder(std::size_t member, Rank holder) {
+    block_->member(member).holder.store(static_cast<std::uint32_t>(holder + 1),
+                                        std::memory_order_relaxed);
+  }
+  // Tells who keeps others from a lock of that type: of the member, or with kLockAllOfNode of all.
+  Keeper KeeperOf(std::size_t member, int type) const;
 
  private:
   // A lock that lock_all wants: of this node, or of another one by its member in `elsewhere_`.
@@ -70,15 +78,18 @@ class Locks {
   };
 
   template <class Done>
-  int WaitUntil(const Done& done);
+  int WaitUntil(int type, Rank target, const Done& done);
   template <class Done>
   bool WaitAWhile(const Done& done);
   void AskForRest();
   bool Came(Wanted* wanted);
   std::size_t CountHeld();
+  Rank FirstMissing() const;
   void GiveBack();
   int GiveUp(int error);
-  int Enter(Side side, bool nested);
+  int Enter(Side side, std::size_t member, bool nested);
+  void NoteWait(int type, Rank target) const;
+  Keeper HolderOfAny() const;
   bool AnyDead() const;
   void AskMember(std::size_t member, Kind kind);
   void Set(std::uint32_t bit, bool value);

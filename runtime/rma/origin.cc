@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/event_ring.h"
+#include "runtime/rma/lock_note.h"
 #include "runtime/rma/tuning.h"
 
 namespace lamina::rma {
@@ -322,11 +324,16 @@ int Origin::Lock(Rank target, int type, bool nested) {
     const auto* it = static_cast<Wait*>(argument);
     return it->request->complete || MonotonicMs() >= it->until_ms;
   };
+  LockNote* const note = &CurrentEventRing()->waits;
   while (!wait.request->complete) {
-    if (wait.until_ms != 0) AskToLookAround(target);
+    if (wait.until_ms != 0) {
+      Note(note, *messages_->comm(), type, target, {});
+      AskToLookAround(target);
+    }
     wait.until_ms = MonotonicMs() + kAskAroundMs;
     p2p::WaitUntil(is_over, &wait);
   }
+  Forget(note, *messages_->comm());
   int error = wait.request->error;
   if (error == MPI_SUCCESS) error = verdict.error_class;
   core::FreeRequest(wait.request);

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
+#include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
+#include "runtime/rma/lock_note.h"
 #include "runtime/rma/locks.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/trace/trace.h"
@@ -291,6 +294,7 @@ void Service::TryLocks() {
         continue;
       }
       held_[asked->origin] = asked->type;
+      if (asked->type == MPI_LOCK_EXCLUSIVE) locks_->SetHolder(self_, asked->origin);
       shared = shared || asked->type == MPI_LOCK_SHARED;
       Answer(asked->origin, asked->answer_tag, MPI_SUCCESS);
       asked = asked_.erase(asked);
@@ -301,7 +305,10 @@ void Service::TryLocks() {
     for (const Asked& asked : asked_) Answer(asked.origin, asked.answer_tag, MPI_ERR_PROC_ABORTED);
     asked_.clear();
   }
-  if (asked_.empty()) locks_->SetFarWaits(false);
+  if (asked_.empty()) {
+    locks_->SetFarWaits(false);
+    if (std::exchange(noted_, false)) Forget(&CurrentEventRing()->queued, *messages_->comm());
+  }
   if (shared) locks_->Announce();
 }
 
@@ -317,6 +324,12 @@ bool Service::IsGone(Rank origin) {
 }
 
 void Service::LookAround() {
+  if (!asked_.empty()) {
+    const int type = asked_.front().type;
+    Note(&CurrentEventRing()->queued, *messages_->comm(), type, messages_->comm()->rank,
+         locks_->KeeperOf(self_, type));
+    noted_ = true;
+  }
   const bool gone = std::any_of(held_.begin(), held_.end(),
                                 [&](const auto& held) { return IsGone(held.first); }) ||
                     std::any_of(asked_.begin(), asked_.end(),

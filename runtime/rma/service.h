@@ -41,7 +41,8 @@ class Service final : public core::Activity {
   void Advance() override;
   // Asks for the locks that queue here once more, because one was released.
   void TryLocks();
-  // Looks whether the processes live for which it keeps locks, or places in queues.
+  // Looks whether the processes live for which it keeps locks, or places in queues, and notes that
+  // they wait.
   void LookAround();
 
  private:
@@ -83,6 +84,7 @@ class Service final : public core::Activity {
   std::vector<std::byte> buffer_;
   core::Request* listening_ = nullptr;
   std::list<Asked> asked_;
+  bool noted_ = false;                    // that somebody waits
   std::unordered_map<Rank, int> held_;    // by origin: the type of its lock
   std::unordered_map<Rank, int> errors_;  // by origin: the first one that it has not been told
 };
