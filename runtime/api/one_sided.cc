@@ -26,6 +26,14 @@ struct Access {
   bool nobody = false;  // the target is MPI_PROC_NULL
 };
 
+// True if no memory can hold so many elements.
+bool IsTooLong(MPI_Count count, const Datatype& type) {
+  std::int64_t bytes = 0, last = 0;
+  return __builtin_mul_overflow(count, type.size, &bytes) ||
+         __builtin_mul_overflow(count, type.extent, &last) ||
+         __builtin_add_overflow(last, type.true_lower + type.true_extent, &last);
+}
+
 // What is wrong with data of this process, or null.
 const char* WrongBuffer(const void* address, MPI_Count count, const Datatype* type, int* error) {
   *error = MPI_ERR_COUNT;
@@ -33,6 +41,8 @@ const char* WrongBuffer(const void* address, MPI_Count count, const Datatype* ty
   *error = MPI_ERR_TYPE;
   if (type == nullptr) return "a datatype is MPI_DATATYPE_NULL, has been freed, or is none";
   if (!type->committed) return "a datatype is not committed; call MPI_Type_commit first";
+  *error = MPI_ERR_COUNT;
+  if (IsTooLong(count, *type)) return "a count is more than memory can hold";
   *error = MPI_ERR_BUFFER;
   if (address == nullptr && count > 0 && type->predefined) return "a buffer is a null pointer";
   *error = MPI_SUCCESS;

@@ -209,6 +209,12 @@ static void Accesses(void) {
   FAILS(MPI_ERR_RANK, MPI_Get(data, 1, MPI_INT, -7, 0, 1, MPI_INT, win));
   FAILS(MPI_ERR_COUNT, MPI_Put(data, -1, MPI_INT, 0, 0, 1, MPI_INT, win));
   FAILS(MPI_ERR_COUNT, MPI_Put(data, 1, MPI_INT, 0, 0, -1, MPI_INT, win));
+  /* So many elements have 0 bytes modulo 2^64. */
+  const MPI_Count many = (MPI_Count)1 << 61;
+  FAILS(MPI_ERR_COUNT, MPI_Put_c(data, many, MPI_LONG, 0, 0, many, MPI_LONG, win));
+  FAILS(MPI_ERR_COUNT, MPI_Get_c(data, 0, MPI_LONG, 0, 0, many, MPI_LONG, win));
+  FAILS(MPI_ERR_COUNT, MPI_Get_c(data, many, MPI_LONG, 0, 0, 0, MPI_LONG, win));
+  FAILS(MPI_ERR_COUNT, MPI_Accumulate_c(data, many, MPI_LONG, 0, 0, many, MPI_LONG, MPI_SUM, win));
   FAILS(MPI_ERR_TYPE, MPI_Put(data, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win));
   FAILS(MPI_ERR_TYPE, MPI_Put(data, 2, MPI_INT, 0, 0, 1, uncommitted, win));
   FAILS(MPI_ERR_BUFFER, MPI_Put(NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
