@@ -151,12 +151,16 @@ def rma_rows():
     yield from rows("allocate", [
         ("put 8", "put:8", "us", 0.5, "order"), ("get 8", "get:8", "us", 0.5, "order"),
         ("put 64K", "put:%d" % (64 * KIB), "us", 1.0, "copy:65536"),
+        ("put 1M", "put:%d" % MIB, "us", 1.0, None), ("get 1M", "get:%d" % MIB, "us", 1.0, None),
+        ("put 1024 pieces of 64", "vector:64", "us", 0.5, None),
         ("get 4M", "get:%d" % (4 * MIB), "us", 1.0, "copy:4194304"),
         ("accumulate 1 double", "accumulate:8", "us", 0.7, "add"),
         ("accumulate 1K doubles", "accumulate:8192", "us", 0.7, None),
         ("accumulate 128K doubles", "accumulate:%d" % MIB, "us", 0.7, None),
         ("fetch_and_op", "fetch:8", "us", 0.5, "add"), ("compare_and_swap", "swap:8", "us", 0.5, "add"),
         ("fetch_and_op by two", "counter:8", "us", 0.5, None),
+        ("accumulate 8K doubles by two", "stripes:%d" % (64 * KIB), "us", 0.7, None),
+        ("lock, put 8, unlock by two", "contended:8", "us", 0.7, None),
         ("put rate 8", "rate:8", "M/s", 1 / 1.5, None),
         ("lock shared", "shared:0", "us", 0.8, "add"), ("lock, put 8, unlock", "locked:8", "us", 0.8, "add"),
         ("lock_all", "all:0", "us", 0.8, "add"), ("fence", "fence:0", "us", 0.8, "line"),
@@ -165,7 +169,10 @@ def rma_rows():
     yield Row("rma lock, put 8, unlock, busy target", 2, "allocate-busy:8", "us", limit=1.2,
               of="rma lock, put 8, unlock", alone=True)
     yield from rows("create", [
-        ("put 8", "put:8", "us", 0.8, None), ("get 64K", "get:%d" % (64 * KIB), "us", 0.8, "copy:65536"),
+        ("put 8", "put:8", "us", 0.8, None), ("get 8", "get:8", "us", 0.8, None),
+        ("put 4K", "put:%d" % (4 * KIB), "us", 0.8, None),
+        ("put 64K", "put:%d" % (64 * KIB), "us", 0.8, None), ("put 1M", "put:%d" % MIB, "us", 0.8, None),
+        ("get 64K", "get:%d" % (64 * KIB), "us", 0.8, "copy:65536"),
         ("get 4M", "get:%d" % (4 * MIB), "us", 0.8, "copy:4194304"),
         ("fetch_and_op", "fetch:8", "us", 1.0, None)])
     yield from rows("allocate", [

@@ -4,7 +4,8 @@
  * usage: mpiexec -n 2 windows SECONDS ROW...
  *        ROW: KIND-put:BYTES KIND-get:BYTES KIND-accumulate:BYTES KIND-fetch:8 KIND-swap:8
  *             KIND-shared:0 KIND-locked:8 KIND-busy:8 KIND-all:0 KIND-rate:8 KIND-counter:8
- *             KIND-fence:0 KIND-post:8 KIND-make:BYTES
+ *             KIND-vector:64 KIND-contended:8 KIND-stripes:BYTES KIND-fence:0 KIND-post:8
+ *             KIND-make:BYTES
  *        KIND: allocate or create, by which the window is made
  * It prints `ROW VALUE`. VALUE is in microseconds, or accesses per second.
  *
@@ -23,6 +24,7 @@ static int rank, ranks, bytes;
 static char *base, *data, *result;
 static MPI_Win win;
 static MPI_Group other;
+static MPI_Datatype pieces; /* every second one of 2048 pieces of 64 bytes */
 
 /* Every operation is made under lock_all and completed by a flush. */
 static void Put(void) {
@@ -35,6 +37,10 @@ static void Get(void) {
 }
 static void Accumulate(void) {
   MPI_Accumulate(data, bytes / 8, MPI_DOUBLE, 1, 0, bytes / 8, MPI_DOUBLE, MPI_SUM, win);
+  MPI_Win_flush(1, win);
+}
+static void Vector(void) {
+  MPI_Put(data, 1024 * 64, MPI_BYTE, 1, 0, 1, pieces, win);
   MPI_Win_flush(1, win);
 }
 static void Fetch(void) {
@@ -68,6 +74,17 @@ static void Counter(void) {
   MPI_Fetch_and_op(data, result, MPI_LONG, 0, 0, MPI_SUM, win);
   MPI_Win_flush(0, win);
 }
+static void Contended(void) {
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+  MPI_Put(data, bytes, MPI_BYTE, 0, 0, bytes, MPI_BYTE, win);
+  MPI_Win_unlock(0, win);
+}
+/* Each rank has a half of the window of rank 0. */
+static void Stripes(void) {
+  MPI_Accumulate(data, bytes / 8, MPI_DOUBLE, 0, (MPI_Aint)rank * (kBytesMax / 2), bytes / 8,
+                 MPI_DOUBLE, MPI_SUM, win);
+  MPI_Win_flush(0, win);
+}
 static void Fence(void) { MPI_Win_fence(0, win); }
 static void Post(void) {
   MPI_Win_post(other, 0, win);
@@ -96,7 +113,9 @@ static const struct {
     {"shared", Shared, kNothing, kOne, 1},    {"locked", Locked, kNothing, kOne, 1},
     {"all", All, kNothing, kOne, 1},          {"busy", Locked, kNothing, kBusy, 1},
     {"counter", Counter, kLockAll, kBoth, 1}, {"fence", Fence, kNothing, kBoth, 1},
-    {"post", Post, kNothing, kBoth, 1},       {"make", Make, kNothing, kBoth, 1}};
+    {"vector", Vector, kLockAll, kOne, 1},    {"contended", Contended, kNothing, kBoth, 1},
+    {"stripes", Stripes, kLockAll, kBoth, 1}, {"post", Post, kNothing, kBoth, 1},
+    {"make", Make, kNothing, kBoth, 1}};
 
 /* The target computes until this word of its window says that the batch is over. */
 static void Compute(void) {
@@ -168,6 +187,8 @@ int main(int argc, char** argv) {
   const int peer = 1 - rank;
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, ranks == 2 ? 1 : 0, &peer, &other);
+  MPI_Type_vector(1024, 64, 128, MPI_BYTE, &pieces);
+  MPI_Type_commit(&pieces);
   data = calloc(kBytesMax, 1);
   result = calloc(kBytesMax, 1);
   for (int i = 2; i < argc && ranks == 2; ++i) {
@@ -179,6 +200,7 @@ int main(int argc, char** argv) {
   }
   free(data);
   free(result);
+  MPI_Type_free(&pieces);
   MPI_Group_free(&other);
   MPI_Group_free(&world);
   MPI_Finalize();
