@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   whoever of jobs that spawn and meet is killed at whatever moment, all that depend on it end
+        within seconds, with one message for each run, and nothing is left.
+Method: restless.c spawns, accepts, merges and disconnects for ever; SEEDS times a process that the
+        seed chooses gets SIGKILL at a moment that the seed chooses: a rank of any job, a launcher of
+        any job, or a guard. Standard input is closed then, so that what does not depend on it ends."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harness  # noqa: E402
+from harness import LaunchCase, lamina_files, processes_with, wait_until  # noqa: E402
+
+SEEDS = int(os.environ["SEEDS"])
+FIRST_SEED = int(os.environ.get("FIRST_SEED", "1"))
+RESTLESS = os.path.join(harness.ROOT, "test/launch/restless")
+END_S = 12.0  # accept gives up after 3 s, and ranks that are told to end have a grace time of 5 s
+
+
+def name_of(process):
+    try:
+        with open("/proc/%d/comm" % process, encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+class SpawnKills(LaunchCase):
+    def setUp(self):
+        super().setUp()
+        self.files_before = lamina_files()
+
+    def begin(self, *arguments):
+        return self.start_job(RESTLESS, *arguments, ranks=2, stdin=subprocess.PIPE)
+
+    def kill_one(self, dice):
+        """Returns what was killed: mpiexec, mpiexec-guard, restless or nothing."""
+        time.sleep(dice.uniform(0.0, 0.5))  # tidy: sleep: the moment of the kill is the test
+        candidates = sorted(wait_until(lambda: processes_with(self.mark)))
+        victim = dice.choice(candidates)
+        name = name_of(victim)
+        self.victims = {job.pid for job in self.started[-2:]} & {victim}
+        try:
+            os.kill(victim, signal.SIGKILL)
+        except ProcessLookupError:
+            return "nothing"
+        return name or "nothing"
+
+    def judge(self, job, killed):
+        """The job has ended, with one message if it has failed, and with none if it has not."""
+        status = job.wait(END_S)
+        said = job.stderr.read().decode()
+        messages = [line for line in said.splitlines() if line.startswith("mpiexec: ")]
+        what = "%s was killed, the status is %d, and it says: %s" % (killed, status, said)
+        if job.pid in self.victims:
+            self.assertEqual((status, len(messages)), (-signal.SIGKILL, 0), what)
+        elif status != 0:
+            self.assertEqual(len(messages), 1, what)
+        else:
+            self.assertLessEqual(len(messages), 1, what)
+        return status
+
+    def nothing_left(self):
+        gone = wait_until(lambda: not processes_with(self.mark), 3.0)
+        left = [(pid, name_of(pid)) for pid in processes_with(self.mark)]
+        self.assertTrue(gone, "still running: %s" % left)
+        self.assertEqual(self.no_files_of(self.files_before), [])
+
+    def test_family(self):
+        for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
+            with self.subTest(seed=seed):
+                job = self.begin("family")
+                killed = self.kill_one(random.Random(seed))
+                job.stdin.close()
+                self.judge(job, killed)
+                self.nothing_left()
+
+    def test_two_runs(self):
+        for seed in range(FIRST_SEED, FIRST_SEED + SEEDS):
+            with self.subTest(seed=seed):
+                server = self.begin("serve")
+                client = self.begin("call", server.stdout.readline().decode().strip())
+                killed = self.kill_one(random.Random(seed))
+                server.stdin.close()
+                client.stdin.close()
+                for job in (server, client):
+                    self.judge(job, killed)
+                self.nothing_left()
+
+
+if __name__ == "__main__":
+    harness.main()
