@@ -35,6 +35,7 @@ TEST(PortNameTest, DamageIsFound) {
   }
 }
 
+// D10: a name has to fit into MPI_MAX_PORT_NAME, however many addresses the machine has.
 TEST(PortNameTest, ItIsNeverTooLong) {
   PortName name = Example();
   for (int i = 0; i < 100; ++i) name.addresses.push_back("[2001:0db8:0000:0000::0001]:40123");

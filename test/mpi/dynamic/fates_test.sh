@@ -34,6 +34,7 @@ is() {
 is child 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
 is parent 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
 is abort 2 7 'mpiexec: rank 1 on .* called MPI_Abort with code 7'
+# D13: who has parted does not care.
 is parted 2 0 'mpiexec: rank 1 on .* was killed by signal 9'
 is outlive 2 0 'child 1 goes on'
 is loop 1 0 '^0 descriptors more'

@@ -131,7 +131,7 @@ static void Fail(void) {
   EXPECT(codes[0] == MPI_ERR_SPAWN && codes[1] == MPI_ERR_SPAWN);
   MPI_Error_string(error, text, &length);
   EXPECT(strstr(text, "no/such/program") != NULL);
-  /* A program that never calls MPI_Init must not keep anybody waiting. */
+  /* D15: a program that never calls MPI_Init keeps nobody waiting. */
   error = MPI_Comm_spawn("true", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, codes);
   EXPECT(ClassOf(error) == MPI_ERR_SPAWN);
   error = MPI_Comm_spawn("false", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
