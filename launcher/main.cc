@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   const launcher::CommandContext context{environment, spawners, "local", "ssh", "exec", &engines};
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!arguments.empty() && arguments.front() == launcher::kShepherdWord)
-    return launcher::RunShepherd({environment, spawners, context.local_spawner});
+    return launcher::RunShepherd({environment, spawners, context.local_spawner, engines});
   if (!arguments.empty() && arguments.front() == launcher::kNodeWord)
     return launcher::RunNodeErrand(std::span(arguments).subspan(1));
   if (!arguments.empty() && arguments.front() == launcher::kTuneWord)

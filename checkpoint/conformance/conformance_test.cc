@@ -385,11 +385,10 @@ TEST(CriuTest, OneThatIsTooOldSaysItsVersion) {
       ">&2; exit 1",
       "3.17.1");
   const std::string message(SaveWith(old).message());
-  EXPECT_TRUE(
-      message.starts_with(Format("criu 3.17.1 cannot save process %d on kernel ", getpid())))
-      << message;
-  EXPECT_TRUE(message.ends_with("(vdso: Unexpected rt vDSO area bounds); 4.2 or later is needed"))
-      << message;
+  // Of a kernel that is known to be too new, it is said before criu is run.
+  EXPECT_NE(message.find("criu 3.17.1 "), message.npos) << message;
+  EXPECT_NE(message.find(" kernel "), message.npos) << message;
+  EXPECT_TRUE(message.ends_with("; 4.2 or later is needed")) << message;
 }
 
 TEST(CriuTest, OneThatHangsIsEnded) {

@@ -2,6 +2,7 @@
 #include "checkpoint/criu/criu.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -66,6 +67,15 @@ bool IsPrivileged() {
   std::uint64_t first = 1, outside = 1, count = 0;
   file >> first >> outside >> count;
   return geteuid() == 0 && first == 0 && outside == 0 && count == UINT32_MAX;
+}
+
+// Tries it, in a child, because several settings of a system may forbid it.
+bool MayMakeNamespaces() {
+  const pid_t child = fork();
+  if (child == 0) _exit(unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS) == 0 ? 0 : 1);
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return child > 0 && status == 0;
 }
 
 std::string KernelRelease() {
@@ -212,24 +222,8 @@ class Criu final : public CheckpointEngine {
   const bool privileged_;
 };
 
-component::Offer Query(const EngineContext& context) {
-  Params params;
-  if (Status status = param::Load(context.settings, kFields, &params); !status.ok())
-    return {-1, std::string(status.message())};
-  const std::string program = FindProgram(params.program, context.environment);
-  if (program.empty())
-    return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
-  if (!IsPrivileged())
-    return {-1, program + " saves processes, but only of jobs that root has started so far"};
-  return {50, program + " saves whole processes"};
-}
-
-Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {
-  Params params;
-  if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
-  std::string program = FindProgram(params.program, context.environment);
-  if (program.empty())
-    return Error(Code::kNotFound, "there is no program %s", params.program.c_str());
+// Asks the program for its version, and whether that can be used here.
+Result<std::string> UsableVersion(const std::string& program) {
   Result<std::unique_ptr<Run>> run = Run::Start({{program, "--version"}, -1, {}, kVersionMs});
   if (!run.ok()) return std::move(run).status();
   while (!(*run)->Ended()) {
@@ -241,6 +235,35 @@ Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {
   if (!version)
     return Error(Code::kUnsupported, "%s does not say its version: %s", program.c_str(),
                  FirstError(printed).c_str());
+  if (const std::string why = TooOldFor(*version, KernelRelease()); !why.empty())
+    return Error(Code::kUnsupported, "%s: %s", program.c_str(), why.c_str());
+  return *std::move(version);
+}
+
+component::Offer Query(const EngineContext& context) {
+  Params params;
+  if (Status status = param::Load(context.settings, kFields, &params); !status.ok())
+    return {-1, std::string(status.message())};
+  const std::string program = FindProgram(params.program, context.environment);
+  if (program.empty())
+    return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
+  if (!IsPrivileged() && geteuid() != 0 && !MayMakeNamespaces())
+    return {-1, program +
+                    " needs rights that this user can only have in namespaces of its own, which it "
+                    "may not make (user.max_user_namespaces, kernel.unprivileged_userns_clone)"};
+  if (Result<std::string> version = UsableVersion(program); !version.ok())
+    return {-1, std::string(version.status().message())};
+  return {50, program + " saves whole processes"};
+}
+
+Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {
+  Params params;
+  if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
+  std::string program = FindProgram(params.program, context.environment);
+  if (program.empty())
+    return Error(Code::kNotFound, "there is no program %s", params.program.c_str());
+  Result<std::string> version = UsableVersion(program);
+  if (!version.ok()) return std::move(version).status();
   return std::unique_ptr<CheckpointEngine>(
       std::make_unique<Criu>(std::move(program), *std::move(version), params.limit_ms));
 }

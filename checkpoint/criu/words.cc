@@ -1,14 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpoint/criu/words.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
 #include "runtime/base/text.h"
 
 namespace lamina::checkpoint::criu {
 namespace {
 
 constexpr std::string_view kVersionWord = "Version: ";
-constexpr int kGoodMajor = 4;
-constexpr int kGoodMinor = 2;
+using Number = std::pair<std::int64_t, std::int64_t>;  // the first two of a version
+constexpr Number kGood = {4, 2};
+
+// Returns the first two numbers of "6.18.44-amd64".
+Number NumberIn(std::string_view version) {
+  const auto numbers = Split(version, '.');
+  const auto at = [&numbers](std::size_t place) -> std::int64_t {
+    if (place >= numbers.size()) return 0;
+    const std::string_view digits =
+        numbers[place].substr(0, numbers[place].find_first_not_of("0123456789"));
+    return ParseInteger(digits).value_or(0);
+  };
+  return {at(0), at(1)};
+}
 
 // criu reports these as errors and goes on well without: as a user, or as root without all rights.
 constexpr std::string_view kHarmless[] = {"rlimit: Can't setup RLIMIT_NOFILE for self",
@@ -40,11 +56,22 @@ std::optional<std::string> VersionIn(std::string_view printed) {
   return std::nullopt;
 }
 
-bool IsOld(std::string_view version) {
-  const auto numbers = Split(version, '.');
-  const auto major = ParseInteger(numbers[0]).value_or(0);
-  const auto minor = numbers.size() > 1 ? ParseInteger(numbers[1]).value_or(0) : 0;
-  return major < kGoodMajor || (major == kGoodMajor && minor < kGoodMinor);
+bool IsOld(std::string_view version) { return NumberIn(version) < kGood; }
+
+std::string TooOldFor(std::string_view version, std::string_view kernel) {
+  struct Change {
+    Number kernel, criu;
+    const char* what;
+  };
+  constexpr Change kChanges[] = {{{6, 13}, {4, 1}, "the memory of the vDSO lies"},
+                                 {{6, 16}, {4, 2}, "the options of sockets are asked for"}};
+  for (const Change& change : kChanges)
+    if (NumberIn(kernel) >= change.kernel && NumberIn(version) < change.criu)
+      return Format(
+          "criu %s is too old for kernel %s, in which %s in another way; 4.2 or later is "
+          "needed",
+          std::string(version).c_str(), std::string(kernel).c_str(), change.what);
+  return "";
 }
 
 std::string FirstError(std::string_view printed) {

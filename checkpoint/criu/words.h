@@ -14,6 +14,10 @@ std::optional<std::string> VersionIn(std::string_view printed);
 // True for versions of which it is known that new kernels are too new for them.
 bool IsOld(std::string_view version);
 
+// Returns why that version cannot save processes on a kernel of that release; "" if nothing is
+// known against it.
+std::string TooOldFor(std::string_view version, std::string_view kernel);
+
 // Returns the first error in what criu printed that has to do with a failure, without the place in
 // criu's source. Where there is none it returns the last line, or "it printed nothing".
 std::string FirstError(std::string_view printed);

@@ -22,6 +22,19 @@ TEST(IsOld, Versions) {
     EXPECT_FALSE(IsOld(good)) << good;
 }
 
+TEST(TooOldFor, KernelsAndVersions) {
+  EXPECT_EQ(TooOldFor("3.17.1", "5.10.0-28-amd64"), "");
+  EXPECT_EQ(TooOldFor("3.17.1", "6.12.9"), "");
+  EXPECT_NE(TooOldFor("3.17.1", "6.13.1"), "");
+  EXPECT_EQ(TooOldFor("4.1.1", "6.15.0"), "");
+  EXPECT_NE(TooOldFor("4.1.1", "6.18-rc1"), "");
+  EXPECT_EQ(TooOldFor("4.2", "6.18.44"), "");
+  EXPECT_EQ(TooOldFor("5.0", "unknown"), "");
+  EXPECT_EQ(TooOldFor("3.17.1", "6.18.44"),
+            "criu 3.17.1 is too old for kernel 6.18.44, in which the memory of the vDSO lies in "
+            "another way; 4.2 or later is needed");
+}
+
 TEST(FirstError, IsTheOneThatMatters) {
   EXPECT_EQ(
       FirstError("Warn  (criu/kerndat.c:1799): Hardware breakpoints don't seem to work\n"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/checkpoint.h"
 
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,33 +71,12 @@ int ShowAll(const std::string& path, bool verify) {
   return 1;
 }
 
-// Returns the launcher of the job that is meant: that of the process `word`, or with "" the only
-// one of this user.
-Result<control::Launcher> FindJob(const std::string& word) {
-  std::vector<control::Launcher> own;
-  for (const control::Launcher& launcher : control::Launchers())
-    if (launcher.user == geteuid() || (geteuid() == 0 && !word.empty())) own.push_back(launcher);
-  if (!word.empty()) {
-    const auto process = ParseInteger(word);
-    if (!process)
-      return Error(Code::kInvalid, "\"%s\" is not the number of a process (lamina ps shows them)",
-                   word.c_str());
-    for (const control::Launcher& launcher : own)
-      if (launcher.process == *process) return launcher;
-    return Error(Code::kNotFound, "process %s is no mpiexec of yours on this host", word.c_str());
-  }
-  if (own.empty()) return Error(Code::kNotFound, "you have no job on this host");
-  if (own.size() > 1)
-    return Error(Code::kInvalid,
-                 "you have %zu jobs on this host; say which by the number of its "
-                 "mpiexec (lamina ps shows them)",
-                 own.size());
-  return own.front();
-}
-
 // Has the job saved, and says what has become of that. Returns the exit status.
 int SaveJob(const std::string& word, bool then_end) {
-  Result<control::Launcher> job = FindJob(word);
+  const std::optional<std::int64_t> process = word.empty() ? 0 : ParseInteger(word);
+  if (!process || *process < 0 || *process > INT32_MAX)
+    return Refuse("\"" + word + "\" is not the number of a process (lamina ps shows them)");
+  Result<control::Launcher> job = control::FindLauncher(static_cast<pid_t>(*process));
   if (!job.ok()) return Refuse(std::string(job.status().message()));
   Result<std::string> answer =
       control::Ask(*job, then_end ? "checkpoint end" : "checkpoint", kCheckpointAnswerMs);

@@ -137,6 +137,26 @@ Result<std::optional<SavedJob>> FindResumed(const CheckpointOptions& options,
   return std::move(job).status();
 }
 
+// The places that a restart names take the place of those that the job had.
+Status Move(const std::vector<std::string>& places, Invocation* line) {
+  if (places.empty()) return {};
+  std::vector<std::string> words = places;
+  words.emplace_back("program");
+  Result<Invocation> to = ParseCommandLine(words, ReadWholeFile);
+  if (!to.ok()) return std::move(to).status();
+  line->settings.insert(line->settings.end(), to->settings.begin(), to->settings.end());
+  line->request.oversubscribe = line->request.oversubscribe || to->request.oversubscribe;
+  const std::vector<HostEntry>& hosts = to->request.programs.front().hosts;
+  if (to->request.ranks_per_host_max == 0 && hosts.empty() && to->host_file_path.empty() &&
+      to->default_host_file_path.empty())
+    return {};
+  for (ProgramRequest& program : line->request.programs) program.hosts = hosts;
+  line->host_file_path = to->host_file_path;
+  line->default_host_file_path = to->default_host_file_path;
+  line->request.ranks_per_host_max = to->request.ranks_per_host_max;
+  return {};
+}
+
 // What holds for the jobs that ranks spawn, as for this one.
 std::vector<std::string> FurtherWords(const Invocation& line) {
   std::vector<std::string> words;
@@ -171,6 +191,7 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (saved != nullptr) {
     checkpoint.directory = saved->directory;
     checkpoint.restored = saved->epoch;
+    if (Status status = Move(saved->places, &*line); !status.ok()) return Refuse(status);
     warnings.insert(warnings.end(), saved->damaged.begin(), saved->damaged.end());
   }
   checkpoint.words.assign(arguments.begin(), arguments.end());

@@ -78,6 +78,11 @@ Status CheckpointJob(Draft& draft, std::string_view) {
   return {};
 }
 
+Status RequireCheckpoints(Draft& draft, std::string_view) {
+  draft.line.options.checkpoint.required = true;
+  return CheckpointJob(draft, {});
+}
+
 // "90", "90s", "10m", "2h".
 Status CheckpointEvery(Draft& draft, std::string_view value) {
   constexpr std::pair<char, std::uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
@@ -405,12 +410,17 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "At a timeout also say what each rank did last.",
      EventsAtTimeout},
-    {{"--checkpoint"},
+    {{"--checkpoint", "--checkpoint=auto"},
      "",
      Topic::kLaunching,
      "Prepare the job for `lamina checkpoint`, which saves its processes while they run, in the "
-     "directory of --checkpoint-dir or lamina-checkpoint.",
+     "directory of --checkpoint-dir or lamina-checkpoint. Where no engine can, a warning says why.",
      CheckpointJob},
+    {{"--checkpoint=required"},
+     "",
+     Topic::kLaunching,
+     "Likewise, and start nothing where that cannot be done.",
+     RequireCheckpoints},
     {{"--checkpoint-every"},
      "TIME",
      Topic::kLaunching,

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/checkpoint_engine.h"
 #include "launcher/cli/options.h"
 #include "launcher/cli/settings.h"
 #include "launcher/plan/bind.h"
@@ -293,6 +295,21 @@ Result<param::Settings> CheckedSettings(const Invocation& line, const Installati
   return settings;
 }
 
+// An ordinary user's processes are saved in namespaces of their own.
+bool NeedsSeclusion(const Invocation& line, const param::Settings& settings,
+                    const CommandContext& context) {
+  if (!line.options.checkpoint.outside || geteuid() == 0 || context.engines == nullptr)
+    return false;
+  const checkpoint::EngineContext asked{context.environment, settings};
+  const param::Found* named = settings.Find("checkpoint.engine.use");
+  const checkpoint::EngineComponent* engine = named != nullptr && named->value != "auto"
+                                                  ? context.engines->Find(named->value)
+                                                  : context.engines->Ask(asked).front().first;
+  if (engine == nullptr) return false;
+  const auto made = engine->make(asked);
+  return made.ok() && (*made)->caps().keeps_process_ids;
+}
+
 // Decides who runs where, with which environment. Ranks are not bound yet.
 Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
                     const param::Settings& settings, const CommandContext& context,
@@ -312,6 +329,9 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (!plan.ok()) return plan;
   plan->options = line.options;
   plan->options.spawner = *spawner;
+  // Only a shepherd can go on in namespaces; this process has to stay where others find it.
+  if (*spawner == context.local_spawner && NeedsSeclusion(line, settings, context))
+    plan->options.spawner = context.remote_spawner;
   if (given_here) plan->options.manager = chosen;
   plan->environment = JobEnvironment(line, settings, context.environment, warnings);
   if (plan->options.stdin_to == StdinTo::kRank && plan->options.stdin_rank >= plan->ranks.size())

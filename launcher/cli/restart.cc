@@ -4,7 +4,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +18,7 @@
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/generation.h"
 #include "checkpoint/store/listing.h"
+#include "launcher/cli/options.h"
 #include "launcher/cli/subcommands.h"
 #include "runtime/base/text.h"
 
@@ -32,7 +35,20 @@ int Refuse(const std::string& message) {
 struct Wanted {
   std::string directory;
   Epoch epoch{};
+  std::vector<std::string> places;  // options of mpiexec that say where
 };
+
+// Takes an option of mpiexec that says where ranks run, or a parameter. Returns how many words that
+// are, 0 if it is none.
+std::size_t TakePlace(std::span<const std::string> words, std::vector<std::string>* places) {
+  const std::string name = words.front().substr(0, words.front().find('='));
+  const Option* option = FindOption(name);
+  if (option == nullptr || (option->topic != Topic::kHosts && name != "--param")) return 0;
+  const bool has_value = *option->argument != 0 && name == words.front();
+  const std::size_t count = std::min<std::size_t>(has_value ? 2 : 1, words.size());
+  places->insert(places->end(), words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
+}
 
 Result<Wanted> Parse(std::span<const std::string> arguments) {
   Wanted wanted;
@@ -43,6 +59,9 @@ Result<Wanted> Parse(std::span<const std::string> arguments) {
       if (!number || *number < 1 || *number > UINT32_MAX)
         return Error(Code::kInvalid, "--generation needs the number of one");
       wanted.epoch = Epoch{static_cast<std::uint32_t>(*number)};
+    } else if (const std::size_t taken = TakePlace(arguments.subspan(at), &wanted.places);
+               taken > 0) {
+      at += taken - 1;
     } else if (word.starts_with('-')) {
       return Error(Code::kInvalid, "unknown option %s; --help tells more", word.c_str());
     } else if (!wanted.directory.empty()) {
@@ -115,7 +134,7 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
   const Result<Wanted> wanted = Parse(arguments);
   if (!wanted.ok()) return Refuse(std::string(wanted.status().message()));
   std::vector<std::string> damaged;
-  const Result<SavedJob> job = FindSavedJob(wanted->directory, wanted->epoch, &damaged);
+  Result<SavedJob> job = FindSavedJob(wanted->directory, wanted->epoch, &damaged);
   for (const std::string& sentence : damaged)
     fprintf(stderr, "lamina restart: warning: %s\n", sentence.c_str());
   if (!job.ok()) return Refuse(std::string(job.status().message()));
@@ -123,6 +142,7 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
     return Refuse(std::string(
         SystemError(Code::kNotFound, errno, "cannot go back to %s", job->working_directory.c_str())
             .message()));
+  job->places = wanted->places;
   return MpiexecFrom(*job, context);
 }
 

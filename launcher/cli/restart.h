@@ -20,6 +20,7 @@ struct SavedJob {
   std::size_t ranks = 0;
   std::string working_directory;     // that its mpiexec was called in
   std::vector<std::string> words;    // of its mpiexec
+  std::vector<std::string> places;   // options that say where it goes on; empty: where it was
   std::vector<std::string> damaged;  // a sentence for each newer state that is not whole
 };
 

@@ -90,7 +90,7 @@ Exit status: 0 when the job was saved, or every generation is whole; 1 when that
 the job goes on, or one is not whole or there is none; 2 for a mistake in the words.
 )"},
     {"restart", "go on from a saved state of a job",
-     R"(usage: lamina restart [--generation N] DIRECTORY
+     R"(usage: lamina restart [--generation N] [OPTIONS] DIRECTORY
 
 Brings a job back that was started with mpiexec --checkpoint or --checkpoint-dir, in the
 directory and with the words it was started with, and lets it go on from the newest of
@@ -101,6 +101,8 @@ before is shortened to the length it had when the job was saved, so that nothing
 twice: lamina restart D >>log
 
   --generation N   go on from this one
+  OPTIONS          of mpiexec about hosts, and --param: the job runs there instead of where it
+                   was. -H node7:16 brings a job of several hosts to one.
 
 Exit status: that of the job; 2 when nothing was started.
 )"},

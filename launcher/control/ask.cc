@@ -75,6 +75,21 @@ std::vector<Launcher> Launchers() {
   return LaunchersIn(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+Result<Launcher> FindLauncher(pid_t process) {
+  std::vector<Launcher> found;
+  for (const Launcher& launcher : Launchers())
+    if (process != 0 ? launcher.process == process : launcher.user == geteuid())
+      found.push_back(launcher);
+  if (found.size() == 1) return found.front();
+  if (process != 0) return Error(Code::kNotFound, "no mpiexec runs here as process %d", process);
+  if (found.empty()) return Error(Code::kNotFound, "no job runs here");
+  std::string processes;
+  for (const Launcher& launcher : found)
+    processes += (processes.empty() ? "" : ", ") + std::to_string(launcher.process);
+  return Error(Code::kNotFound, "several jobs run here: say the number of one's mpiexec (%s)",
+               processes.c_str());
+}
+
 Result<std::string> Ask(const Launcher& launcher, std::string_view question, int timeout_ms) {
   const Socket socket;
   const Address address = AddressOf(NameOf(launcher.user, launcher.process));

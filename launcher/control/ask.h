@@ -35,6 +35,10 @@ std::vector<Launcher> LaunchersIn(std::string_view table);
 // Returns those of all users on this machine, or rather in this network namespace.
 std::vector<Launcher> Launchers();
 
+// Returns the launcher of the process `process` or, if that is 0, the only one of this user.
+// kNotFound: there is none, or there are several.
+Result<Launcher> FindLauncher(pid_t process);
+
 // Returns the whole answer. kDenied means that the launcher belongs to somebody else or that a
 // stranger has taken its name, kPeerLost that it has gone, and kTimeout that it does not answer.
 Result<std::string> Ask(const Launcher& launcher, std::string_view question, int timeout_ms);

@@ -60,6 +60,7 @@ enum class StdinTo : std::uint8_t { kNone, kRank, kAll };
 struct CheckpointOptions {
   std::string directory;           // "": nowhere
   bool outside = false;            // its processes are saved, whatever the program
+  bool required = false;           // a job that nobody here can save is not started
   std::uint64_t every_ms = 0;      // so often, beside what is asked for; 0: not
   int signal = 0;                  // has the job saved instead of being passed on; 0: none
   bool signal_ends = false;        // and ended

@@ -50,6 +50,18 @@ void Source::Read() {
   if (credit_ == 0) poller_->Watch(fd_, 0);
 }
 
+void Source::TakeAll() {
+  if (fd_ < 0) return;
+  const auto bytes = std::make_unique_for_overwrite<char[]>(kPieceBytes);
+  ssize_t count;
+  while ((count = read(fd_, bytes.get(), kPieceBytes)) > 0) {
+    credit_ -=
+        static_cast<std::uint32_t>(std::min<std::size_t>(credit_, static_cast<std::size_t>(count)));
+    send_({bytes.get(), static_cast<std::size_t>(count)});
+  }
+  if (credit_ == 0) poller_->Watch(fd_, 0);
+}
+
 void Source::Grant(std::uint32_t bytes) {
   if (fd_ < 0) return;
   credit_ = std::min<std::uint64_t>(std::uint64_t{credit_} + bytes, kWindowBytes);

@@ -29,6 +29,8 @@ class Source {
   void Grant(std::uint32_t bytes);
   // Nobody takes the stream any more, so the pipe is closed and its writer sees that.
   void Refuse() { Close(); }
+  // Sends what is in the pipe now, whatever was granted: its writers stand still.
+  void TakeAll();
   // All writers are thought to be gone, so what is in the pipe is all there is.
   void LastCall();
   bool ended() const { return fd_ < 0; }

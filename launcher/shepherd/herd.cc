@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "checkpoint/store/folder.h"
+#include "checkpoint/store/listing.h"
 #include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
 #include "launcher/pmix/hint.h"
@@ -19,6 +21,7 @@
 #include "runtime/base/anonymous_file.h"
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/base/text.h"
 
 namespace lamina::launcher {
 Herd::Sheep::~Sheep() {
@@ -46,6 +49,7 @@ Herd::Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* p
 
 Herd::~Herd() {
   job_.reset();
+  saving_.reset();
   door_.reset();
   server_.reset();
 }
@@ -126,6 +130,7 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
     start.roster_fd = server_->roster();
     start.node_memory_fd = server_->node_memory();
     start.open_files_max = orders_.open_files_max;
+    if (saving_ != nullptr) saving_->Equip(&start);
     starts.push_back(std::move(start));
   }
   return starts;
@@ -161,6 +166,8 @@ Status Herd::Prepare() {
   if (Status status = MakeServer(Settings()); !status.ok()) return status;
   for (const wire::RankOrder& rank : orders_.ranks)
     if (Status status = MakeRank(rank); !status.ok()) return status;
+  if (!orders_.saving.engine.empty())
+    if (Status status = MakeSaving(Settings()); !status.ok()) return status;
   const bool news = SharingHere() == Sharing::kShared &&
                     std::any_of(orders_.ranks.begin(), orders_.ranks.end(), [](const auto& rank) {
                       return std::count(rank.own_environment.begin(), rank.own_environment.end(),
@@ -171,10 +178,58 @@ Status Herd::Prepare() {
   return {};
 }
 
+Status Herd::MakeSaving(const param::Settings& settings) {
+  Result<NamedEngine> engine =
+      ChooseEngine(context_.engines, {context_.environment, settings}, orders_.saving.engine);
+  if (!engine.ok()) return std::move(engine).status();
+  NodeSaving::Options options;
+  options.host = orders_.host;
+  options.last_process = orders_.saving.last_process;
+  options.revives = orders_.saving.revived != 0;
+  options.roster = server_->roster();
+  options.shared = {server_->roster(), server_->node_memory()};
+  for (const wire::RankOrder& order : orders_.ranks) {
+    options.ranks.push_back(order.rank);
+    options.shared.push_back(sheep_.at(order.rank).ring);
+  }
+  Result<std::unique_ptr<NodeSaving>> saving = NodeSaving::Make(
+      loop_, options, std::move(engine->engine),
+      {[this](const wire::SavingWord& word) { SaySaving(word); },
+       [this](std::uint32_t rank) { return job_ != nullptr ? job_->ProcessOf(rank) : 0; }});
+  if (!saving.ok()) return std::move(saving).status();
+  saving_ = *std::move(saving);
+  return {};
+}
+
+// What a rank wrote before it was saved is told before that.
+void Herd::SaySaving(const wire::SavingWord& word) {
+  if (const auto found = sheep_.find(word.rank);
+      found != sheep_.end() && word.kind == wire::SavingWord::Kind::kSaved)
+    for (const auto& source : found->second.output) source->TakeAll();
+  outlets_.send(wire::Kind::kSaving, Encode(word));
+  outlets_.flush();
+}
+
+Status Herd::Revive(std::vector<RankStart>* starts) {
+  const Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.directory);
+  if (!directory.ok())
+    return Error(directory.status().code(), "%s",
+                 std::string(directory.status().message()).c_str());
+  const Result<checkpoint::Opened> saved =
+      checkpoint::OpenGeneration(directory->value(), Epoch{orders_.saving.revived});
+  if (!saved.ok())
+    return Error(saved.status().code(), "%s", std::string(saved.status().message()).c_str());
+  return saving_->Revive(*saved, *starts);
+}
+
 Status Herd::StartRanks(Sharing in_job) {
   if (job_ != nullptr) return Error(Code::kInvalid, "the ranks were started twice");
-  const std::vector<RankStart> starts = Starts(in_job);
+  std::vector<RankStart> starts = Starts(in_job);
   if (starts.empty()) return {};
+  if (orders_.saving.revived != 0)
+    if (Status status = Revive(&starts); !status.ok())
+      return std::move(status).Within(
+          Format("generation %u cannot be restarted", orders_.saving.revived));
   const param::Settings settings = Settings();
   auto spawner = context_.spawners.Find(context_.local_spawner)
                      ->make(SpawnContext{context_.environment, settings});
@@ -185,6 +240,7 @@ Status Herd::StartRanks(Sharing in_job) {
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
   for (auto& [rank, sheep] : sheep_) sheep.CloseFds();
+  if (saving_ != nullptr) saving_->RanksStarted();
   poller_->Add(job_->ReadyFd(), Poller::kRead, [this] { OnJob(); });
   OnJob();
   outlets_.flush();
@@ -219,6 +275,10 @@ Status Herd::Obey(const wire::Frame& frame) {
       });
     case wire::Kind::kLetter:
       return server_->Receive(frame.payload);
+    case wire::Kind::kSaving:
+      return wire::With(wire::DecodeSavingWord(frame.payload), [this](const wire::SavingWord& m) {
+        if (saving_ != nullptr) saving_->Take(m);
+      });
     case wire::Kind::kBeat:
       return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
     case wire::Kind::kPing:
@@ -245,6 +305,7 @@ void Herd::OnJob() {
 }
 
 void Herd::TellEnd(const RankEvent& event) {
+  if (saving_ != nullptr) saving_->RankEnded(event.rank);
   wire::Ended ended;
   ended.rank = event.rank;
   ended.kind = static_cast<std::uint8_t>(event.kind);

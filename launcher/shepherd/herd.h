@@ -16,6 +16,7 @@
 
 #include "launcher/plan/machine.h"
 #include "launcher/pmix/server.h"
+#include "launcher/saving/node_saving.h"
 #include "launcher/shepherd/door.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/poller.h"
@@ -73,6 +74,9 @@ class Herd {
   std::vector<RankStart> Starts(Sharing in_job) const;
   Status StartRanks(Sharing in_job);
   void StartServerIfNeeded();
+  Status MakeSaving(const param::Settings& settings);
+  Status Revive(std::vector<RankStart>* starts);
+  void SaySaving(const wire::SavingWord& word);
   void OnJob();
   void TellEnd(const RankEvent& event);
   void Deliver(const wire::Piece& piece);
@@ -90,7 +94,8 @@ class Herd {
   std::map<std::uint32_t, Sheep> sheep_;  // by rank
   std::vector<std::string> directories_;  // by app
   std::unique_ptr<pmix::Server> server_;
-  std::unique_ptr<Door> door_;  // null: there is none
+  std::unique_ptr<Door> door_;          // null: there is none
+  std::unique_ptr<NodeSaving> saving_;  // null: the job is not saved from outside
   Machine machine_;
   std::unique_ptr<Job> job_;       // once the ranks are started
   std::vector<wire::Ended> ends_;  // to be told

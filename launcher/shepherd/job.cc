@@ -43,6 +43,7 @@ ShepherdedJob::ShepherdedJob(const Plan& plan, ShepherdStarter starter, Shepherd
 
 ShepherdedJob::~ShepherdedJob() {
   if (output_ != nullptr) output_->Tell(nullptr);
+  if (saving_ != nullptr) saving_->Tell(nullptr);
   visitors_.reset();
   shepherds_.reset();
   for (const auto& [fd, guest] : guests_) poller_->Remove(fd);
@@ -109,6 +110,10 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kVisit:
       return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
         if (visit.host < by_host_.size() && by_host_[visit.host] == node) HearVisit(visit);
+      });
+    case wire::Kind::kSaving:
+      return wire::With(wire::DecodeSavingWord(frame.payload), [&](const wire::SavingWord& word) {
+        if (saving_ != nullptr && mine(word.rank)) saving_->Take(word);
       });
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {

@@ -107,6 +107,7 @@ class ShepherdedJob final : public Job {
   std::map<std::uint32_t, Remote> remotes_;                    // by rank
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host
   OutputPort* output_ = nullptr;
+  SavingPort* saving_ = nullptr;  // null: the job is not saved from outside
   std::unique_ptr<Shepherds> shepherds_;
   std::unique_ptr<Visitors> visitors_;
   std::vector<Node*> by_host_;  // which of them leads there; null: no rank is there

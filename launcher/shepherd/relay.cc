@@ -90,6 +90,9 @@ Status Relay::Obey(const wire::Frame& frame) {
         if (Node* node = visit.host < by_host_.size() ? by_host_[visit.host] : nullptr)
           shepherds_.Send(node, frame.kind, frame.payload);
       });
+    case wire::Kind::kSaving:
+      return wire::With(wire::DecodeSavingWord(frame.payload),
+                        [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kStart:
       shepherds_.SendAll(frame.kind, frame.payload);
       return {};
@@ -128,6 +131,9 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kReady:
       return wire::With(wire::DecodeReady(frame.payload),
                         [&](const auto& m) { HearReady(node, m); });
+    case wire::Kind::kSaving:
+      return wire::With(wire::DecodeSavingWord(frame.payload),
+                        [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kPing:
       outlets_.send(frame.kind, frame.payload);
       return {};

@@ -17,6 +17,7 @@
 #include "launcher/shepherd/herd.h"
 #include "launcher/shepherd/poller.h"
 #include "launcher/shepherd/relay.h"
+#include "launcher/shepherd/seclusion.h"
 #include "launcher/shepherd/tuning.h"
 #include "launcher/wire/messages.h"
 #include "launcher/wire/stream.h"
@@ -204,6 +205,8 @@ Status Shepherd::StartRelay() {
 }
 
 Status Shepherd::StartHerd() {
+  if (orders_.saving.secluded && geteuid() != 0)
+    if (Status status = Seclude(); !status.ok()) return status;
   if (Status status = BindHere(orders_.host, &orders_.plan); !status.ok()) return status;
   herd_ = std::make_unique<Herd>(
       orders_, context_, poller_.get(), loop_,

@@ -7,6 +7,7 @@
 
 #include <string_view>
 
+#include "checkpoint/checkpoint_engine.h"
 #include "launcher/spawn/spawner.h"
 #include "runtime/base/environment.h"
 
@@ -16,6 +17,7 @@ struct ShepherdContext {
   const Environment& environment;
   const SpawnerRegistry& spawners;
   std::string_view local_spawner;  // the one of them that starts ranks on this machine
+  const checkpoint::EngineRegistry& engines;
 };
 
 // Returns the exit status: 0 if the launcher was told goodbye.

@@ -93,6 +93,14 @@ Status ShepherdedJob::TakeRanks(std::span<const RankStart> starts) {
   output_->Tell([this](std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes) {
     Grant(rank, stream, bytes);
   });
+  saving_ = starts.front().saving;
+  if (saving_ != nullptr)
+    saving_->Tell([this](const wire::SavingWord& word) {
+      Node* node = NodeOfRank(word.rank);
+      if (node->state != Node::State::kHerding) return;
+      shepherds_->Send(node, wire::Kind::kSaving, Encode(word));
+      shepherds_->Carry(node);
+    });
   for (const RankStart& start : starts) {
     const std::uint32_t app = plan_.ranks[start.rank].app;
     if (environments_[app].empty())
@@ -374,6 +382,7 @@ std::string ShepherdedJob::OrdersFor(const Node& node) {
   for (std::size_t app = 0; app < plan_.apps.size(); ++app)
     orders.plan.apps[app].environment = environments_[app];
   orders.below = node.below;
+  if (saving_ != nullptr) orders.saving = saving_->orders();
   for (const std::uint32_t host : node.hosts())
     for (const std::uint32_t rank : ranks_.at(host))
       orders.ranks.push_back(remotes_.at(rank).order);

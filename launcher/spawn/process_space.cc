@@ -158,7 +158,10 @@ Status ProcessSpace::Open() {
   return {};
 }
 
+// Threads that this process has started since share its directory, until it parts from them.
 Status ProcessSpace::Enter() const {
+  if (unshare(CLONE_FS) != 0)
+    return SystemError(Code::kUnsupported, errno, "cannot enter a mount namespace");
   if (Status status = Move(processes_, CLONE_NEWPID, "pid"); !status.ok()) return status;
   if (Status status = Move(mounts_, CLONE_NEWNS, "mount"); !status.ok()) {
     static_cast<void>(Move(own_processes_, CLONE_NEWPID, "pid"));

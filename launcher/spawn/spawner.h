@@ -64,6 +64,27 @@ class OutputPort {
   virtual void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) = 0;
 };
 
+namespace wire {
+struct SavingOrders;
+struct SavingWord;
+}  // namespace wire
+
+// What is said between the launcher and the nodes of a job that is saved from outside, where the
+// Job carries it.
+//
+// Ownership: the launcher's; outlives the Job.
+class SavingPort {
+ public:
+  using Send = std::function<void(const wire::SavingWord& word)>;
+  virtual ~SavingPort() = default;
+  // What every node is told before it starts its ranks.
+  virtual const wire::SavingOrders& orders() const = 0;
+  // Sets by what the node of a word's rank is told.
+  virtual void Tell(Send send) = 0;
+  // Takes what a node says.
+  virtual void Take(const wire::SavingWord& word) = 0;
+};
+
 // What a rank noted in its event ring, if the Job keeps that (SpawnerCaps::keeps_rings). The bytes
 // lie as in runtime/base/event_ring.h.
 struct RankTrace {
@@ -88,6 +109,7 @@ struct RankStart {
   int roster_fd = -1;
   int node_memory_fd = -1;
   std::array<int, 2> checkpoint_fds = {-1, -1};
+  SavingPort* saving = nullptr;      // where others are to see to it that the rank can be saved
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
   // The rank is born in that space, as the leader of a session; null: in the launcher's.
   ProcessSpace* space = nullptr;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The launcher's part in saving a job from outside: it carries out what Rounds decides.
 //
-//   Take ── orders and reports, by two pipes for each rank ── Rounds
-//        ── the engine saves each rank into its folder of the Archive
+//   Take ── orders and reports of the ranks' agents, by way of their nodes ── Rounds
+//        ── each node saves its ranks into their folders of the Archive
 //        ── the ranks go on, the generation is stored, and whoever asked is answered
 //
-// A job that goes on from a saved state has its ranks revived here, and the first order they get is
-// to go on.
+// The node of a job on one host is here; others are spoken to through the Job.
+//
+// A job that goes on from a saved state has its ranks revived by their nodes, and the first order
+// they get is to go on.
 //
 // A request that comes while a checkpoint is under way waits for the next one.
 //
@@ -25,20 +27,19 @@
 #include "checkpoint/store/listing.h"
 #include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
-#include "launcher/spawn/process_space.h"
+#include "launcher/saving/node_saving.h"
 #include "launcher/spawn/spawner.h"
 #include "launcher/supervise/archive.h"
 #include "launcher/supervise/rounds.h"
 #include "launcher/supervise/timer.h"
-#include "runtime/base/descriptor.h"
+#include "launcher/wire/messages.h"
 #include "runtime/base/status.h"
 
-struct event;
 struct event_base;
 
 namespace lamina::launcher {
 
-class Checkpoints {
+class Checkpoints final : public SavingPort {
  public:
   struct Moments {
     std::function<void(const std::string& message)> say;
@@ -53,13 +54,10 @@ class Checkpoints {
   // Is told in a sentence what has become of a request, and whether the job was saved.
   using Reply = std::function<void(bool saved, const std::string& sentence)>;
 
-  struct Engine {
-    std::string name;
-    std::unique_ptr<checkpoint::CheckpointEngine> engine;
-  };
   struct Options {
     std::string job;  // its name
     std::uint32_t stop_ms = 0;
+    bool here = true;  // the ranks are children of this process
     // Descriptors of this process that ranks find by its number, once they are revived.
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
@@ -67,41 +65,41 @@ class Checkpoints {
   };
   // `plan` must outlive it; its options name the directory.
   static Result<std::unique_ptr<Checkpoints>> Make(event_base* loop, const Plan& plan,
-                                                   const Options& options, Engine engine,
+                                                   const Options& options, NamedEngine engine,
                                                    Moments moments);
-  ~Checkpoints();
+  ~Checkpoints() override;
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
-  // Adds what the rank needs, and changes what it has for life in a pid namespace.
-  void Equip(RankStart* start) const;
-  // Revives the ranks of a saved state, and notes which children of this process they are. It waits
-  // until all are there.
+  // Adds what the rank needs.
+  void Equip(RankStart* start);
+  // Revives the ranks of a saved state that are children of this process. It waits until all are
+  // there.
   Status Revive(const checkpoint::Opened& saved, std::span<RankStart> starts);
-  // The ranks have been started, so their ends of the pipes are theirs alone; those that were
-  // revived are let go on.
   void RanksStarted();
   void RankEnded(std::uint32_t rank);
   bool IsStoring() const { return archive_->IsStoring(); }
+
+  const wire::SavingOrders& orders() const override { return orders_; }
+  void Tell(Send send) override { send_ = std::move(send); }
+  void Take(const wire::SavingWord& word) override;
 
   // What becomes of the job when it has been saved. One that could not be saved goes on.
   enum class Then : std::uint8_t { kGoOn, kEnd };
   void Take(Then then, Reply reply);
 
  private:
-  struct Line;
-  struct Working;
-  Checkpoints(event_base* loop, const Plan& plan, const Options& options, Engine engine,
+  Checkpoints(event_base* loop, const Plan& plan, const Options& options, const NamedEngine& engine,
               Moments moments);
-  Status Open(const Options& options);
-  Status OpenSpace(const Options& options);
-  void OnReports(Line* line);
-  bool TakeWord(Line* line);
+  Status Open(const Options& options, std::unique_ptr<checkpoint::CheckpointEngine> engine);
+  void TakeSaved(const checkpoint::Manifest& manifest);
+  bool TakeAgentWord(std::uint32_t rank);
   void Do(const RoundStep& step);
   void Order(AgentWord::Kind kind);
+  void SendTo(std::uint32_t rank, wire::SavingWord::Kind kind, const std::string& bytes);
   void Save();
-  Status SaveRank(std::uint32_t rank);
-  void OnErrand(std::uint32_t rank);
+  void OnRankSaved(const wire::SavingWord& word);
+  void OnRankRevived();
   void OnSaved();
   void OnRoundOver();
   void OnStored(Epoch epoch, const Status& outcome);
@@ -112,19 +110,22 @@ class Checkpoints {
   const Plan& plan_;
   const std::string job_;
   const std::uint32_t stop_ms_;
-  const Engine engine_;
+  const std::string engine_;  // its name
+  const std::string engine_version_;
   const Moments moments_;
-  std::unique_ptr<ProcessSpace> space_;  // null: the engine does not need one
-  Descriptor nothing_;                   // /dev/null, as the space has it
   std::unique_ptr<Archive> archive_;
+  wire::SavingOrders orders_;
   Rounds rounds_;
   Timer patience_;
-  std::vector<std::unique_ptr<Line>> lines_;       // by rank
-  std::vector<std::uint32_t> ordered_;             // ranks that were ordered to stop
-  std::vector<std::unique_ptr<Working>> working_;  // errands under way
-  Status saving_;                                  // the first of them that has failed
-  std::vector<std::uint32_t> ended_;               // of a state that was revived
-  std::uint32_t revived_round_ = 0;                // 0: nothing was revived
+  std::unique_ptr<NodeSaving> here_;    // null: the ranks are on other nodes
+  SavingPort::Send send_;               // to the node of a rank
+  std::vector<std::string> heard_;      // by rank: bytes of an agent's words that are not whole yet
+  std::vector<std::uint32_t> ordered_;  // ranks that were ordered to stop
+  std::size_t saves_ = 0;               // ranks that are being saved
+  Status saving_;                       // the first of them that has failed
+  std::vector<std::uint32_t> ended_;    // of a state that was revived
+  std::size_t awaited_ = 0;             // ranks of it that are not there yet
+  std::uint32_t revived_round_ = 0;     // 0: nothing was revived
   checkpoint::Manifest manifest_;
   // These are those who wait for the next checkpoint, and for the one that is under way.
   struct Asked {

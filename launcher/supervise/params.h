@@ -29,6 +29,7 @@ inline constexpr std::tuple kSuperviseFields{
 struct CheckpointParams {
   std::string engine = "auto";
   std::uint32_t stop_ms = 10'000;
+  std::string end_command;
 };
 inline constexpr std::tuple kCheckpointFields{
     param::Describe("checkpoint.engine.use", &CheckpointParams::engine, "",
@@ -39,6 +40,9 @@ inline constexpr std::tuple kCheckpointFields{
         "How long each step of bringing a job to rest may take before the checkpoint is "
         "given up and the job goes on. Raise it where a reduction function of the "
         "program computes for longer."),
+    param::Describe("checkpoint.end_command", &CheckpointParams::end_command, "",
+                    "What the shell is to do once a job has been saved and ended, for instance: "
+                    "scontrol requeue $SLURM_JOB_ID"),
 };
 
 }  // namespace lamina::launcher

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "launcher/supervise/supervisor.h"
@@ -31,11 +31,23 @@ void SayCancelled(const Plan& plan, const RunContext& context, int status) {
     SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()), context.tie);
 }
 
+// Whatever it does, the job has been saved.
+void RunEndCommand(const RunContext& context) {
+  CheckpointParams params;
+  if (Status status = param::Load(context.settings, kCheckpointFields, &params); !status.ok())
+    return;
+  if (!params.end_command.empty() && std::system(params.end_command.c_str()) != 0)
+    SayFailure(
+        Error(Code::kInvalid, "checkpoint.end_command has failed: %s", params.end_command.c_str()),
+        context.tie);
+}
+
 }  // namespace
 
 int RunPlan(const Plan& plan, const RunContext& context) {
   int status = 1;
   bool interrupted = false;
+  bool saved_to_end = false;
   {
     Supervisor supervisor(plan, context);
     const Result<int> result = supervisor.Run();
@@ -44,7 +56,9 @@ int RunPlan(const Plan& plan, const RunContext& context) {
     else
       SayFailure(result.status(), context.tie);
     interrupted = supervisor.interrupted();
+    saved_to_end = supervisor.saved_to_end();
   }
+  if (saved_to_end) RunEndCommand(context);
   SayCancelled(plan, context, status);
   if (interrupted && status == 128 + SIGINT) DieBy(SIGINT);
   return status;

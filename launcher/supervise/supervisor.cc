@@ -60,20 +60,6 @@ void FindElsewhere(std::string_view name, Descriptor asker) {
   }).detach();
 }
 
-// Returns the engine of that name, or with "auto" the best that there is.
-Result<Checkpoints::Engine> ChooseEngine(const RunContext& context, const std::string& name) {
-  if (context.engines == nullptr) return Error(Code::kUnsupported, "there are no engines");
-  const checkpoint::EngineContext asked{context.environment, context.settings};
-  const checkpoint::EngineComponent* chosen = context.engines->Find(name);
-  if (name == "auto") chosen = context.engines->Ask(asked).front().first;
-  if (chosen == nullptr)
-    return Error(Code::kNotFound, "parameter checkpoint.engine.use: there is no engine \"%s\"",
-                 name.c_str());
-  Result<std::unique_ptr<checkpoint::CheckpointEngine>> engine = chosen->make(asked);
-  if (!engine.ok()) return std::move(engine).status();
-  return Checkpoints::Engine{chosen->info.name, *std::move(engine)};
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const RunContext& context)
@@ -184,9 +170,10 @@ Status Supervisor::OpenRestored() {
 Status Supervisor::PrepareSaving() {
   const CheckpointOptions& options = plan_.options.checkpoint;
   if (options.directory.empty()) return {};
-  if (!caps_.takes_descriptors)
-    return Error(Code::kUnsupported, "%s: jobs on other hosts cannot be saved yet",
-                 options.outside ? "--checkpoint" : "--checkpoint-dir");
+  if (!caps_.takes_descriptors && !options.outside)
+    return Error(Code::kUnsupported,
+                 "--checkpoint-dir without --checkpoint: programs that save their state themselves "
+                 "cannot run on other hosts yet");
   const auto say = [this](const std::string& message) { streams_->Say(message); };
   const auto stored = [this] { StopIfDone(); };
   if (!options.outside) {
@@ -200,6 +187,7 @@ Status Supervisor::PrepareSaving() {
     return std::move(status).Within(
         Format("generation %u cannot be restarted", Index(options.restored)));
   if (status.code() == Code::kNotFound) return status;  // the user's own word
+  if (!status.ok() && options.required) return std::move(status).Within("--checkpoint=required");
   if (!status.ok()) say("warning: --checkpoint: " + std::string(status.message()));
   if (checkpoints_ == nullptr || options.every_ms == 0) return {};
   save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });
@@ -211,14 +199,15 @@ Status Supervisor::PrepareCheckpoints() {
   CheckpointParams params;
   if (Status status = param::Load(context_.settings, kCheckpointFields, &params); !status.ok())
     return status;
-  Result<Checkpoints::Engine> engine =
-      ChooseEngine(context_, restored_ ? restored_->manifest.engine : params.engine);
+  if (context_.engines == nullptr) return Error(Code::kUnsupported, "there are no engines");
+  Result<NamedEngine> engine =
+      ChooseEngine(*context_.engines, {context_.environment, context_.settings},
+                   restored_ ? restored_->manifest.engine : params.engine);
   if (!engine.ok()) return std::move(engine).status();
-  if (!engine->engine->caps().whole_process)
-    return Error(Code::kUnsupported, "%s", engine->engine->Examine({}).front().c_str());
   Checkpoints::Options options;
   options.job = server_->name();
   options.stop_ms = params.stop_ms;
+  options.here = caps_.takes_descriptors;
   options.roster = server_->roster();
   options.shared = {server_->roster(), server_->node_memory()};
   for (std::uint32_t rank = 0; rank < plan_.ranks.size(); ++rank)
@@ -229,6 +218,7 @@ Status Supervisor::PrepareCheckpoints() {
       {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); },
        [this](const std::string& why) { React(verdict_.Failed(why + "; the job was ended")); },
        [this](const std::string& sentence) {
+         saved_to_end_ = true;
          SignalAll(SIGKILL);
          React(verdict_.SavedToEnd(sentence + "; the job was ended"));
        },

@@ -52,6 +52,8 @@ class Supervisor {
   Result<int> Run();
   // Did the user press ctrl-C?
   bool interrupted() const { return interrupts_ > 0; }
+  // The job was saved, and ended for that.
+  bool saved_to_end() const { return saved_to_end_; }
 
  private:
   Status Prepare();
@@ -118,6 +120,7 @@ class Supervisor {
   std::vector<bool> running_;  // by rank
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;
+  bool saved_to_end_ = false;
   bool ending_ = false;
   bool ended_ = false;
   std::uint64_t open_files_max_ = 0;

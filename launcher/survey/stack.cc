@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements lamina stack: it shows where each rank of a running job is.
-#include <unistd.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,22 +19,6 @@
 
 namespace lamina::launcher {
 namespace {
-
-// Returns the launcher that `process` names or, if it is 0, the only one of this user.
-Result<control::Launcher> Choose(pid_t process) {
-  std::vector<control::Launcher> found;
-  for (const control::Launcher& launcher : control::Launchers())
-    if (process != 0 ? launcher.process == process : launcher.user == geteuid())
-      found.push_back(launcher);
-  if (found.size() == 1) return found.front();
-  if (process != 0) return Error(Code::kInvalid, "no mpiexec runs here as process %d", process);
-  if (found.empty()) return Error(Code::kInvalid, "no job runs here");
-  std::string processes;
-  for (const control::Launcher& launcher : found)
-    processes += (processes.empty() ? "" : ", ") + std::to_string(launcher.process);
-  return Error(Code::kInvalid, "several jobs run here: say the number of one's mpiexec (%s)",
-               processes.c_str());
-}
 
 // The options that lead to the hosts of a job that was started over a network without a manager.
 std::vector<std::string> OptionsFor(const JobAnswer& answer) {
@@ -61,7 +45,7 @@ int ShowStacks(std::span<const std::string> arguments, const CommandContext& con
       process = static_cast<pid_t>(*number);
       arguments = arguments.subspan(1);
     }
-  const Result<control::Launcher> launcher = Choose(process);
+  const Result<control::Launcher> launcher = control::FindLauncher(process);
   if (!launcher.ok()) return fail(launcher.status());
   const Result<JobAnswer> job = AskJob(*launcher, "job", kAnswerMs);
   if (!job.ok()) return fail(job.status());

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 8;
+inline constexpr std::uint16_t kVersion = 9;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -47,6 +47,7 @@ enum class Kind : std::uint16_t {
   kBeat = 65,
   kPing = 66,   // sent back by the shepherd of the host it names
   kVisit = 67,  // what passes at the door of a shepherd
+  kSaving = 68,
 };
 
 struct Frame {

@@ -250,6 +250,11 @@ std::string Encode(const Orders& orders) {
     writer.U32(host.host);
     PutTexts(host.command, &writer);
   }
+  writer.Text(orders.saving.engine)
+      .Text(orders.saving.directory)
+      .U32(orders.saving.revived)
+      .U32(orders.saving.last_process)
+      .U8(orders.saving.secluded ? 1 : 0);
   return writer.Take();
 }
 
@@ -263,9 +268,14 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.open_files_max = reader.U64();
   orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
-      orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders) ||
-      !reader.complete())
+      orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders))
     return Malformed("an order to start");
+  orders.saving.engine = std::string(reader.Text());
+  orders.saving.directory = std::string(reader.Text());
+  orders.saving.revived = reader.U32();
+  orders.saving.last_process = reader.U32();
+  orders.saving.secluded = reader.U8() != 0;
+  if (!reader.complete()) return Malformed("an order to start");
   std::set<std::uint32_t> hosts = {orders.host};
   for (const Below& below : orders.below) hosts.insert(below.host);
   for (const RankOrder& rank : orders.ranks)
@@ -438,6 +448,32 @@ Result<Visit> DecodeVisit(std::string_view payload) {
   visit.bytes = reader.Rest();
   if (!reader.ok()) return Malformed("a visit");
   return visit;
+}
+
+std::string Encode(const SavingWord& word) {
+  Writer writer;
+  writer.U32(word.rank)
+      .U8(static_cast<std::uint8_t>(word.kind))
+      .Text(word.bytes)
+      .U64(word.process)
+      .U32(word.last_process);
+  PutTexts(word.links, &writer);
+  return writer.Take();
+}
+
+Result<SavingWord> DecodeSavingWord(std::string_view payload) {
+  Reader reader(payload);
+  SavingWord word;
+  word.rank = reader.U32();
+  const std::uint8_t kind = reader.U8();
+  word.bytes = std::string(reader.Text());
+  word.process = reader.U64();
+  word.last_process = reader.U32();
+  word.links = GetTexts(&reader);
+  if (!reader.complete() || kind > static_cast<std::uint8_t>(SavingWord::Kind::kRevived))
+    return Malformed("a word about saving");
+  word.kind = static_cast<SavingWord::Kind>(kind);
+  return word;
 }
 
 }  // namespace lamina::launcher::wire

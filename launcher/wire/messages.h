@@ -58,6 +58,17 @@ struct Below {
   friend bool operator==(const Below&, const Below&) = default;
 };
 
+// How the ranks of a job are saved from outside.
+struct SavingOrders {
+  std::string engine;              // "": not at all
+  std::string directory;           // of the generations; every node has it
+  std::uint32_t revived = 0;       // the generation whose ranks are revived; 0: they are started
+  std::uint32_t last_process = 0;  // the highest process id of the job so far
+  bool secluded = false;           // ranks are saved in namespaces of their own
+
+  friend bool operator==(const SavingOrders&, const SavingOrders&) = default;
+};
+
 // Everything a shepherd has to know to start its ranks, and those below it theirs.
 struct Orders {
   std::uint32_t host = 0;        // its own index in plan.hosts
@@ -69,6 +80,7 @@ struct Orders {
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
   std::vector<RankOrder> ranks;  // its own and those of the hosts below
   std::vector<Below> below;
+  SavingOrders saving;
 };
 std::string Encode(const Orders& orders);
 Result<Orders> DecodeOrders(std::string_view payload);
@@ -168,6 +180,29 @@ struct Visit {
 };
 std::string Encode(const Visit& visit);
 Result<Visit> DecodeVisit(std::string_view payload);
+
+// What is said about saving a rank, to its node and back.
+struct SavingWord {
+  enum class Kind : std::uint8_t {
+    kAgent,    // both ways: `bytes` of what launcher and agent say to each other
+    kGoOn,     // to the node: the rank is revived or saved, and `bytes` is for its agent
+    kSave,     // to the node: into the folder `bytes`
+    kSaved,    // to the launcher: `bytes` says why it could not be; "": it is
+    kRevived,  // to the launcher
+  };
+  std::uint32_t rank = 0;
+  Kind kind = Kind::kAgent;
+  std::string bytes;
+  // With kSaved: the rank's process id as it knows it, the highest one of its node so far, and what
+  // its pipes are called.
+  std::uint64_t process = 0;
+  std::uint32_t last_process = 0;
+  std::vector<std::string> links;
+
+  friend bool operator==(const SavingWord&, const SavingWord&) = default;
+};
+std::string Encode(const SavingWord& word);
+Result<SavingWord> DecodeSavingWord(std::string_view payload);
 
 // Does `action` with a message that was decoded; returns the status of one that could not be.
 template <class Message, class Action>

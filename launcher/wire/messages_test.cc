@@ -48,6 +48,7 @@ Orders SomeOrders() {
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
   orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};
   orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
+  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true};
   return orders;
 }
 
@@ -72,6 +73,10 @@ Beat SomeBeat() {
   return beat;
 }
 
+SavingWord SomeSavingWord() {
+  return {3, SavingWord::Kind::kSaved, "", 10'003, 10'011, {"pipe:[77]", ""}};
+}
+
 const Hello kHello{kVersion, "0.1.0", "node07", "#3", 99};
 
 // One of each kind: its bytes, and a decoder that says whether it takes some.
@@ -94,6 +99,11 @@ std::vector<Case> Cases() {
        [](std::string_view b) {
          const Result<Visit> visit = DecodeVisit(b);
          return visit.ok() && visit->host == 7 && visit->guest == 9 && visit->bytes == "job\n";
+       }},
+      {Encode(SomeSavingWord()),
+       [](std::string_view b) {
+         const Result<SavingWord> word = DecodeSavingWord(b);
+         return word.ok() && *word == SomeSavingWord();
        }},
       {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
   };
@@ -121,6 +131,7 @@ TEST(MessagesTest, OrdersComeBack) {
   EXPECT_EQ(back->open_files_max, orders.open_files_max);
   EXPECT_EQ(back->rules, orders.rules);
   EXPECT_EQ(back->below, orders.below);
+  EXPECT_EQ(back->saving, orders.saving);
   ASSERT_EQ(back->ranks.size(), 3u);
   EXPECT_EQ(back->ranks[0].cpuset, "0-3");
   EXPECT_TRUE(back->ranks[0].reads_input);

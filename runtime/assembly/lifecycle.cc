@@ -267,7 +267,7 @@ void AtExit() {
 
 Status WakeUp() {
   if (has_left && resting->bootstrap != nullptr) {
-    if (Status status = resting->bootstrap->Return(); !status.ok()) return status;
+    if (Status status = resting->bootstrap->Return(0); !status.ok()) return status;
     has_left = false;
     if (resting->identity.job_ranks > 1)
       if (Status status = p2p::PublishCard(resting->engine); !status.ok()) return status;

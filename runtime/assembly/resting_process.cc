@@ -28,6 +28,7 @@ std::string RestingProcess::WhyNot() {
 }
 
 quiesce::Library::Sums RestingProcess::Settle(const quiesce::Cut& cut) {
+  epoch_ = cut.epoch;
   if (!std::exchange(still_, true)) rest_.Begin(cut.epoch, cut.ended);
   const p2p::Rest::Sums sums = rest_.Settle();
   return {sums.all_sent, sums.sent, sums.received};
@@ -42,13 +43,18 @@ Status RestingProcess::LetGo() {
 }
 
 // libpmix reads the environment itself. Variables that are there already are exchanged by one store
-// of the C library, which harms no thread that reads them; others are for this library alone.
+// of the C library, which harms no thread that reads them; others are for this library alone, but
+// for those of libpmix. A name without a value stands for a variable that is not wanted any more.
 void RestingProcess::Change(std::span<const std::string> changes) {
   for (const std::string& change : changes) {
     const std::size_t equals = change.find('=');
-    if (equals == change.npos) continue;
+    if (equals == change.npos) {
+      process_->environment.Unset(change);
+      continue;
+    }
     const std::string name = change.substr(0, equals), value = change.substr(equals + 1);
-    if (process_->environment.Get(name)) setenv(name.c_str(), value.c_str(), 1);
+    if (process_->environment.Get(name) || name.starts_with("PMIX_"))
+      setenv(name.c_str(), value.c_str(), 1);
     process_->environment.Set(name, value);
     if (name == kMovedEventRingVariable) MoveEventRing(open(value.c_str(), O_RDWR | O_CLOEXEC));
   }
@@ -59,7 +65,7 @@ Status RestingProcess::TakeUp(std::span<const std::string> changes) {
   if (std::exchange(let_go_, false)) {
     const bool takes_part = process_->bootstrap != nullptr && !*has_left_;
     if (takes_part)
-      if (Status status = process_->bootstrap->Return(); !status.ok()) return status;
+      if (Status status = process_->bootstrap->Return(epoch_); !status.ok()) return status;
     if (process_->bootstrap != nullptr) process_->identity = process_->bootstrap->identity();
     if (Status status = StartTransports(transports_, process_, process_->engine); !status.ok())
       return status;

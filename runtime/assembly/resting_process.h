@@ -5,6 +5,7 @@
 // Threads: the agent's (runtime/quiesce/agent.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,7 @@ class RestingProcess final : public quiesce::Library {
   const TransportsStart transports_;
   const bool* const has_left_;
   p2p::Rest rest_;
+  std::uint32_t epoch_ = 0;  // of the last checkpoint
   bool still_ = false;
   bool let_go_ = false;
 };

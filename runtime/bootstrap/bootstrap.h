@@ -64,8 +64,9 @@ class Bootstrap {
   // Leaves the job. The launcher no longer counts an exit of this process as premature.
   virtual Status Leave() = 0;
   // Takes part again after Leave, as the same rank. If the environment has changed since, it may be
-  // in a job of another name.
-  virtual Status Return() = 0;
+  // in a job of another name. All ranks that do so after the same checkpoint give its number as
+  // `epoch`, and find each other's new cards by that; it is 0 otherwise.
+  virtual Status Return(std::uint32_t epoch) = 0;
 };
 
 // Returns the bootstrap of the environment this process was started in. It is null (with ok) if no

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/base/agent_word.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/following_bootstrap.h"
 #include "runtime/bootstrap/pmi2_bootstrap.h"
 #include "runtime/bootstrap/pmix_bootstrap.h"
 #include "runtime/bootstrap/roster_bootstrap.h"
 
 namespace lamina::bootstrap {
 
-Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
+Result<std::unique_ptr<Bootstrap>> FindNow(const Environment& environment, std::uint32_t epoch) {
   if (environment.Get(kRosterVariable)) return ConnectRoster(environment);
-  if (environment.Get("PMIX_NAMESPACE")) return ConnectPmix(environment);
+  if (environment.Get("PMIX_NAMESPACE")) return ConnectPmix(environment, epoch);
   if (environment.Get("PMI_FD")) return ConnectPmi2(environment);
   if (environment.Get("PMI_PORT"))
     return Error(
@@ -30,6 +32,13 @@ Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
                  "srun --mpi=pmix or --mpi=pmi2, or mpiexec inside the allocation",
                  static_cast<int>(*tasks));
   return std::unique_ptr<Bootstrap>();
+}
+
+// A job that is saved from outside may be brought back in other surroundings.
+Result<std::unique_ptr<Bootstrap>> Find(const Environment& environment) {
+  Result<std::unique_ptr<Bootstrap>> found = FindNow(environment, 0);
+  if (!found.ok() || *found == nullptr || !environment.Get(kAgentVariable)) return found;
+  return FollowEnvironment(environment, *std::move(found));
 }
 
 }  // namespace lamina::bootstrap

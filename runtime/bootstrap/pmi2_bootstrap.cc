@@ -115,7 +115,7 @@ class Pmi2Bootstrap final : public Bootstrap {
     if (forgiving_) return {};
     return std::move(Ask({{"cmd", "finalize"}})).status();
   }
-  Status Return() override {
+  Status Return(std::uint32_t) override {
     if (forgiving_) return {};
     return Error(
         Code::kUnsupported,

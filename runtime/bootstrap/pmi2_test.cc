@@ -171,7 +171,7 @@ TEST(Pmi2, CardsTravel) {
   EXPECT_EQ(*back, card);
   EXPECT_EQ((*found)->Card(1).status().message(), "the PMI-2 server has no card of rank 1");
   EXPECT_TRUE((*found)->Leave().ok());
-  EXPECT_TRUE((*found)->Return().ok());
+  EXPECT_TRUE((*found)->Return(0).ok());
 }
 
 // Servers other than Slurm's take an end without "finalize" for an accident.
@@ -183,7 +183,7 @@ TEST(Pmi2, LeavingElsewhereIsForGood) {
   ASSERT_TRUE(found.ok());
   EXPECT_TRUE((*found)->Leave().ok());
   EXPECT_EQ(server.finalized_, 1);
-  EXPECT_FALSE((*found)->Return().ok());
+  EXPECT_FALSE((*found)->Return(0).ok());
 }
 
 TEST(Pmi2, APortIsRefusedLoudly) {

@@ -133,7 +133,8 @@ bool AsNumber(const pmix_value_t& value, std::uint32_t* number) {
 
 class PmixBootstrap final : public Bootstrap {
  public:
-  PmixBootstrap(const Library& library, const pmix_proc_t& self) : library_(library), self_(self) {}
+  PmixBootstrap(const Library& library, const pmix_proc_t& self, std::uint32_t epoch)
+      : library_(library), self_(self), epoch_(epoch) {}
 
   Status ReadIdentity() {
     identity_.job = self_.nspace;
@@ -170,7 +171,7 @@ class PmixBootstrap final : public Bootstrap {
     // PMIx_Put copies; its prototype merely forgot the const.
     value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(card.data()));
     value.data.bo.size = card.size();
-    pmix_status_t status = library_.put(PMIX_GLOBAL, kCardKey, &value);
+    pmix_status_t status = library_.put(PMIX_GLOBAL, CardKey().c_str(), &value);
     if (status == PMIX_SUCCESS) status = library_.commit();
     if (status == PMIX_SUCCESS) return {};
     return Error(Code::kResource, "PMIx cannot publish this rank's card: %s",
@@ -185,13 +186,14 @@ class PmixBootstrap final : public Bootstrap {
     std::strncpy(timeout.key, PMIX_TIMEOUT, sizeof timeout.key - 1);
     timeout.value.type = PMIX_INT;
     timeout.value.data.integer = kCardTimeoutS;
+    const std::string key = CardKey();
     pmix_value_t* raw = nullptr;
-    pmix_status_t status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+    pmix_status_t status = library_.get(&peer, key.c_str(), &timeout, 1, &raw);
     // Slurm's server does not wait for a rank of this node that has not connected to it yet.
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(kCardTimeoutS);
     while (status == PMIX_ERR_NOT_FOUND && std::chrono::steady_clock::now() < limit) {
       poll(nullptr, 0, kAskAgainMs);
-      status = library_.get(&peer, kCardKey, &timeout, 1, &raw);
+      status = library_.get(&peer, key.c_str(), &timeout, 1, &raw);
     }
     if (status != PMIX_SUCCESS)
       return Error(status == PMIX_ERR_TIMEOUT ? Code::kTimeout : Code::kPeerLost,
@@ -230,19 +232,18 @@ class PmixBootstrap final : public Bootstrap {
     return Error(Code::kResource, "PMIx_Finalize failed: %s", library_.error_string(status));
   }
 
-  Status Return() override {
+  Status Return(std::uint32_t epoch) override {
+    if (epoch != 0) epoch_ = epoch;
     pmix_proc_t self;
     const pmix_status_t status = library_.init(&self, nullptr, 0);
-    if (status == PMIX_SUCCESS) {
-      self_ = self;  // after a restart the job has another name
-      identity_.job = self_.nspace;
-      return {};
-    }
+    if (status == PMIX_SUCCESS) return {};
     return Error(Code::kPeerLost, "the PMIx server does not let this process in again: %s",
                  library_.error_string(status));
   }
 
  private:
+  // Servers keep old values, so the card that follows a checkpoint has another name.
+  std::string CardKey() const { return epoch_ == 0 ? kCardKey : Format("%s.%u", kCardKey, epoch_); }
   pmix_value_t* Get(const pmix_proc_t& process, const char* key) const {
     pmix_info_t optional;  // job-level data is local: never ask the server
     std::memset(&optional, 0, sizeof optional);
@@ -354,6 +355,7 @@ class PmixBootstrap final : public Bootstrap {
   const Library library_;
   pmix_proc_t self_;
   Identity identity_;
+  std::uint32_t epoch_ = 0;
   bool sets_asked_ = false;
   std::vector<ProcessSet> sets_;
   bool nodes_asked_ = false;
@@ -362,7 +364,7 @@ class PmixBootstrap final : public Bootstrap {
 
 }  // namespace
 
-Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment&) {
+Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment&, std::uint32_t epoch) {
   Result<Library> library = OpenLibrary();
   if (!library.ok()) return std::move(library).status();
   pmix_proc_t self;
@@ -370,7 +372,7 @@ Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment&) {
   if (status != PMIX_SUCCESS)
     return Error(Code::kPeerLost, "the PMIx server that started this process does not answer: %s",
                  library->error_string(status));
-  auto bootstrap = std::make_unique<PmixBootstrap>(*library, self);
+  auto bootstrap = std::make_unique<PmixBootstrap>(*library, self, epoch);
   if (Status read = bootstrap->ReadIdentity(); !read.ok()) return read;
   return std::unique_ptr<Bootstrap>(std::move(bootstrap));
 }

@@ -9,6 +9,7 @@
 
 namespace lamina::bootstrap {
 
-Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment& environment);
+// `epoch` is that of the last checkpoint, as for Bootstrap::Return().
+Result<std::unique_ptr<Bootstrap>> ConnectPmix(const Environment& environment, std::uint32_t epoch);
 
 }  // namespace lamina::bootstrap

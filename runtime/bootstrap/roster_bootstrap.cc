@@ -123,10 +123,9 @@ class RosterBootstrap final : public Bootstrap {
     return pmix_ != nullptr ? pmix_->Leave() : Status();
   }
 
-  Status Return() override {
-    if (Status status = FollowEnvironment(); !status.ok()) return status;
+  Status Return(std::uint32_t epoch) override {
     if (Status status = Enter(); !status.ok()) return status;
-    return pmix_ != nullptr ? pmix_->Return() : Status();
+    return pmix_ != nullptr ? pmix_->Return(epoch) : Status();
   }
 
  private:
@@ -144,21 +143,6 @@ class RosterBootstrap final : public Bootstrap {
                       own_namespace != roster_->pid_namespace;
   }
 
-  // Goes over to the roster of the job that the environment names now. The old one stays mapped.
-  Status FollowEnvironment() {
-    const std::string job = environment_.Get("PMIX_NAMESPACE").value_or("");
-    if (job.empty() || job == identity_.job) return {};
-    Result<Roster*> roster = OpenRoster(environment_.Get(kRosterVariable).value_or(""), job);
-    if (!roster.ok()) return std::move(roster).status();
-    if ((*roster)->ranks != identity_.job_ranks)
-      return Error(Code::kInvalid, "job %s has %u ranks, and the one before had %u", job.c_str(),
-                   (*roster)->ranks, identity_.job_ranks);
-    roster_ = *roster;
-    ReadIdentity();
-    ++Own().programs;
-    return {};
-  }
-
   RosterEntry& Own() { return roster_->entries()[identity_.rank]; }
 
   Status AnotherProgram(std::uint32_t rank, std::uint32_t program) {
@@ -173,13 +157,13 @@ class RosterBootstrap final : public Bootstrap {
   // Returns null if PMIx cannot be had.
   Bootstrap* Pmix() {
     if (std::exchange(pmix_asked_, true)) return pmix_.get();
-    Result<std::unique_ptr<Bootstrap>> pmix = ConnectPmix(environment_);
+    Result<std::unique_ptr<Bootstrap>> pmix = ConnectPmix(environment_, 0);
     if (pmix.ok()) pmix_ = *std::move(pmix);
     return pmix_.get();
   }
 
   const Environment& environment_;
-  Roster* roster_;
+  Roster* const roster_;
   Identity identity_;
   bool pmix_asked_ = false;
   std::unique_ptr<Bootstrap> pmix_;

@@ -27,7 +27,7 @@ class FakeBootstrap final : public bootstrap::Bootstrap {
   const std::vector<bootstrap::ProcessSet>& ProcessSets() override { return sets_; }
   void Abort(int, const char*) override {}
   Status Leave() override { return {}; }
-  Status Return() override { return {}; }
+  Status Return(std::uint32_t) override { return {}; }
 
   std::vector<std::byte> published;
   std::vector<std::byte> card;  // of every peer

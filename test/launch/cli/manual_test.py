@@ -124,7 +124,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
     def test_options(self):
         offered = self.complete("mpiexec", "--")
         for line in run("mpiexec", "--help").stdout.splitlines():
-            names = re.match(r"  (-[^\s,]+(?:, -[^\s,]+)*)", line)
+            names = re.match(r"  (-[^\s,\[]+(?:, -[^\s,\[]+)*)", line)
             for option in names.group(1).split(", ") if names else []:
                 self.assertIn(option, offered + self.complete("mpiexec", "-"))
         self.assertEqual(self.complete("mpirun", "--map"), ["--map-by"])

@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -33,10 +34,13 @@ def run(*words):
                           timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL)
 
 
+def times(few):
+    """How often a test is to be repeated: the dose of the suite, or what the tier says."""
+    return int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdigit() else few
+
+
 def why_no_criu():
     """Returns why nothing can be saved by criu here, or nothing."""
-    if os.geteuid() != 0:
-        return "only root can make a pid namespace for a job so far"
     job = Job([MPIEXEC, "-n", "1", *PREPARED, PROGRAM, "course", STOP])
     saved = job.save()
     errors = job.end()
@@ -67,11 +71,14 @@ class Job:
                 open(os.path.join(SCRATCH, "err"), "a", encoding="ascii") as err:
             self.process = subprocess.Popen(words, cwd=SCRATCH, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
+    def wait_for(self, word, count):
+        """Waits until it has said the word so often."""
+        while read("out").count(word) < count:
+            assert self.process.poll() is None, (self.process.returncode, read("err")[-1000:])
+
     def go_on(self, turns):
         """Waits until it has said the results of so many turns more."""
-        wanted = read("out").count("turn") + turns
-        while read("out").count("turn") < wanted:
-            assert self.process.poll() is None, (self.process.returncode, read("err")[-1000:])
+        self.wait_for("turn", read("out").count("turn") + turns)
 
     def save(self, *words):
         self.go_on(1)
@@ -183,9 +190,18 @@ class Restarted(unittest.TestCase):
                 self.assertEqual(job.wait(), 85, read("err")[-1000:])
         self.compare(2, job)
 
+    def test_states_back_to_back(self):
+        job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, PROGRAM, "traffic", STOP])
+        self.jobs.append(job)
+        job.wait_for("begun", 1)
+        for _ in range(times(4)):
+            saved = run(LAMINA, "checkpoint", str(job.process.pid))
+            self.assertEqual(saved.returncode, 0, saved.stderr)
+        job.end()
+        self.assertEqual((job.process.returncode, read("out"), read("err")), (0, "begun\ndone\n", ""))
+
     def test_kills_at_any_moment(self):
-        seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 2
-        for seed in range(1, seeds + 1):
+        for seed in range(1, times(2) + 1):
             with self.subTest(seed=seed):
                 self.kill_somebody(random.Random(seed))
 
@@ -226,5 +242,28 @@ class Restarted(unittest.TestCase):
         self.assertRegex(read("err"), r"(?m)^mpiexec: rank \d on \S+ was killed by signal 9 \(SIGKILL, killed\)")
 
 
+def become_user():
+    """Goes on as a user whom nobody is, with copies of what that user has to read."""
+    place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
+    for path in (MPIEXEC, PROGRAM, os.path.abspath("runtime/libmpi_abi.so.1"), os.path.abspath(__file__)):
+        copy = os.path.join(place, os.path.relpath(path))
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        shutil.copy(os.path.realpath(path), copy)
+    variables = dict(os.environ, TEST_TMPDIR=os.path.join(place, "tmp"), LD_LIBRARY_PATH=os.path.join(place, "runtime"))
+    os.mkdir(variables["TEST_TMPDIR"])
+    if os.path.exists(CRIU):
+        shutil.copytree(os.path.dirname(CRIU), os.path.join(place, "criu"), symlinks=True)
+        variables["TEST_CRIU"] = os.path.join(place, "criu/criu")
+    subprocess.run(["chown", "-R", "64321:64321", place], check=True)
+    try:
+        return subprocess.run(["setpriv", "--reuid=64321", "--regid=64321", "--clear-groups", sys.executable,
+                               os.path.relpath(__file__), *sys.argv[1:]], check=False, cwd=place,
+                              env=variables).returncode
+    finally:
+        shutil.rmtree(place)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["user"] and os.geteuid() == 0:
+        sys.exit(become_user())
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -147,7 +147,7 @@ class Saved(unittest.TestCase):
         for words, message in (
                 ((LAMINA, "restart"), "lamina restart: say which directory\n"),
                 ((LAMINA, "restart", STORE, "--generation"), "lamina restart: --generation needs the number of one\n"),
-                ((LAMINA, "restart", STORE, "--hosts"), "lamina restart: unknown option --hosts; --help tells more\n"),
+                ((LAMINA, "restart", STORE, "--colour"), "lamina restart: unknown option --colour; --help tells more\n"),
                 ((LAMINA, "restart", STORE),
                  "lamina restart: cannot open %s: No such file or directory\n" % STORE),
                 ((MPIEXEC, "--resume", PROGRAM, "1"),

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/saving/node_saving.h"
+
+#include <event2/event.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "checkpoint/store/folder.h"
+#include "runtime/base/agent_word.h"
+#include "runtime/base/checkpoint_word.h"
+#include "runtime/base/event_ring.h"
+#include "runtime/base/node_memory.h"
+#include "runtime/base/roster.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+
+// What this node has of one rank.
+struct NodeSaving::Line {
+  NodeSaving* owner = nullptr;
+  std::uint32_t rank = 0;
+  Descriptor orders, reports;
+  Descriptor rank_orders, rank_reports;  // the rank's ends, until it has been started
+  std::vector<std::string> links;        // what its standard streams and those ends are
+  std::string changes;                   // what a rank that was revived is told
+  bool revived = false;
+  event* reporting = nullptr;
+  std::unique_ptr<checkpoint::Errand> errand;  // while it is being saved
+  std::int64_t process = 0;                    // likewise: as it knows itself
+  event* ready = nullptr;
+  ~Line() {
+    if (reporting != nullptr) event_free(reporting);
+    EndErrand();
+  }
+  void EndErrand() {
+    if (ready != nullptr) event_free(std::exchange(ready, nullptr));
+    errand.reset();
+  }
+};
+
+namespace {
+
+using Word = wire::SavingWord;
+
+// Ranks of different nodes have process ids of their own, so that they can be revived on one node.
+constexpr std::uint32_t kProcessesPerNode = 8192;
+
+Status MakePipe(Descriptor* to_read, Descriptor* to_write) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return SystemError(Code::kResource, errno, "cannot make a pipe");
+  *to_read = Descriptor(ends[0]);
+  *to_write = Descriptor(ends[1]);
+  return {};
+}
+
+// The descriptors that a rank and this process have between them.
+std::array<int, 5> DescriptorsOf(const RankStart& start) {
+  return {start.stdio[0], start.stdio[1], start.stdio[2], start.checkpoint_fds[0],
+          start.checkpoint_fds[1]};
+}
+
+// What /proc/PID/fd says of a pipe, whose two ends have one name; "" for anything else.
+std::string LinkOf(int fd) {
+  struct stat file;
+  if (fd < 0 || fstat(fd, &file) != 0 || !S_ISFIFO(file.st_mode)) return "";
+  return Format("pipe:[%llu]", static_cast<unsigned long long>(file.st_ino));
+}
+
+// The number by which a process knows itself; 0 if it has ended.
+std::int64_t OwnNumberOf(std::int64_t process) {
+  std::ifstream status(Format("/proc/%lld/status", static_cast<long long>(process)));
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("NSpid:")) return ParseInteger(Split(line, '\t').back()).value_or(0);
+  return 0;
+}
+
+// What this process has open is found in a pid namespace at its first process.
+void NameKeeper(std::string* assignment) {
+  for (const std::string name : {kRosterVariable, kNodeMemoryVariable})
+    if (assignment->starts_with(name + "="))
+      *assignment = name + "=1" + assignment->substr(assignment->find(':'));
+}
+
+// What a revived rank is told of its new launcher. A name alone stands for a variable that it has
+// no longer.
+std::string ChangesFor(const RankStart& start) {
+  std::string changes;
+  for (const std::string name : {kRosterVariable, kNodeMemoryVariable}) changes += name + '\0';
+  for (const std::string& assignment : start.own_environment)
+    if (assignment.starts_with("PMIX_") || assignment.starts_with(kRosterVariable) ||
+        assignment.starts_with(kNodeMemoryVariable))
+      changes += assignment + '\0';
+  if (start.event_fd >= 0)
+    changes += Format("%s=/proc/1/fd/%d", kMovedEventRingVariable, start.event_fd) + '\0';
+  return changes;
+}
+
+// Waits until an errand has ended, which its own limit of time sees to.
+Status Await(checkpoint::Errand* errand) {
+  for (;;) {
+    if (std::optional<Status> outcome = errand->Outcome()) return *std::move(outcome);
+    pollfd ready{errand->ReadyFd(), POLLIN, 0};
+    poll(&ready, 1, -1);
+  }
+}
+
+// The reason of the first engine that cannot run here stands for all.
+Status WhyNone(const checkpoint::EngineRegistry& engines,
+               const checkpoint::EngineContext& context) {
+  for (const auto& [component, offer] : engines.Ask(context))
+    if (offer.priority < 0) return Error(Code::kUnsupported, "%s", offer.why.c_str());
+  return Error(Code::kUnsupported, "there is no engine that saves processes");
+}
+
+}  // namespace
+
+Result<NamedEngine> ChooseEngine(const checkpoint::EngineRegistry& engines,
+                                 const checkpoint::EngineContext& context,
+                                 const std::string& name) {
+  const checkpoint::EngineComponent* chosen = engines.Find(name);
+  if (name == "auto") chosen = engines.Ask(context).front().first;
+  if (chosen == nullptr)
+    return Error(Code::kNotFound, "parameter checkpoint.engine.use: there is no engine \"%s\"",
+                 name.c_str());
+  Result<std::unique_ptr<checkpoint::CheckpointEngine>> engine = chosen->make(context);
+  if (!engine.ok()) return std::move(engine).status();
+  if (!(*engine)->caps().whole_process) return WhyNone(engines, context);
+  return NamedEngine{chosen->info.name, *std::move(engine)};
+}
+
+Result<std::unique_ptr<NodeSaving>> NodeSaving::Make(
+    event_base* loop, const Options& options, std::unique_ptr<checkpoint::CheckpointEngine> engine,
+    Outlets outlets) {
+  std::unique_ptr<NodeSaving> made(new NodeSaving(loop, std::move(engine), std::move(outlets)));
+  if (Status status = made->Open(options); !status.ok()) return status;
+  return made;
+}
+
+NodeSaving::NodeSaving(event_base* loop, std::unique_ptr<checkpoint::CheckpointEngine> engine,
+                       Outlets outlets)
+    : loop_(loop), engine_(std::move(engine)), outlets_(std::move(outlets)) {}
+
+NodeSaving::~NodeSaving() = default;
+
+Status NodeSaving::Open(const Options& options) {
+  first_process_ = options.last_process + options.host * kProcessesPerNode;
+  for (const std::uint32_t rank : options.ranks) {
+    Line& line = *(lines_[rank] = std::make_unique<Line>());
+    line.owner = this;
+    line.rank = rank;
+    if (Status status = MakePipe(&line.rank_orders, &line.orders); !status.ok()) return status;
+    if (Status status = MakePipe(&line.reports, &line.rank_reports); !status.ok()) return status;
+    fcntl(line.reports.value(), F_SETFL, O_NONBLOCK);
+    fcntl(line.orders.value(), F_SETFL, O_NONBLOCK);
+    line.reporting = event_new(
+        loop_, line.reports.value(), EV_READ | EV_PERSIST,
+        [](int, short, void* self) {
+          auto* its = static_cast<Line*>(self);
+          its->owner->OnReports(its);
+        },
+        &line);
+    event_add(line.reporting, nullptr);
+  }
+  return engine_->caps().keeps_process_ids ? OpenSpace(options) : Status();
+}
+
+Status NodeSaving::OpenSpace(const Options& options) {
+  Result<std::unique_ptr<ProcessSpace>> space = ProcessSpace::Make(options.shared);
+  if (!space.ok()) return std::move(space).status();
+  space_ = *std::move(space);
+  const std::uint32_t number = space_->number();
+  if (options.roster >= 0 && pwrite(options.roster, &number, sizeof number,
+                                    offsetof(Roster, pid_namespace)) != sizeof number)
+    return SystemError(Code::kResource, errno, "cannot write the roster");
+  {
+    const ProcessSpace::Inside inside(space_.get());
+    nothing_ = Descriptor(open("/dev/null", O_RDWR | O_CLOEXEC));
+  }
+  return options.revives ? Status() : space_->SetLastId(first_process_);
+}
+
+void NodeSaving::Equip(RankStart* start) const {
+  Line& line = *lines_.at(start->rank);
+  start->checkpoint_fds = {line.rank_orders.value(), line.rank_reports.value()};
+  start->own_environment.push_back(
+      Format("%s=%d:%d", kAgentVariable, line.rank_orders.value(), line.rank_reports.value()));
+  if (space_ == nullptr) return;
+  start->space = space_.get();
+  for (std::string& assignment : start->own_environment) NameKeeper(&assignment);
+  if (LinkOf(start->stdio[0]).empty()) start->stdio[0] = nothing_.value();
+  line.links.clear();
+  for (const int fd : DescriptorsOf(*start)) line.links.push_back(LinkOf(fd));
+}
+
+Status NodeSaving::Revive(const checkpoint::Opened& saved, std::span<RankStart> starts) {
+  const checkpoint::Manifest& manifest = saved.manifest;
+  if (space_ == nullptr || manifest.round == 0)
+    return Error(Code::kUnsupported, "it was saved by %s, which cannot revive it",
+                 manifest.engine.c_str());
+  std::vector<std::unique_ptr<checkpoint::Errand>> errands(starts.size());
+  for (std::size_t at = 0; at < starts.size(); ++at) {
+    Result<std::unique_ptr<checkpoint::Errand>> errand = Begin(saved, &starts[at]);
+    if (!errand.ok()) return std::move(errand).status().Within(Format("rank %u", starts[at].rank));
+    errands[at] = *std::move(errand);
+  }
+  for (std::size_t at = 0; at < starts.size(); ++at) {
+    if (errands[at] == nullptr) continue;
+    if (Status status = Finish(errands[at].get(), &starts[at]); !status.ok())
+      return std::move(status).Within(Format("rank %u", starts[at].rank));
+  }
+  return space_->SetLastId(first_process_);
+}
+
+// Begins to revive a rank; null: it had ended.
+Result<std::unique_ptr<checkpoint::Errand>> NodeSaving::Begin(const checkpoint::Opened& saved,
+                                                              RankStart* start) {
+  if (start->rank >= saved.manifest.ranks.size())
+    return Error(Code::kInvalid, "it is not in the manifest");
+  const checkpoint::Manifest::Rank& rank = saved.manifest.ranks[start->rank];
+  if (rank.ended) {
+    start->revived = RankStart::kHadEnded;
+    return std::unique_ptr<checkpoint::Errand>();
+  }
+  Result<Descriptor> folder =
+      checkpoint::OpenFolder(saved.folder.value(), RankFolderName(start->rank));
+  if (!folder.ok()) return std::move(folder).status();
+  const std::array<int, 5> descriptors = DescriptorsOf(*start);
+  const ProcessSpace::Inside inside(space_.get());
+  if (!inside.status().ok())
+    return Error(inside.status().code(), "%s", std::string(inside.status().message()).c_str());
+  return engine_->Revive({start->rank, rank.process, rank.links}, folder->value(), descriptors);
+}
+
+Status NodeSaving::Finish(checkpoint::Errand* errand, RankStart* start) {
+  if (Status status = Await(errand); !status.ok()) return status;
+  start->revived = errand->revived();
+  if (start->revived == 0) return Error(Code::kPeerLost, "it has ended at once");
+  Line& line = *lines_.at(start->rank);
+  line.changes = ChangesFor(*start);
+  line.revived = true;
+  stands_still_ = true;
+  return {};
+}
+
+void NodeSaving::RanksStarted() {
+  for (const auto& [rank, line] : lines_) {
+    line->rank_orders = Descriptor();
+    line->rank_reports = Descriptor();
+    if (!line->revived) continue;
+    Word word;
+    word.rank = rank;
+    word.kind = Word::Kind::kRevived;
+    outlets_.say(word);
+  }
+}
+
+void NodeSaving::RankEnded(std::uint32_t rank) {
+  if (const auto found = lines_.find(rank); found != lines_.end()) OnReports(found->second.get());
+}
+
+void NodeSaving::OnReports(Line* line) {
+  Word word;
+  word.rank = line->rank;
+  word.kind = Word::Kind::kAgent;
+  char bytes[4096];
+  ssize_t got;
+  while ((got = read(line->reports.value(), bytes, sizeof bytes)) > 0)
+    word.bytes.append(bytes, static_cast<std::size_t>(got));
+  if (got == 0) event_del(line->reporting);  // all its processes have ended
+  if (!word.bytes.empty()) outlets_.say(word);
+}
+
+void NodeSaving::Take(const Word& word) {
+  const auto found = lines_.find(word.rank);
+  if (found == lines_.end()) return;
+  Line* line = found->second.get();
+  switch (word.kind) {
+    case Word::Kind::kAgent:
+      // An agent reads whatever it is told, so there is room in the pipe. One that has died is told
+      // in vain.
+      static_cast<void>(!write(line->orders.value(), word.bytes.data(), word.bytes.size()));
+      return;
+    case Word::Kind::kGoOn:
+      return GoOn(line, word.bytes);
+    case Word::Kind::kSave:
+      if (Status status = Save(line, word.bytes); !status.ok()) SaySaved(line, status);
+      return;
+    default:
+      return;
+  }
+}
+
+void NodeSaving::GoOn(Line* line, std::string_view order) {
+  line->EndErrand();
+  // Why that fails is nothing a rank can be told; the launcher finds that ranks do not go on.
+  if (std::exchange(stands_still_, false) && space_ != nullptr)
+    static_cast<void>(space_->Continue());
+  AgentWord word;
+  if (order.size() != sizeof word) return;
+  std::memcpy(&word, order.data(), sizeof word);
+  const std::string changes = std::exchange(line->changes, {});
+  word.number = changes.size();
+  std::string bytes(reinterpret_cast<const char*>(&word), sizeof word);
+  bytes += changes;
+  static_cast<void>(!write(line->orders.value(), bytes.data(), bytes.size()));
+}
+
+Status NodeSaving::Save(Line* line, const std::string& path) {
+  line->process = OwnNumberOf(outlets_.process(line->rank));
+  const Result<Descriptor> folder = checkpoint::OpenStore(path);
+  if (!folder.ok())
+    return Error(folder.status().code(),
+                 "%s; every host of the job must have the directory of --checkpoint-dir, as a file "
+                 "system that they share",
+                 std::string(folder.status().message()).c_str());
+  Result<std::unique_ptr<checkpoint::Errand>> errand = Error(Code::kInternal, "not begun");
+  {
+    const ProcessSpace::Inside inside(space_.get());
+    if (!inside.status().ok())
+      return Error(inside.status().code(), "%s", std::string(inside.status().message()).c_str());
+    errand = engine_->Save({line->rank, line->process, line->links}, folder->value());
+  }
+  if (!errand.ok()) return std::move(errand).status();
+  stands_still_ = true;
+  line->errand = *std::move(errand);
+  line->ready = event_new(
+      loop_, line->errand->ReadyFd(), EV_READ | EV_PERSIST,
+      [](int, short, void* self) {
+        auto* its = static_cast<Line*>(self);
+        its->owner->OnErrand(its);
+      },
+      line);
+  event_add(line->ready, nullptr);
+  return {};
+}
+
+void NodeSaving::OnErrand(Line* line) {
+  const std::optional<Status> outcome = line->errand->Outcome();
+  if (!outcome) return;
+  line->EndErrand();
+  SaySaved(line, *outcome);
+}
+
+void NodeSaving::SaySaved(Line* line, const Status& outcome) {
+  Word word;
+  word.rank = line->rank;
+  word.kind = Word::Kind::kSaved;
+  word.bytes = outcome.message();
+  if (!outcome.ok() && word.bytes.empty()) word.bytes = "it could not be saved";
+  word.process = static_cast<std::uint64_t>(line->process);
+  word.links = line->links;
+  if (space_ != nullptr)
+    if (const Result<std::uint32_t> last = space_->LastId(); last.ok()) word.last_process = *last;
+  outlets_.say(word);
+}
+
+}  // namespace lamina::launcher
