@@ -3,13 +3,13 @@
 # Goal:   every row of the table can be measured with every number of ranks that the table has.
 # Method: rows are measured for a few milliseconds each; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH WINDOWS
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH WINDOWS SPAWN
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
 pack=$(realpath -s "$6") threads=$(realpath -s "$7") stopwatch=$(realpath -s "$8")
-windows=$(realpath -s "$9")
+windows=$(realpath -s "$9") spawn=$(realpath -s "${10}")
 
 # measured RANKS ROW...
 measured() {
@@ -41,6 +41,7 @@ for access in put get accumulate fetch swap rate shared locked all counter fence
   accesses+=("allocate-$access:8")
 done
 program=$windows measured 2 "${accesses[@]}"
+program=$spawn measured 1 spawn:1 spawn:4
 program=$threads measured 2 threads:1 threads:2 threads:4 threads:8
 
 begin "beside each row, how far apart two ranks are"

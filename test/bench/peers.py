@@ -20,7 +20,7 @@ BEFORE = "before"
 class Mpi:
     """How to build for one MPI and run under it."""
 
-    programs = ("measure", "pack", "threads", "windows", "init", "stopwatch")
+    programs = ("measure", "pack", "spawn", "threads", "windows", "init", "stopwatch")
     sources = ()  # files that every program is linked with
     user = []     # words in front of a command that has to run as another user
 

@@ -31,6 +31,7 @@ class Row:
         self.rate = unit.endswith("/s")
         self.program = ("threads" if what.startswith("threads") else
                         "windows" if what.startswith(("allocate-", "create-")) else
+                        "spawn" if what.startswith("spawn") else
                         "pack" if ranks == 1 else "measure")
         # Two ranks have a processor each, so the distance between these decides.
         self.bound = ranks == 2 and self.program == "measure" and way not in UNBOUND and unit in MOVING
@@ -224,7 +225,17 @@ def start_rows():
         yield Row("init x%d" % ranks, ranks, "command:init", "ms", budget)
 
 
+def spawn_rows():
+    """One rank spawns a job and parts with it, as against a bare start of as many."""
+    for ranks in (1, 4, 16):
+        if ranks == 4:
+            yield Row("init x4", 4, "command:init", "ms")
+        yield Row("spawn %d" % ranks, 1, "spawn:%d" % ranks, "ms", 0.2 if ranks == 16 else None,
+                  limit=1.2, of="init x%d" % ranks)
+
+
 def all_rows():
     return [*latency_rows(), *rate_rows(), *network_rows(), *bandwidth_rows(),
             *(row for ranks in (2, 4, 8, 16) for row in collective_rows(ranks)),
-            *rma_rows(), *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows()]
+            *rma_rows(), *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows(),
+            *spawn_rows()]
