@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/checkpoint.h"
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
+#include "launcher/cli/find_job.h"
 #include "launcher/cli/subcommands.h"
 #include "launcher/control/ask.h"
 #include "runtime/base/text.h"
@@ -73,10 +71,7 @@ int ShowAll(const std::string& path, bool verify) {
 
 // Has the job saved, and says what has become of that. Returns the exit status.
 int SaveJob(const std::string& word, bool then_end) {
-  const std::optional<std::int64_t> process = word.empty() ? 0 : ParseInteger(word);
-  if (!process || *process < 0 || *process > INT32_MAX)
-    return Refuse("\"" + word + "\" is not the number of a process (lamina ps shows them)");
-  Result<control::Launcher> job = control::FindLauncher(static_cast<pid_t>(*process));
+  Result<control::Launcher> job = FindJob(word);
   if (!job.ok()) return Refuse(std::string(job.status().message()));
   Result<std::string> answer =
       control::Ask(*job, then_end ? "checkpoint end" : "checkpoint", kCheckpointAnswerMs);

@@ -46,7 +46,6 @@ constexpr Advice kForeign[] = {
     {"prefix", "the installation finds itself; for other hosts write prefix= in the host file"},
     {"noprefix", "the installation finds itself; leave it out"},
     {"iface", "the network is chosen by --param transport.ucx.network=NAME"},
-    {"usize", "MPI_UNIVERSE_SIZE is the number of slots: give the hosts more (-H host:slots)"},
     {"order-nodes", "hosts are used in the order in which they are listed"},
     {"nolocal", "write schedule=no behind this host in the host file, or name the others by -H"},
     {"npersocket", "use --map-by ppr:N:socket"},

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/cli/checkpoint.h"
+#include "launcher/cli/grow.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/info.h"
 #include "launcher/cli/mpiexec.h"
@@ -44,9 +45,9 @@ int HelpCommand(std::span<const std::string> arguments, const CommandContext&) {
   return 0;
 }
 
-constexpr Command kOwn[] = {{"run", Mpiexec},           {"info", Info},
-                            {"checkpoint", Checkpoint}, {"restart", Restart},
-                            {"help", HelpCommand},      {"version", VersionCommand}};
+constexpr Command kOwn[] = {
+    {"run", Mpiexec}, {"info", Info},     {"checkpoint", Checkpoint}, {"restart", Restart},
+    {"grow", Grow},   {"shrink", Shrink}, {"help", HelpCommand},      {"version", VersionCommand}};
 
 const Command* Find(std::span<const Command> commands, std::string_view name) {
   for (const Command& command : commands)

@@ -51,6 +51,14 @@ Status PerHost(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status UniverseSize(Draft& draft, std::string_view value) {
+  const std::optional<std::int64_t> slots = ParseInteger(value);
+  if (!slots || *slots < 1 || *slots > kRanksMax)
+    return Error(Code::kInvalid, "not a number of ranks");
+  draft.line.request.universe_slots = static_cast<std::uint32_t>(*slots);
+  return {};
+}
+
 Status WorkingDirectory(Draft& draft, std::string_view value) {
   if (value.empty()) return Error(Code::kInvalid, "no directory named");
   draft.program.wdir = value;
@@ -382,6 +390,11 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Insist on an architecture, as `uname -m` names it.",
      Architecture},
+    {{"--universe-size", "-usize"},
+     "N",
+     Topic::kLaunching,
+     "Let MPI_UNIVERSE_SIZE say N instead of the number of slots.",
+     UniverseSize},
     {{"--configfile", "--app"},
      "FILE",
      Topic::kLaunching,

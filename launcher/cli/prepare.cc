@@ -333,6 +333,7 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (*spawner == context.local_spawner && NeedsSeclusion(line, settings, context))
     plan->options.spawner = context.remote_spawner;
   if (given_here) plan->options.manager = chosen;
+  if (!request.allocation.empty()) plan->options.allocation = request.allocation_name;
   plan->environment = JobEnvironment(line, settings, context.environment, warnings);
   if (plan->options.stdin_to == StdinTo::kRank && plan->options.stdin_rank >= plan->ranks.size())
     return Error(Code::kInvalid, "--stdin %u: the job has ranks 0 to %zu only",

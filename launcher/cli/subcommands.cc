@@ -106,6 +106,27 @@ twice: lamina restart D >>log
 
 Exit status: that of the job; 2 when nothing was started.
 )"},
+    {"grow", "let what a running job spawns go to further hosts",
+     R"(usage: lamina grow [JOB] HOSTS
+
+Adds hosts to a running job, written as for mpiexec -H. Nothing is started there before a rank
+calls MPI_Comm_spawn. JOB is the number of its mpiexec, which `lamina ps` shows; it may be left
+out if there is only one. In a batch job, these are hosts that were taken away by lamina shrink
+or that the job leaves out.
+
+  lamina grow 4711 node7:8,node8:8
+
+Exit status: 0; 1 when the job refuses; 2 for a mistake in the words.
+)"},
+    {"shrink", "keep what a running job spawns away from a host",
+     R"(usage: lamina shrink [JOB] HOST
+
+No rank that the job spawns from now on goes to this host. Those that are there already go on.
+JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is only
+one.
+
+Exit status: 0; 1 when the job refuses; 2 for a mistake in the words.
+)"},
     {"tune", "measure what collective algorithms are chosen by",
      R"(usage: lamina tune [-o FILE] MPIEXEC-OPTIONS
 

@@ -506,6 +506,7 @@ Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_h
   plan.hosts = HostsOf(places);
   for (const Host& host : plan.hosts)
     if (host.schedulable) plan.universe_slots += host.slots;
+  if (request.universe_slots != 0) plan.universe_slots = request.universe_slots;
   for (RankPlan& rank : plan.ranks) {
     const Place& place = places[rank.host];
     const std::uint32_t cpus = place.cpus != 0 ? place.cpus : place.slots;

@@ -44,6 +44,7 @@ struct Request {
   bool oversubscribe = false;
   bool never_oversubscribe = false;      // not even slots that nobody counted
   std::uint32_t ranks_per_host_max = 0;  // 0: as many as fit
+  std::uint32_t universe_slots = 0;      // what MPI_UNIVERSE_SIZE is to say; 0: what is counted
 };
 
 // Places every rank. Plan::environment and Plan::options are left to the caller. A count of slots

@@ -167,6 +167,8 @@ TEST(MakePlan, UnschedulableHostsStayFree) {
   EXPECT_EQ(HostsByRank(*plan), "a a");
   EXPECT_EQ(plan->hosts.size(), 2u);
   EXPECT_EQ(plan->universe_slots, 2u);
+  request.universe_slots = 7;
+  EXPECT_EQ(MakePlan(request, Laptop(), true)->universe_slots, 7u);
   EXPECT_EQ(ErrorOf(Of({Program(1)}, "login schedule=no\n")),
             "every host is marked schedule=no: no place for ./prog");
 }

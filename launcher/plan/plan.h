@@ -89,6 +89,7 @@ struct RunOptions {
   std::string spawner;             // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.
   std::string manager;
+  std::string allocation;  // what has given the hosts, "Slurm job 77"; "": others may be added
   CheckpointOptions checkpoint;
 
   friend bool operator==(const RunOptions&, const RunOptions&) = default;
@@ -99,7 +100,7 @@ struct Plan {
   std::vector<App> apps;
   std::vector<RankPlan> ranks;       // ascending; ranks[i].rank == i
   Mapping mapping;                   // what each host needs to bind its ranks, see bind.h
-  std::uint32_t universe_slots = 0;  // MPI_UNIVERSE_SIZE: slots of all schedulable hosts
+  std::uint32_t universe_slots = 0;  // MPI_UNIVERSE_SIZE, at least the job's own ranks
 
   // Every rank gets these, as "NAME=value". The launcher's own environment is the weakest,
   // param::Settings::Export() replaces it, and App::environment replaces both. supervise adds

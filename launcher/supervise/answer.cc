@@ -56,6 +56,7 @@ std::string DescribeJob(const Plan& plan, const JobNews& news) {
       Format("lamina %s\njob %s\nage_ms %llu\nspawner %s\nranks %zu\nrunning %u\n", kVersion,
              news.name.c_str(), static_cast<unsigned long long>(news.age_ms),
              plan.options.spawner.c_str(), plan.ranks.size(), running_count);
+  if (news.parent != 0) text += Format("parent %d\n", news.parent);
   text += "command " + CommandOf(plan) + "\n";
   for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
     if (ranks[host] == 0) continue;

@@ -3,6 +3,8 @@
 // launcher/control/README.md defines. Pure.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -17,6 +19,7 @@ namespace lamina::launcher {
 
 struct JobNews {
   std::string name;              // of the job: its PMIx namespace
+  pid_t parent = 0;              // what has spawned this job, see Tie::parent; 0: nothing
   std::uint64_t age_ms = 0;      // since mpiexec started the ranks
   std::vector<bool> running;     // by rank
   std::vector<HostState> hosts;  // see Job::Hosts

@@ -32,15 +32,17 @@ Plan PlanOf(std::uint32_t hosts, std::uint32_t ranks_each) {
 TEST(AnswerTest, SaysWhatTheReadmeSays) {
   const JobNews news{
       "5e1f0c9a2b7d4e68",
+      4711,
       4120,
       {true, true, false, true},
       {{0, HostState::Kind::kUp, 120, 312}, {1, HostState::Kind::kUp, 118, std::nullopt}},
       {{2, {LockNote::kExclusive, 0, 5, 2, 0}}, {3, {LockNote::kAll, 1, 5, 0, 0}}}};
-  EXPECT_EQ(DescribeJob(PlanOf(2, 2), news),
-            std::string("lamina ") + kVersion +
-                "\njob 5e1f0c9a2b7d4e68\nage_ms 4120\nspawner ssh\nranks 4\nrunning 3\n"
-                "command ./solver input\nhost node1 2 2 up 120 312\n"
-                "host node2 2 1 up 118 -\nlock 2 exclusive 5 0 1 0\nlock 3 all 5 1 - 0\nend\n");
+  EXPECT_EQ(
+      DescribeJob(PlanOf(2, 2), news),
+      std::string("lamina ") + kVersion +
+          "\njob 5e1f0c9a2b7d4e68\nage_ms 4120\nspawner ssh\nranks 4\nrunning 3\nparent 4711\n"
+          "command ./solver input\nhost node1 2 2 up 120 312\n"
+          "host node2 2 1 up 118 -\nlock 2 exclusive 5 0 1 0\nlock 3 all 5 1 - 0\nend\n");
 }
 
 TEST(AnswerTest, TheTargetKnowsWhoHoldsItsLock) {
@@ -57,7 +59,7 @@ TEST(AnswerTest, TheTargetKnowsWhoHoldsItsLock) {
 TEST(AnswerTest, OwnChildrenNeedNoShepherd) {
   Plan plan = PlanOf(1, 1);
   plan.hosts.emplace_back();  // without ranks: not told
-  EXPECT_NE(DescribeJob(plan, {"x", 0, {true}, {}, {}}).find("host node1 1 1 here 0 -\nend\n"),
+  EXPECT_NE(DescribeJob(plan, {"x", 0, 0, {true}, {}, {}}).find("host node1 1 1 here 0 -\nend\n"),
             std::string::npos);
 }
 
@@ -66,7 +68,7 @@ TEST(AnswerTest, ArgumentsCannotForgeLines) {
   plan.apps.front().argv = {"sh", "-c", "true\nhost evil 1 1 up 0 0\n\tx"};
   plan.apps.push_back(plan.apps.front());
   plan.apps.back().argv = {"b"};
-  EXPECT_NE(DescribeJob(plan, {"x", 0, {true}, {}, {}})
+  EXPECT_NE(DescribeJob(plan, {"x", 0, 0, {true}, {}, {}})
                 .find("\ncommand sh -c true?host evil 1 1 up 0 0??x : b\n"),
             std::string::npos);
 }

@@ -13,10 +13,10 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "launcher/supervise/run_hosts.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 
@@ -24,8 +24,6 @@ struct event;
 struct event_base;
 
 namespace lamina::launcher {
-
-using RanksByHost = std::map<std::string, std::uint32_t, std::less<>>;
 
 class Further {
  public:

@@ -67,6 +67,7 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
       context_(context),
       loop_(nullptr),
       verdict_(plan),
+      hosts_(plan.hosts, plan.options.allocation),
       running_(plan.ranks.size(), false) {}
 
 Supervisor::~Supervisor() {
@@ -306,6 +307,7 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
   if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
   JobNews news;
   news.name = server_->name();
+  if (context_.tie != nullptr) news.parent = context_.tie->parent();
   news.age_ms = MonotonicMs() - started_ms_;
   news.running = running_;
   news.hosts = job_->Hosts(question == "ping");
@@ -331,6 +333,11 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
   } else if (words[0] == "linked" && number && words.size() == 2) {
     React(verdict_.Linked(static_cast<int>(*number)));
     reply("end\n");
+  } else if ((words[0] == "grow" || words[0] == "shrink") && words.size() == 2) {
+    const Status done = words[0] == "grow" ? hosts_.Grow(words[1]) : hosts_.Shrink(words[1]);
+    reply(done.ok() ? "done\nend\n" : "refused " + std::string(done.message()) + "\nend\n");
+  } else if (question == "grown") {
+    reply(hosts_.has_grown() ? "yes\nend\n" : "no\nend\n");
   } else if (words[0] == "find" && words.size() == 2) {
     if (const std::string port = names_.Find(words[1]); !port.empty())
       reply("name " + port + "\nend\n");
@@ -357,22 +364,8 @@ std::string Supervisor::FurtherHosts() const {
   RanksByHost ranks;
   for (const RankPlan& rank : plan_.ranks)
     if (running_[rank.rank]) ++ranks[plan_.hosts[rank.host].name];
-  for (const Host& host : plan_.hosts)
-    if (host.taken > 0) ranks[host.name] += host.taken;
   further_->Count(&ranks);
-  std::string text;
-  for (const Host& host : plan_.hosts) {
-    const bool is_address = host.name.find(':') != host.name.npos;
-    text += (is_address ? "[" + host.name + "]" : host.name) + Format(" slots=%u", host.slots);
-    if (host.slots_max != 0) text += Format(" max_slots=%u", host.slots_max);
-    if (!host.user.empty()) text += " user=" + host.user;
-    if (host.port != 0) text += Format(" port=%u", host.port);
-    if (!host.prefix.empty()) text += " prefix=" + host.prefix;
-    if (!host.schedulable) text += " schedule=no";
-    if (!host.promised) text += " promised=no";
-    text += Format(" taken=%u\n", ranks[host.name]);
-  }
-  return text;
+  return hosts_.Text(std::move(ranks));
 }
 
 // Starts the server while the ranks are being loaded, if it is clear that they will need it.

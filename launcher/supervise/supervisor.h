@@ -28,6 +28,7 @@
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
+#include "launcher/supervise/run_hosts.h"
 #include "launcher/supervise/saving.h"
 #include "launcher/supervise/signals.h"
 #include "launcher/supervise/streams.h"
@@ -112,6 +113,7 @@ class Supervisor {
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
   std::unique_ptr<Further> further_;
+  RunHosts hosts_;
   NameBoard names_;
   event* job_ready_ = nullptr;
   std::unique_ptr<Limits> limits_;

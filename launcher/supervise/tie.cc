@@ -82,10 +82,14 @@ void Tie::EndParent(int status) {
   if (launcher_ > 0 &&
       control::Ask({geteuid(), launcher_}, Format("linked %d", status), kTieTimeoutMs).ok())
     return;
-  ucred parent{};
-  socklen_t bytes = sizeof parent;
-  if (getsockopt(socket_.value(), SOL_SOCKET, SO_PEERCRED, &parent, &bytes) == 0 && parent.pid > 0)
-    kill(parent.pid, SIGTERM);
+  if (const pid_t alone = parent(); alone > 0) kill(alone, SIGTERM);
+}
+
+pid_t Tie::parent() const {
+  if (launcher_ > 0) return launcher_;
+  ucred alone{};
+  socklen_t bytes = sizeof alone;
+  return getsockopt(socket_.value(), SOL_SOCKET, SO_PEERCRED, &alone, &bytes) == 0 ? alone.pid : 0;
 }
 
 void Tie::SayPlaces(const Plan& plan) const {

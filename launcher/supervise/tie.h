@@ -37,6 +37,8 @@ class Tie {
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
   void EndParent(int status);
+  // Returns the launcher that looks after the parent, or the parent itself if nobody does.
+  pid_t parent() const;
   // Tells the launcher that looks after the parent where the ranks of this job run.
   void SayPlaces(const Plan& plan) const;
 

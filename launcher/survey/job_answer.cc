@@ -45,6 +45,7 @@ Result<JobAnswer> DecodeJobAnswer(std::string_view text) {
     if (words[0] == "job") answer.job = rest;
     if (words[0] == "spawner") answer.spawner = rest;
     if (words[0] == "command") answer.command = rest;
+    if (words[0] == "parent") answer.parent = static_cast<std::uint32_t>(Number(rest));
     if (words[0] == "age_ms") answer.age_ms = Number(rest);
     if (words[0] == "ranks") answer.ranks = static_cast<std::uint32_t>(Number(rest));
     if (words[0] == "running") answer.running = static_cast<std::uint32_t>(Number(rest));

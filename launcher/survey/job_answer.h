@@ -37,6 +37,7 @@ struct JobAnswer {
   std::string job;
   std::string spawner;
   std::string command;
+  std::uint32_t parent = 0;  // the process that has spawned the job, or its mpiexec; 0: none
   std::uint64_t age_ms = 0;
   std::uint32_t ranks = 0;
   std::uint32_t running = 0;

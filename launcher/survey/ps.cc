@@ -78,10 +78,12 @@ std::vector<std::string> HostRow(const JobAnswer::Host& host, bool ping) {
 }
 
 void Show(const control::Launcher& launcher, const JobAnswer& answer, bool ping) {
-  printf("%d  %u of %u ranks running on %zu %s, since %s, by %s: %s\n", launcher.process,
+  const std::string parent =
+      answer.parent != 0 ? Format(", spawned by %u", answer.parent) : std::string();
+  printf("%d  %u of %u ranks running on %zu %s, since %s, by %s%s: %s\n", launcher.process,
          answer.running, answer.ranks, answer.hosts.size(),
          answer.hosts.size() == 1 ? "host" : "hosts", AgeText(answer.age_ms).c_str(),
-         answer.spawner.c_str(), answer.command.c_str());
+         answer.spawner.c_str(), parent.c_str(), answer.command.c_str());
   std::vector<std::vector<std::string>> rows;
   for (const JobAnswer::Host& host : answer.hosts) rows.push_back(HostRow(host, ping));
   fputs(InColumns(rows).c_str(), stdout);

@@ -125,12 +125,19 @@ TEST(AbilitiesTest, WhatIsMissingIsSaid) {
 TEST(JobAnswerTest, IsReadAsTheReadmeSays) {
   const Result<JobAnswer> answer = DecodeJobAnswer(
       "lamina 0.1.0\njob 5e1f\nage_ms 4120\nspawner ssh\nranks 4\nrunning 3\nweather fine\n"
-      "command ./solver input\nhost node1 2 2 up 120 312\nhost node2 2 1 up 118 -\nend\n");
+      "parent 4711\ncommand ./solver input\nhost node1 2 2 up 120 312\nhost node2 2 1 up 118 "
+      "-\nend\n");
   ASSERT_TRUE(answer.ok());
-  const JobAnswer wanted{
-      "0.1.0", "5e1f", "ssh", "./solver input",
-      4120,    4,      3,     {{"node1", 2, 2, "up", 120, 312}, {"node2", 2, 1, "up", 118, {}}},
-      {}};
+  const JobAnswer wanted{"0.1.0",
+                         "5e1f",
+                         "ssh",
+                         "./solver input",
+                         4711,
+                         4120,
+                         4,
+                         3,
+                         {{"node1", 2, 2, "up", 120, 312}, {"node2", 2, 1, "up", 118, {}}},
+                         {}};
   EXPECT_EQ(*answer, wanted);
   EXPECT_FALSE(AllAnswered(*answer));
   const auto locks = DecodeJobAnswer(

@@ -36,6 +36,9 @@ int* FindPredefined(const Comm& comm, int keyval, bool* is_predefined) {
     return where;
   };
   *is_predefined = true;
+  // Nobody knows how many processes there may be beside one that was started by itself.
+  const bool is_alone = core::process->bootstrap == nullptr;
+  if (is_alone && (keyval == MPI_UNIVERSE_SIZE || keyval == MPI_APPNUM)) return nullptr;
   if (comm.group->session != nullptr && keyval > MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE)
     return nullptr;
   switch (keyval) {

@@ -23,6 +23,8 @@
 namespace lamina::dynamic {
 namespace {
 
+constexpr std::uint64_t kGrownMs = 1000;
+
 std::string DoorsOfThisUser() { return Format("lamina.%u.", geteuid()); }
 
 // A door is that of this user, because anybody may take any abstract name.
@@ -43,6 +45,12 @@ bool IsRunHere() {
   const std::string door = OwnDoor(core::process->environment);
   return !door.empty() && !door.ends_with(kShepherdsDoor) &&
          identity.local_peers.size() == identity.job_ranks;
+}
+
+bool HasGrown() {
+  std::string answer;
+  const std::string door = OwnDoor(core::process->environment);
+  return Ask(door, "grown", kGrownMs, &answer).ok() && answer == "yes";
 }
 
 // The kernel lists abstract sockets with an @ in front; those that listen have the flag 00010000.

@@ -17,9 +17,10 @@ namespace lamina::dynamic {
 
 // Returns the door of whoever looks after this process; empty: nobody does.
 std::string OwnDoor(const Environment& environment);
-// True if neither this job nor what it spawns can be on other machines, as far as its launcher
-// knows hosts.
+// True if this job is on this machine alone, and so is what it spawns unless hosts are added.
 bool IsRunHere();
+// True if `lamina grow` has added hosts to this job.
+bool HasGrown();
 // Returns the doors of all launchers of this user on this machine.
 std::vector<std::string> LauncherDoors();
 // Asks at a door, and leaves the answer to whoever reads the connection. kPeerLost: nobody is

@@ -101,7 +101,7 @@ Arrangement Start(const Wish& wish, Descriptor* tie) {
   Result<Order> tried = OrderOf(programs, "");
   if (!tried.ok()) return Refusal(tried.status(), processes);
   // What starts the children of a process that is alone may find the hosts of a batch system.
-  const bool is_here = IsRunHere() && !tried->elsewhere;
+  const bool is_here = IsRunHere() && !tried->elsewhere && !HasGrown();
   Result<std::unique_ptr<Port>> port = Port::Open(is_here ? "loopback" : "all");
   if (!port.ok()) return Refusal(port.status(), processes);
   Result<Order> order = OrderOf(programs, (*port)->name());

@@ -25,7 +25,7 @@ TAKEN = """
 # What the answer has to name.
 EXPLAINED = {
     "--tune": "~/.config/lamina.conf", "--am": "~/.config/lamina.conf", "-rmk": "--spawner",
-    "-iface": "transport.ucx", "-usize": "slots", "-order-nodes": "order in which they are listed",
+    "-iface": "transport.ucx", "-order-nodes": "order in which they are listed",
     "-tv": "gdb", "-gdb": "gdb", "--debug": "gdb", "--xterm": "xterm -hold -e",
     "--preload-binary": "not copied", "--enable-recovery": "ends the job",
     "-disable-auto-cleanup": "ends the job", "-npersocket": "--map-by ppr:N:socket",
