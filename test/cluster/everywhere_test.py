@@ -27,7 +27,7 @@ STATE = "/run/lamina-everywhere"
 TIME_LIMIT_S = 120
 RANKS_A_HOST = 2
 STEPS = "40"
-PROGRAMS = ("launcher/mpiexec", "runtime/libmpi_abi.so.1", "test/cluster/tour",
+PROGRAMS = ("launcher/mpiexec", "runtime/libmpi_abi.so.1", "test/cluster/tour", "test/launch/travel",
             "test/apps/heat2d/heat2d", "test/apps/heat2d/heat2d_serial",
             "test/apps/heat2d/lamina.pgm")
 PLACE = None
@@ -253,6 +253,19 @@ class Everywhere(unittest.TestCase):
                     "%d %d %d %d %d %d %d %d" % (rank, ranks, rank // each, hosts, rank % each, each,
                                                  rank % each, each) for rank in range(ranks)],
                                  done.stderr)
+
+    def test_what_a_job_spawns(self):
+        program = [PLACE + "/travel", "spawn", "0", "2", "oversubscribe", "yes"]
+        for spawner in OURS:
+            with self.subTest(spawner.__name__):
+                done = spawner(program, HOSTS[:2])
+                self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+                self.assertRegex(done.stdout, r"\Achildren on \S+ \S+\n\Z")
+        for spawner in SLURMS:
+            with self.subTest(spawner.__name__):
+                done = spawner(program, HOSTS[:2])
+                self.assertRegex(done.stdout, "refused: .*start it by mpiexec inside the allocation",
+                                 done.stderr[-2000:])
 
     def test_heat2d(self):
         serial = run([PLACE + "/heat2d_serial", "--input", PLACE + "/lamina.pgm", "--steps", STEPS,

@@ -103,6 +103,21 @@ class Allocations(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(re.findall(LAST_WORDS, done.stdout), ["2", "2"])
 
+    def test_what_a_job_spawns(self):
+        """D2: it starts at once beside what runs, on free nodes first, or on those that a key names."""
+        listed = program("listed")
+        with open(listed, "w", encoding="ascii") as file:
+            file.write("lp3 slots=2\n")
+        for keys, wanted in (([], "lp2 lp3"), (["host", "lp1,lp3"], "lp1 lp3"),
+                             (["hostfile", listed], "lp3 lp3")):
+            with self.subTest(keys=keys):
+                done = slurm(salloc("-N3", "-n3", *mpiexec("-n", "1", program("travel"), "spawn", "0", "2",
+                                                           *keys)))
+                self.assertEqual((done.returncode, done.stdout), (0, "children on %s\n" % wanted), done.stderr)
+        done = slurm(salloc("-N2", "-n2", *mpiexec("-n", "1", program("travel"), "spawn", "0", "1", "host",
+                                                   "elsewhere")))
+        self.assertRegex(done.stdout, "refused: .*host elsewhere .*does not belong to")
+
     def test_input_goes_to_one_rank(self):
         for start in ("shepherds", "direct"):
             with self.subTest(start):

@@ -65,6 +65,30 @@ class SshTest(SpawnCase):
                        options=["-n", "4"])
         self.assertEqual(said, "children on lh1 lh3")
 
+    def test_a_second_job_knows_who_is_where(self):
+        """D8: parents and children spawn together, and each of the three jobs is on a host of its own."""
+        self.assertEqual(self.on("lh1:2,lh2:2,lh3:2", "twice", 2, options=["-n", "2"]), "")
+
+    def tell(self, *words):
+        return subprocess.run(["lamina", *map(str, words)], executable=hosts_test.program("mpiexec"),
+                              check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=harness.TIME_LIMIT_S)
+
+    def test_hosts_come_and_go_while_the_job_runs(self):
+        """lamina grow and lamina shrink: the next spawn knows."""
+        job = subprocess.Popen(
+            [hosts_test.program("mpiexec"), *self.reach, "-H", "lh1:1,lh2:2", "-n", "1", "./travel",
+             "later", "0", "2"], cwd=hosts_test.PLACE, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=self.variables())
+        self.started.append(job)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        self.assertEqual(self.tell("shrink", job.pid, "lh9").stderr,
+                         "lamina shrink: lh9 is no host of this job\n")
+        self.assertEqual(self.tell("shrink", job.pid, "lh2").returncode, 0)
+        self.assertEqual(self.tell("grow", job.pid, "lh3:2").returncode, 0)
+        out, err = job.communicate("\n", timeout=harness.TIME_LIMIT_S)
+        self.assertEqual((job.returncode, out, err), (0, "children on lh3 lh3\n", ""))
+
     def test_a_host_that_cannot_be_reached(self):
         said = self.on("lh1:1,lh2:1", "spawn", -1, 1, "host", "no-such-host")
         self.assertIn("refused", said)

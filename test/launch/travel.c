@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The program of spawn_hosts_test.py, which has ranks on several hosts.
  *
- *   spawn ROOT COUNT [KEY VALUE]...   rank ROOT (-1: the last) has COUNT children started with
- * these info keys, and says on which hosts they are serve NAME | call NAME            two jobs meet
- * by the name of a service find NAME                         says whether somebody has published
- * the name
+ * spawn ROOT COUNT [KEY VALUE]...: rank ROOT (-1: the last) has COUNT children started with these
+ * info keys, and says on which hosts they are.
+ *
+ * later ROOT COUNT [KEY VALUE]...: the same, once rank 0 has said so and has read a line.
+ *
+ * twice COUNT: parents and children together spawn a second job of as many, by a child.
+ *
+ * serve NAME, call NAME: two jobs meet by the name of a service.
+ *
+ * find NAME: says whether somebody has published the name.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
@@ -110,6 +116,49 @@ static int Spawn(char* program, int argc, char** argv) {
   return Passed();
 }
 
+static int Later(char* program, int argc, char** argv) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0) {
+    printf("ready\n");
+    fflush(stdout);
+    EXPECT(getchar() == '\n');
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return Spawn(program, argc, argv);
+}
+
+/* Both the parents and the children of the first job go through this. */
+static int SpawnAgain(char* program, MPI_Comm inter, int count, int is_high) {
+  char* words[] = {"second", "0", NULL};
+  int size;
+  MPI_Comm all, further;
+  MPI_Intercomm_merge(inter, is_high, &all);
+  MPI_Comm_size(all, &size);
+  MPI_Comm_spawn(program, words, count, MPI_INFO_NULL, size - 1, all, &further,
+                 MPI_ERRCODES_IGNORE);
+  Mingle(further, 0);
+  CheckNodes(all);
+  MPI_Comm_disconnect(&further);
+  MPI_Comm_disconnect(&all);
+  MPI_Comm_disconnect(&inter);
+  return Passed();
+}
+
+static int SpawnTwice(char* program, char* count) {
+  char* words[] = {"first", count, NULL};
+  MPI_Comm inter;
+  MPI_Comm_spawn(program, words, atoi(count), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
+                 MPI_ERRCODES_IGNORE);
+  return SpawnAgain(program, inter, atoi(count), 0);
+}
+
+static int Second(MPI_Comm parent) {
+  Mingle(parent, 1);
+  MPI_Comm_disconnect(&parent);
+  return Passed();
+}
+
 static int Serve(const char* service) {
   char port[MPI_MAX_PORT_NAME] = "";
   int rank;
@@ -152,7 +201,13 @@ int main(int argc, char** argv) {
   MPI_Comm parent;
   MPI_Init(&argc, &argv);
   MPI_Comm_get_parent(&parent);
-  if (parent != MPI_COMM_NULL) return Child(parent, atoi(argv[2]));
+  if (parent != MPI_COMM_NULL) {
+    if (strcmp(argv[1], "first") == 0) return SpawnAgain(argv[0], parent, atoi(argv[2]), 1);
+    if (strcmp(argv[1], "second") == 0) return Second(parent);
+    return Child(parent, atoi(argv[2]));
+  }
+  if (strcmp(argv[1], "later") == 0) return Later(argv[0], argc, argv);
+  if (strcmp(argv[1], "twice") == 0) return SpawnTwice(argv[0], argv[2]);
   if (strcmp(argv[1], "spawn") == 0) return Spawn(argv[0], argc, argv);
   if (strcmp(argv[1], "serve") == 0) return Serve(argv[2]);
   if (strcmp(argv[1], "call") == 0) return Call(argv[2]);
