@@ -5,6 +5,7 @@
 
 #include "runtime/core/process.h"
 #include "runtime/p2p/p2p.h"
+#include "runtime/trace/profile.h"
 #include "runtime/trace/trace.h"
 #include "runtime/waiting/waiting.h"
 
@@ -77,6 +78,8 @@ struct LongWait {
 }  // namespace
 
 void EngineWaiter::Wait(const Expectation& expectation) {
+  trace::Waiting counted;
+  counted.Idle();
   if (WaitAwake(expectation, p2p::Policy())) return;
   const Asleep asleep(expectation);
   LongWait wait{expectation};

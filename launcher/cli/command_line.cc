@@ -100,6 +100,7 @@ class Parser {
       if (value) return Error(Code::kInvalid, "%s takes no value", Shown(name).c_str());
       return Finish(*option, name, "");
     }
+    if (argument.starts_with("[=")) return Finish(*option, name, value.value_or(""));
     if (argument.front() == '[') return Finish(*option, name, value ? *value : OptionalTopic());
     if (!value) {
       if (AtEnd())

@@ -153,7 +153,8 @@ std::string OptionLines(Topic topic) {
     std::string names = "  ";
     for (const char* name : option.names)
       if (name != nullptr) names += (names.size() > 2 ? ", " : "") + std::string(name);
-    if (option.argument[0] != '\0') names += " " + std::string(option.argument);
+    const std::string argument = option.argument;
+    if (!argument.empty()) names += (argument.starts_with("[=") ? "" : " ") + argument;
     if (names.size() + 2 > kHelpColumn)
       names += "\n" + std::string(kHelpColumn, ' ');
     else

@@ -209,7 +209,7 @@ std::string BashCompletion() {
     for (const char* name : option.names) {
       if (name == nullptr) continue;
       options += (options.empty() ? "" : " ") + std::string(name);
-      if (option.argument[0] != '\0')
+      if (option.argument[0] != '\0' && option.argument[1] != '=')
         with_value += (with_value.empty() ? "" : "|") + std::string(name);
     }
   }

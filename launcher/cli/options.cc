@@ -181,6 +181,12 @@ Status Timeout(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status Profile(Draft& draft, std::string_view value) {
+  draft.line.options.profiled = true;
+  draft.line.options.profile_file = value;
+  return {};
+}
+
 Status EventsAtTimeout(Draft& draft, std::string_view) {
   draft.line.options.events_at_timeout = true;
   return {};
@@ -457,6 +463,13 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Go on from the newest state in the directory of --checkpoint-dir, or begin if there is none.",
      ResumeJob},
+    {{"--profile"},
+     "[=FILE]",
+     Topic::kLaunching,
+     "Count what the ranks do in MPI, and write it as a page to FILE, or PROGRAM.PROCESS.html "
+     "where "
+     "PROCESS is that of mpiexec, and as numbers to a .json beside it.",
+     Profile},
     {{"--dry-run", "--do-not-launch"},
      "",
      Topic::kLaunching,

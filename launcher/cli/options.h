@@ -31,7 +31,9 @@ struct Option {
   // The first is the one to show; the rest are accepted. A name with one dash is also accepted
   // with two and the other way round, if it is longer than one letter.
   std::array<const char*, 8> names;
-  const char* argument;  // "" if it takes none; "A B" if it takes two words
+  // "" if it takes none; "A B" if it takes two words; "[A]" if it may be left out; "[=A]" if it may
+  // be left out and never is a word of its own.
+  const char* argument;
   Topic topic;
   const char* help;  // one or two sentences
   // `value` is empty without an argument. The parser completes the message of a failure.

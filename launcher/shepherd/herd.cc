@@ -21,6 +21,7 @@
 #include "runtime/base/anonymous_file.h"
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/base/profile_table.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -60,7 +61,8 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
   Result<int> ring = MakeAnonymousFile("lamina-events");
   if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
   sheep.ring = *ring;
-  if (ftruncate(sheep.ring, static_cast<off_t>(kEventRingBytes)) != 0)
+  const std::size_t bytes = orders_.profiled ? kProfiledRingBytes : kEventRingBytes;
+  if (ftruncate(sheep.ring, static_cast<off_t>(bytes)) != 0)
     return SystemError(Code::kResource, errno, "cannot size an event ring");
   const auto open_pipe = [](int* rank_end, int* own_end, bool input) {
     int ends[2];
@@ -317,6 +319,7 @@ void Herd::TellEnd(const RankEvent& event) {
   ended.ring_head = RingHead(sheep.ring);
   const bool well = event.kind == RankEvent::Kind::kExited && event.code == 0;
   if (!well) ended.events = RingEvents(sheep.ring, kEventsTold);
+  if (orders_.profiled) ended.profile = CopyProfile(sheep.ring);
   ends_.push_back(std::move(ended));
 }
 

@@ -172,7 +172,7 @@ void ShepherdedJob::HearSharing(const wire::Ready& ready) {
 void ShepherdedJob::HearEnd(const wire::Ended& ended) {
   Remote& remote = remotes_.at(ended.rank);
   if (!remote.running) return;
-  remote.trace = {ended.ring_head, ended.events};
+  remote.trace = {ended.ring_head, ended.events, ended.profile};
   if (remote.input != nullptr) remote.input->Refuse();
   Suspect(ended);
   RankEvent event;

@@ -377,6 +377,7 @@ std::string ShepherdedJob::OrdersFor(const Node& node) {
   orders.directory = OwnDirectory();
   orders.silence_ms = params_.silence_ms;
   orders.open_files_max = open_files_max_;
+  orders.profiled = plan_.options.profiled;
   orders.rules = Rules();
   orders.plan = plan_;
   for (std::size_t app = 0; app < plan_.apps.size(); ++app)

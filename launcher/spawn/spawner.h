@@ -86,10 +86,11 @@ class SavingPort {
 };
 
 // What a rank noted in its event ring, if the Job keeps that (SpawnerCaps::keeps_rings). The bytes
-// lie as in runtime/base/event_ring.h.
+// lie as in runtime/base/event_ring.h, and those of the profile as CopyProfile() returns them.
 struct RankTrace {
   std::string head;                 // the first kEventRingHeadBytes; "": nothing
   std::vector<std::string> events;  // slots, oldest first
+  std::string profile;              // once it has ended; "": nothing
 };
 
 // One rank, ready to start. Everything is borrowed until Start() returns.

@@ -31,6 +31,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+}  // namespace
+
 std::string CommandOf(const Plan& plan) {
   std::string command;
   for (const App& app : plan.apps) {
@@ -39,8 +41,6 @@ std::string CommandOf(const Plan& plan) {
   }
   return OneLine(command);
 }
-
-}  // namespace
 
 std::string DescribeJob(const Plan& plan, const JobNews& news) {
   std::vector<std::uint32_t> ranks(plan.hosts.size(), 0);

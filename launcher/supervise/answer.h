@@ -26,6 +26,9 @@ struct JobNews {
   std::vector<LockWait> locks;
 };
 
+// Programs with their arguments on one line, with " : " between programs.
+std::string CommandOf(const Plan& plan);
+
 std::string DescribeJob(const Plan& plan, const JobNews& news);
 
 // Returns "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all

@@ -32,12 +32,12 @@ Rings::~Rings() {
   for (const int fd : fds_) close(fd);
 }
 
-Status Rings::Make(std::size_t ranks) {
+Status Rings::Make(std::size_t ranks, std::size_t bytes) {
   while (fds_.size() < ranks) {
     Result<int> ring = MakeAnonymousFile("lamina-events");
     if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
     fds_.push_back(*ring);
-    if (ftruncate(*ring, static_cast<off_t>(kEventRingBytes)) != 0)
+    if (ftruncate(*ring, static_cast<off_t>(bytes)) != 0)
       return SystemError(Code::kResource, errno, "cannot size an event ring");
   }
   return {};

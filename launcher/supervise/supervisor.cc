@@ -24,7 +24,9 @@
 #include "runtime/base/check.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/dynamic_words.h"
+#include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
+#include "runtime/base/profile_table.h"
 #include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 
@@ -150,7 +152,11 @@ Status Supervisor::Prepare() {
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
   if (!caps_.keeps_rings)
-    if (Status status = rings_.Make(plan_.ranks.size()); !status.ok()) return status;
+    if (Status status = rings_.Make(plan_.ranks.size(),
+                                    plan_.options.profiled ? kProfiledRingBytes : kEventRingBytes);
+        !status.ok())
+      return status;
+  if (plan_.options.profiled) profiling_ = std::make_unique<Profiling>(plan_);
   return PrepareSaving();
 }
 
@@ -396,7 +402,15 @@ Result<int> Supervisor::Run() {
   OnJob();  // some ranks may have failed at once
   if (!ended_) StartServerIfNeeded();
   if (!Done()) event_base_dispatch(loop_);
+  if (profiling_ != nullptr) WriteProfile();
   return verdict_.status();
+}
+
+// All that the ranks wrote is written by now.
+void Supervisor::WriteProfile() {
+  const Result<std::string> line =
+      profiling_->Write(verdict_.status(), MonotonicMs() - started_ms_);
+  streams_->Say(line.ok() ? *line : std::string(line.status().message()));
 }
 
 void Supervisor::OnJob() {
@@ -421,6 +435,11 @@ void Supervisor::OnEnd(const RankEvent& event) {
   running_[event.rank] = false;
   --running_count_;
   if (checkpoints_ != nullptr) checkpoints_->RankEnded(event.rank);
+  if (profiling_ != nullptr) {
+    const RankTrace* trace = TraceOf(event.rank);
+    profiling_->Take(
+        event.rank, trace != nullptr ? trace->profile : CopyProfile(rings_.Descriptor(event.rank)));
+  }
   if (streams_->output_gone()) verdict_.OutputGone();
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
 }

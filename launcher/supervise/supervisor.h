@@ -25,6 +25,7 @@
 #include "launcher/supervise/further.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/name_board.h"
+#include "launcher/supervise/profiling.h"
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
@@ -65,6 +66,7 @@ class Supervisor {
   void OnSignal(int signal);
   void OnJob();
   void OnEnd(const RankEvent& event);
+  void WriteProfile();
   void React(const Reaction& reaction);
   // Reacts to what one rank did, and with -v shows its last events.
   void React(std::uint32_t rank, const Reaction& reaction);
@@ -109,6 +111,7 @@ class Supervisor {
   std::unique_ptr<Saving> saving_;              // null: the program does not save its state
   std::unique_ptr<Checkpoints> checkpoints_;    // null: its processes are not saved
   std::unique_ptr<Timer> save_again_;           // null: not by the time
+  std::unique_ptr<Profiling> profiling_;        // null: the job is not profiled
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;

@@ -236,7 +236,8 @@ std::string Encode(const Orders& orders) {
       .Text(orders.job)
       .Text(orders.directory)
       .U64(orders.silence_ms)
-      .U64(orders.open_files_max);
+      .U64(orders.open_files_max)
+      .U8(orders.profiled ? 1 : 0);
   PutRules(orders.rules, &writer);
   PutPlan(orders.plan, &writer);
   writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
@@ -266,6 +267,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.directory = std::string(reader.Text());
   orders.silence_ms = reader.U64();
   orders.open_files_max = reader.U64();
+  orders.profiled = reader.U8() != 0;
   orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
       orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders))
@@ -295,6 +297,7 @@ std::string Encode(const std::vector<Ended>& ends) {
         .Text(ended.why)
         .Text(ended.ring_head);
     PutTexts(ended.events, &writer);
+    writer.Text(ended.profile);
   }
   return writer.Take();
 }
@@ -302,7 +305,7 @@ std::string Encode(const std::vector<Ended>& ends) {
 Result<std::vector<Ended>> DecodeEnds(std::string_view payload) {
   Reader reader(payload);
   std::vector<Ended> ends;
-  const std::uint32_t count = reader.Count(33);
+  const std::uint32_t count = reader.Count(37);
   for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
     Ended ended;
     ended.rank = reader.U32();
@@ -313,6 +316,7 @@ Result<std::vector<Ended>> DecodeEnds(std::string_view payload) {
     ended.why = std::string(reader.Text());
     ended.ring_head = std::string(reader.Text());
     ended.events = GetTexts(&reader);
+    ended.profile = std::string(reader.Text());
     ends.push_back(std::move(ended));
   }
   if (!reader.complete()) return Malformed("an exit record");

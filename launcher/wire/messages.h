@@ -76,6 +76,7 @@ struct Orders {
   std::string directory;         // the launcher's; where an App::wdir is relative to
   std::uint64_t silence_ms = 0;  // how long a silent launcher is believed to be alive; 0: for ever
   std::uint64_t open_files_max = 0;
+  bool profiled = false;  // the ranks count what they do in MPI
   StartRules rules;
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
   std::vector<RankOrder> ranks;  // its own and those of the hosts below
@@ -95,6 +96,7 @@ struct Ended {
   std::string why;
   std::string ring_head;            // the first bytes of the ring, as they are; see ring_copy.h
   std::vector<std::string> events;  // slots of the ring, oldest first, as they are
+  std::string profile;              // as CopyProfile() returns it; "": it was not counted
 };
 // Several travel at a time, because they gather on their way.
 std::string Encode(const std::vector<Ended>& ends);

@@ -20,6 +20,7 @@ Orders SomeOrders() {
   orders.directory = "/home/ada";
   orders.silence_ms = 10'000;
   orders.open_files_max = 1024;
+  orders.profiled = true;
   orders.plan.hosts.resize(3);
   orders.plan.hosts[0].name = "node01";
   orders.plan.hosts[1].name = "node02.east";
@@ -62,6 +63,7 @@ Ended SomeEnd() {
   ended.why = "because";
   ended.ring_head = std::string(16, 'h');
   ended.events = {std::string(128, 'e'), ""};
+  ended.profile = std::string(24, 'p');
   return ended;
 }
 
@@ -129,6 +131,7 @@ TEST(MessagesTest, OrdersComeBack) {
   EXPECT_EQ(back->directory, orders.directory);
   EXPECT_EQ(back->silence_ms, orders.silence_ms);
   EXPECT_EQ(back->open_files_max, orders.open_files_max);
+  EXPECT_EQ(back->profiled, orders.profiled);
   EXPECT_EQ(back->rules, orders.rules);
   EXPECT_EQ(back->below, orders.below);
   EXPECT_EQ(back->saving, orders.saving);
@@ -153,6 +156,7 @@ TEST(MessagesTest, EndComesBack) {
   EXPECT_EQ(back->why, ended.why);
   EXPECT_EQ(back->ring_head, ended.ring_head);
   EXPECT_EQ(back->events, ended.events);
+  EXPECT_EQ(back->profile, ended.profile);
 }
 
 TEST(MessagesTest, LossReadinessStartAndSignalComeBack) {

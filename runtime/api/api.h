@@ -35,7 +35,8 @@ namespace lamina::api {
 // takes the library lock.
 class Entry {
  public:
-  [[gnu::always_inline]] explicit Entry(Call call) : call_(call), ring_(CurrentEventRing()) {
+  [[gnu::always_inline]] explicit Entry(Call call)
+      : call_(call), ring_(CurrentEventRing()), guard_(call) {
     ring_->call.store(static_cast<std::uint32_t>(call), std::memory_order_relaxed);
     ring_->inside.store(1, std::memory_order_relaxed);
   }
@@ -48,7 +49,7 @@ class Entry {
   const Call call_;
   EventRing* const ring_;   // a ring stays mapped when another is adopted
   trace::AfterCall after_;  // before guard_, so that it acts when the lock is free
-  core::Guard guard_;
+  core::CallGuard guard_;
 };
 
 // Requires that MPI is up; otherwise the error says whether it is too early or too late, and ends

@@ -6,6 +6,7 @@
 #include "collectives/exec/exec.h"
 #include "runtime/api/message_arguments.h"
 #include "runtime/core/topology.h"
+#include "runtime/trace/profile.h"
 
 namespace lamina::api {
 
@@ -312,9 +313,61 @@ void BlockArguments::Scattered(const void* send, void* receive, Counts counts,
   ReductionBuffers(send, receive, nothing || (receive == nullptr && receives_nothing));
 }
 
+namespace {
+
+// True if `side` has a block for each process it deals with, and a count for one of them.
+bool HasManyBlocks(Operation operation, Side side) {
+  switch (operation) {
+    case Operation::kAlltoall:
+    case Operation::kNeighborAlltoall:
+      return true;
+    case Operation::kGather:
+    case Operation::kAllgather:
+    case Operation::kNeighborAllgather:
+      return side == Side::kReceive;
+    case Operation::kScatter:
+    case Operation::kReduceScatterBlock:
+      return side == Side::kSend;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::uint64_t CollectiveArguments::BytesOf(Side side) const {
+  const bool given = side == Side::kSend;
+  // A broadcast and a reduction have one count and one datatype for both sides.
+  const bool shared = collective::Reduces(it_.operation) || it_.operation == Operation::kBcast;
+  if (!Significant(side) || (shared && it_.operation == Operation::kBcast && AtRoot() != given))
+    return 0;
+  const Counts counts = given && !shared ? it_.input_counts : it_.output_counts;
+  const auto types = given ? it_.input_types : it_.output_types;
+  const Datatype* const type = given && !shared ? it_.input_type : it_.output_type;
+  const auto size_of = [&](std::size_t block) {
+    const Datatype* const its = block < types.size() ? types[block] : type;
+    return its != nullptr ? its->size : 0;
+  };
+  std::int64_t bytes = 0;
+  for (std::size_t block = 0; block < counts.size(); ++block)
+    bytes += counts[block] * size_of(block);
+  if (counts.empty())
+    bytes = (given && !shared ? it_.input_count : it_.output_count) * size_of(0) *
+            (HasManyBlocks(it_.operation, side) ? static_cast<std::int64_t>(BlockCount(side)) : 1);
+  return static_cast<std::uint64_t>(bytes);
+}
+
+// The profile is told what the program gives and gets, because how that travels depends on the
+// algorithm.
+void CollectiveArguments::NoteBytes() const {
+  trace::NoteCollective(BytesOf(Side::kSend), BytesOf(Side::kReceive));
+}
+
 int CollectiveArguments::Run() {
   if (error_ != MPI_SUCCESS) [[unlikely]]
     return error_;
+  if (trace::profile != nullptr) [[unlikely]]
+    NoteBytes();
   const int error = collective::Run(it_);
   if (error == MPI_SUCCESS) [[likely]]
     return error;
@@ -326,6 +379,8 @@ int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::R
   if (error_ == MPI_SUCCESS && request == nullptr)
     Fail(MPI_ERR_ARG, "request", "is a null pointer");
   if (error_ != MPI_SUCCESS) return error_;
+  if (trace::profile != nullptr) [[unlikely]]
+    NoteBytes();
   core::Request* made = nullptr;
   const int error = make(it_, &made);
   if (error != MPI_SUCCESS) return RaiseCollective(entry_.name(), it_.comm, error);

@@ -44,6 +44,9 @@ class CollectiveArguments {
   bool Significant(Side side) const;
   // True if this side is to be looked at: significant here and not MPI_IN_PLACE.
   bool Looks(Side side, const void* buffer);
+  // Returns how many bytes the program gives to the call or gets from it.
+  std::uint64_t BytesOf(Side side) const;
+  [[gnu::cold]] void NoteBytes() const;
   int Make(int (*make)(const collective::Invocation&, core::Request**), MPI_Request* request);
   template <class T>
   bool Missing(const T* values, std::size_t size, const char* what) {

@@ -7,12 +7,31 @@
 #include "runtime/api/arguments.h"
 #include "runtime/assembly/lifecycle.h"
 #include "runtime/base/log.h"
+#include "runtime/trace/profile.h"
 
 namespace lamina::api {
 namespace {
 
 constinit pthread_t main_thread{};
 constinit int initialized_level = MPI_THREAD_SINGLE;
+
+// Has the profile count MPI_Finalize, which takes no lock of its own for all of it.
+class CountedFinalize {
+ public:
+  CountedFinalize() : began_ns_(trace::BeginCall()) {
+    const core::Guard guard;
+    if (began_ns_ != 0)
+      trace::EnterCall(Call::MPI_Finalize, __builtin_return_address(0), began_ns_);
+  }
+  ~CountedFinalize() {
+    if (began_ns_ != 0) trace::LeaveCall();
+  }
+  CountedFinalize(const CountedFinalize&) = delete;
+  CountedFinalize& operator=(const CountedFinalize&) = delete;
+
+ private:
+  const std::uint64_t began_ns_;
+};
 
 int Initialize(Call call, int required, int* provided) {
   Entry entry(call);
@@ -50,6 +69,7 @@ int PMPI_Finalize(void) {
   lamina::CurrentEventRing()->call.store(static_cast<std::uint32_t>(Call::MPI_Finalize),
                                          std::memory_order_relaxed);
   if (core::process == nullptr) return api::NotInitialized("MPI_Finalize");
+  const api::CountedFinalize counted;
   if (lamina::Status status = lamina::assembly::CloseWorld(); !status.ok())
     lamina::Log(lamina::Level::kWarn, "finalize", "%s", std::string(status.message()).c_str());
   return MPI_SUCCESS;

@@ -35,6 +35,7 @@
 #include "runtime/p2p/params.h"
 #include "runtime/quiesce/agent.h"
 #include "runtime/rma/agent.h"
+#include "runtime/trace/profile.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
@@ -176,6 +177,7 @@ Status BringUp(core::Process* process) {
   process->environment = Environment::OfThisProcess();
   if (const auto fd = process->environment.Get("LAMINA_EVENT_FD"))
     AdoptEventRing(static_cast<int>(ParseInteger(*fd).value_or(-1)));
+  trace::StartProfile();
   Result<std::unique_ptr<bootstrap::Bootstrap>> found = bootstrap::Find(process->environment);
   if (!found.ok()) return std::move(found).status();
   process->bootstrap = *std::move(found);
@@ -291,13 +293,16 @@ Status FirstTime() {
 }
 
 // The launcher reads this when a process has ended without a word.
-void SetPhase(Phase phase) { CurrentEventRing()->phase.store(static_cast<std::uint32_t>(phase)); }
+void SetPhase(Phase phase) {
+  CurrentEventRing()->phase.store(static_cast<std::uint32_t>(phase));
+  trace::SetProfileFinalized(phase == Phase::kFinalized);
+}
 
 Status AddUser(int thread_level) {
   if (core::process == nullptr)
     if (Status status = resting != nullptr ? WakeUp() : FirstTime(); !status.ok()) return status;
-  // The agent is one more thread.
-  if (has_agent) thread_level = MPI_THREAD_MULTIPLE;
+  // The agent is one more thread, and the profile is kept where the lock is taken.
+  if (has_agent || trace::profile != nullptr) thread_level = MPI_THREAD_MULTIPLE;
   if (core::process->thread_level < thread_level) core::process->thread_level = thread_level;
   if (core::process->thread_level == MPI_THREAD_MULTIPLE)
     core::shared_process.store(core::process, std::memory_order_release);

@@ -11,17 +11,22 @@
 #include <cstdio>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/profile_table.h"
 
 namespace lamina {
 namespace {
 
 constinit EventRing private_ring{};
 
-// True if `fd` is a file without a name of the right size.
-bool IsRing(int fd) {
+// How long the adopted file is; 0: none was adopted.
+constinit std::size_t adopted_bytes = 0;
+
+// Returns the length of a file without a name that has one of the right sizes; 0 for any other.
+std::size_t RingBytes(int fd) {
   struct stat file;
-  return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_nlink == 0 &&
-         file.st_size == static_cast<off_t>(kEventRingBytes);
+  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 0) return 0;
+  const std::size_t bytes = static_cast<std::size_t>(file.st_size);
+  return bytes == kEventRingBytes || bytes == kProfiledRingBytes ? bytes : 0;
 }
 
 }  // namespace
@@ -31,11 +36,13 @@ bool IsRing(int fd) {
 constinit std::atomic<EventRing*> current_event_ring{&private_ring};
 
 void AdoptEventRing(int fd) {
-  if (!IsRing(fd)) return;
-  void* const memory = mmap(nullptr, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const std::size_t bytes = RingBytes(fd);
+  if (bytes == 0) return;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   close(fd);
   if (memory == MAP_FAILED) return;  // the private ring still serves CHECK
   EventRing* adopted = static_cast<EventRing*>(memory);
+  adopted_bytes = bytes;
   adopted->magic = EventRing::kMagic;
   current_event_ring.store(adopted, std::memory_order_release);
 }
@@ -43,15 +50,22 @@ void AdoptEventRing(int fd) {
 void MoveEventRing(int fd) {
   EventRing* const ring = CurrentEventRing();
   if (ring == &private_ring) return AdoptEventRing(fd);
-  if (!IsRing(fd)) {
-    if (fd >= 0) close(fd);
+  if (fd < 0) return;
+  if (RingBytes(fd) != adopted_bytes) {
+    close(fd);
     return;
   }
   // The old one is a copy that was revived with this process. Threads may note something meanwhile,
   // which may be lost.
-  static_cast<void>(!pwrite(fd, ring, sizeof *ring, 0));
-  mmap(ring, kEventRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  static_cast<void>(!pwrite(fd, ring, adopted_bytes, 0));
+  mmap(ring, adopted_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
   close(fd);
+}
+
+ProfileTable* AdoptedProfile() {
+  if (adopted_bytes != kProfiledRingBytes) return nullptr;
+  return reinterpret_cast<ProfileTable*>(reinterpret_cast<char*>(CurrentEventRing()) +
+                                         kEventRingBytes);
 }
 
 void RecordEvent(const char* format, ...) {

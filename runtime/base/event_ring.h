@@ -57,8 +57,9 @@ struct EventRing {
 enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 2 };
 
 // Makes the ring behind descriptor `fd` the ring of this process and closes `fd`. If `fd` is not an
-// anonymous file of kEventRingBytes, it is left open, because it may by now be a file of the
-// program, as in a child of a rank; the private ring then stays in use.
+// anonymous file of kEventRingBytes, or longer by a profile table (profile_table.h), it is left
+// open, because it may by now be a file of the program, as in a child of a rank; the private ring
+// then stays in use.
 void AdoptEventRing(int fd);
 // Has the ring behind descriptor `fd`, which is closed, take the place and the address of the
 // current one, and copies what that has noted. It is done where the process has come to another

@@ -3,6 +3,7 @@
 
 #include "runtime/base/call_names.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/trace/profile.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::core {
@@ -85,6 +86,18 @@ void Guard::Enter(Process* process) { process->lock.Lock(); }
 
 void Guard::Leave(Process* process) {
   if (process->before_unlock != nullptr) process->before_unlock();
+  process->lock.Unlock();
+}
+
+void CallGuard::Enter(Process* process, Call call, const void* place) {
+  const std::uint64_t began_ns = trace::BeginCall();
+  process->lock.Lock();
+  if (began_ns != 0) trace::EnterCall(call, place, began_ns);
+}
+
+void CallGuard::Leave(Process* process) {
+  if (process->before_unlock != nullptr) process->before_unlock();
+  if (trace::profile != nullptr) trace::LeaveCall();
   process->lock.Unlock();
 }
 

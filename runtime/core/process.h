@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/call_names.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/ids.h"
@@ -121,12 +122,13 @@ extern const Process* known_process;
 enum class Life : int { kBefore, kInitialized, kFinalized };
 extern Life life;
 
-// This is the process while several threads may call at once, else null. The object lives as long
-// as the program, so a thread that comes while others take MPI down finds a lock.
+// This is the process while several threads may call at once or it is profiled, else null. The
+// object lives as long as the program, so a thread that comes while others take MPI down finds a
+// lock.
 extern std::atomic<Process*> shared_process;
 
-// A Guard is held during one API call, so that the thread is alone inside the library. It costs one
-// predictable branch below MPI_THREAD_MULTIPLE.
+// While a Guard is held the thread is alone inside the library. It costs one predictable branch
+// below MPI_THREAD_MULTIPLE.
 class Guard {
  public:
   [[gnu::always_inline]] Guard() : held_(shared_process.load(std::memory_order_acquire)) {
@@ -142,6 +144,28 @@ class Guard {
 
  private:
   static void Enter(Process* process);
+  static void Leave(Process* process);
+  Process* const held_;
+};
+
+// This is the Guard of an MPI function, which is also counted if the process is profiled
+// (runtime/trace/profile.h).
+class CallGuard {
+ public:
+  [[gnu::always_inline]] explicit CallGuard(Call call)
+      : held_(shared_process.load(std::memory_order_acquire)) {
+    if (held_ != nullptr) [[unlikely]]
+      Enter(held_, call, __builtin_return_address(0));
+  }
+  [[gnu::always_inline]] ~CallGuard() {
+    if (held_ != nullptr) [[unlikely]]
+      Leave(held_);
+  }
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+
+ private:
+  static void Enter(Process* process, Call call, const void* place);
   static void Leave(Process* process);
   Process* const held_;
 };

@@ -8,6 +8,7 @@
 #include "runtime/core/process.h"
 #include "runtime/p2p/sleeping.h"
 #include "runtime/p2p/tuning.h"
+#include "runtime/trace/profile.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
@@ -46,11 +47,13 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
   ++watchers_;
   NoteThread();
   waiting::Waiter waiter(policy_);
+  trace::Waiting counted;
   std::uint32_t idle_polls = 0;
   bool is_done = false;
   while (!is_done && !done(argument)) {
     if (duty_.Progress()) {
       waiter.Busy();
+      counted.Busy();
       idle_polls = 0;
       if (core::process->lock.Wanted()) GiveWay(waiting::Yield);
       continue;
@@ -60,6 +63,7 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
       continue;
     }
     ++idle_polls;
+    counted.Idle();
     const waiting::Waiter::Advice advice = waiter.Idle();
     const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
     if (advice == waiting::Waiter::Advice::kSleep || beside)

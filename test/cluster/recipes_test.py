@@ -79,6 +79,12 @@ class Recipes(unittest.TestCase):
         with open(os.path.join(everywhere.PLACE, "logs/rank.0.out"), encoding="ascii") as file:
             self.assertRegex(file.read(), FOUR)
 
+    def test_recipe_slow(self):
+        self.assertRegex(self.run_it(["bash", "-e", self.script("slow")]).stderr,
+                         r"profile in slow\.html; MPI \d+ % of the time")
+        with open(os.path.join(everywhere.PLACE, "slow.html"), encoding="utf-8") as file:
+            self.assertIn("MPI_Finalize", file.read())
+
     def test_recipe_sbatch(self):
         out = os.path.join(everywhere.PLACE, "sbatch.out")
         self.run_it(["sbatch", "--wait", "-o", out, self.script("sbatch")],

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/supervise/profiling.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+#include "launcher/profile/report.h"
+#include "launcher/supervise/answer.h"
+#include "runtime/base/text.h"
+#include "runtime/base/version.h"
+
+namespace lamina::launcher {
+namespace {
+
+constexpr std::string_view kPageSuffix = ".html";
+
+Status WriteFile(const std::string& name, const std::string& text) {
+  errno = 0;
+  std::ofstream file(name, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file.fail())
+    return SystemError(Code::kResource, errno, "cannot write the profile %s", name.c_str());
+  return {};
+}
+
+}  // namespace
+
+Profiling::Profiling(const Plan& plan) : plan_(plan) {
+  profile_.command = CommandOf(plan);
+  profile_.version = kVersion;
+  for (const RankPlan& rank : plan.ranks) {
+    RankProfile its;
+    its.host = plan.hosts[rank.host].name;
+    profile_.ranks.push_back(std::move(its));
+  }
+}
+
+Result<std::string> Profiling::Write(int status, std::uint64_t wall_ms) {
+  profile_.end = status == 0 ? "all ranks returned 0" : Format("exit status %d", status);
+  profile_.wall_ms = wall_ms;
+  std::string name = plan_.options.profile_file;
+  if (name.empty())
+    name = std::filesystem::path(plan_.apps.front().argv.front()).filename().string() +
+           Format(".%d", static_cast<int>(getpid()));
+  if (name.ends_with(kPageSuffix)) name.resize(name.size() - kPageSuffix.size());
+  const std::string page = name + std::string(kPageSuffix);
+  if (Status written = WriteFile(page, ProfilePage(profile_)); !written.ok()) return written;
+  if (Status written = WriteFile(name + ".json", ProfileJson(profile_)); !written.ok())
+    return written;
+  std::string line = "profile in " + page;
+  for (const std::string& fact : TellingFacts(profile_)) line += "; " + fact;
+  return line;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gathers what the ranks of a profiled job have counted, and writes it when the job has ended.
+//
+// Threads: the event loop's.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launcher/plan/plan.h"
+#include "launcher/profile/profile.h"
+#include "runtime/base/status.h"
+
+namespace lamina::launcher {
+
+class Profiling {
+ public:
+  explicit Profiling(const Plan& plan);
+  Profiling(const Profiling&) = delete;
+  Profiling& operator=(const Profiling&) = delete;
+
+  // Takes what a rank has counted until its end; "" if there is nothing.
+  void Take(std::uint32_t rank, std::string_view copy) { DecodeRank(copy, &profile_.ranks[rank]); }
+  // Writes the page and the file beside it. Returns the line that tells the user of it.
+  Result<std::string> Write(int status, std::uint64_t wall_ms);
+
+ private:
+  const Plan& plan_;
+  JobProfile profile_;
+};
+
+}  // namespace lamina::launcher
