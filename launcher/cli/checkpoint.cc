@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <iterator>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "checkpoint/store/folder.h"
@@ -52,15 +51,13 @@ int ShowAll(const std::string& path, bool verify) {
   if (!names.ok()) return Refuse(std::string(names.status().message()));
   int status = 0;
   for (const Epoch epoch : names->complete) {
-    Result<store::Opened> opened = store::OpenGeneration(directory->value(), epoch);
-    Status whole = !opened.ok() ? std::move(opened).status()
-                   : verify     ? store::Verify(*opened)
-                                : Status();
-    if (whole.ok()) {
+    const Result<store::Opened> opened = store::OpenGeneration(directory->value(), epoch);
+    const Status damage = opened.ok() && verify ? store::Verify(*opened) : Status();
+    if (opened.ok() && damage.ok()) {
       Show(opened->manifest, verify ? ", whole" : "");
       continue;
     }
-    printf("%s\n", std::string(whole.message()).c_str());
+    printf("%s\n", std::string((opened.ok() ? damage : opened.status()).message()).c_str());
     status = 1;
   }
   for (const std::string& name : names->unfinished) printf("%s: not complete\n", name.c_str());
