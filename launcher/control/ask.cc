@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/text.h"
@@ -65,8 +66,9 @@ std::vector<Launcher> LaunchersIn(std::string_view table) {
       continue;
     found.push_back({static_cast<uid_t>(*user), static_cast<pid_t>(*process)});
   }
-  std::sort(found.begin(), found.end(),
-            [](const Launcher& one, const Launcher& other) { return one.process < other.process; });
+  std::sort(found.begin(), found.end(), [](const Launcher& one, const Launcher& other) {
+    return std::tie(one.process, one.user) < std::tie(other.process, other.user);
+  });
   return found;
 }
 
@@ -75,11 +77,14 @@ std::vector<Launcher> Launchers() {
   return LaunchersIn(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+// A stranger may take a name with any process in it, which must not hide the user's own.
 Result<Launcher> FindLauncher(pid_t process) {
   std::vector<Launcher> found;
-  for (const Launcher& launcher : Launchers())
-    if (process != 0 ? launcher.process == process : launcher.user == geteuid())
-      found.push_back(launcher);
+  for (const Launcher& launcher : Launchers()) {
+    const bool own = launcher.user == geteuid();
+    if (process == launcher.process && (own || geteuid() == 0)) return launcher;
+    if (process == 0 && own) found.push_back(launcher);
+  }
   if (found.size() == 1) return found.front();
   if (process != 0) return Error(Code::kNotFound, "no mpiexec runs here as process %d", process);
   if (found.empty()) return Error(Code::kNotFound, "no job runs here");

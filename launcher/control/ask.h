@@ -30,13 +30,13 @@ struct Launcher {
 };
 
 // Returns those that `table`, in the form of /proc/net/unix, shows to be listening, ascending by
-// process.
+// process, then by user.
 std::vector<Launcher> LaunchersIn(std::string_view table);
 // Returns those of all users on this machine, or rather in this network namespace.
 std::vector<Launcher> Launchers();
 
-// Returns the launcher of the process `process` or, if that is 0, the only one of this user.
-// kNotFound: there is none, or there are several.
+// Returns this user's launcher (root: anybody's) of the process `process` or, if that is 0, the
+// only one of this user. kNotFound: there is none, or there are several.
 Result<Launcher> FindLauncher(pid_t process);
 
 // Returns the whole answer. kDenied means that the launcher belongs to somebody else or that a

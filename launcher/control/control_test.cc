@@ -99,6 +99,18 @@ TEST_F(QuestionSocketTest, StrangeQuestionsGetNoAnswer) {
   EXPECT_TRUE(AskIt("job").ok());
 }
 
+// A stranger takes a name with the same process.
+TEST_F(QuestionSocketTest, IsFoundBesideAStranger) {
+  const Descriptor stranger(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const Address address = AddressOf(NameOf(geteuid() + 1, getpid()));
+  ASSERT_EQ(bind(stranger.value(), reinterpret_cast<const sockaddr*>(&address.name), address.bytes),
+            0);
+  ASSERT_EQ(listen(stranger.value(), 1), 0);
+  const Result<Launcher> found = FindLauncher(getpid());
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(*found, (Launcher{geteuid(), getpid()}));
+}
+
 TEST_F(QuestionSocketTest, OneNameOneSocket) {
   event_base* other = event_base_new();
   EXPECT_EQ(QuestionSocket::Open(other, nullptr), nullptr);
@@ -133,6 +145,11 @@ TEST(TableTest, ListenersOfOursAlone) {
       "0000: 00000002 00000000 00010000 0001 01 108\n@";
   EXPECT_EQ(LaunchersIn(table), (std::vector<Launcher>{{0, 12}, {1000, 4711}}));
   EXPECT_TRUE(LaunchersIn("").empty());
+}
+
+TEST(TableTest, OneProcessInNamesOfTwoUsers) {
+  EXPECT_EQ(LaunchersIn("0: 2 0 00010000 1 1 5 @lamina.9.17\n0: 2 0 00010000 1 1 5 @lamina.4.17\n"),
+            (std::vector<Launcher>{{4, 17}, {9, 17}}));
 }
 
 TEST(TableTest, AnyPieceOfATableIsHarmless) {
