@@ -20,6 +20,7 @@
 //     deaf=N               ignore signal N
 //     child                leave a child behind in the same process group
 //     stray                leave a grandchild behind in a session of its own
+//     run=MS               leave such a one behind that goes on by forking and ending for so long
 //     fd                   say which descriptors above 2 are open
 //     in=CALL, phase=N     note in the event ring what the MPI library would: "in=MPI_Recv"
 #include <dirent.h>
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -124,6 +126,17 @@ void LeaveBehind(bool own_session) {
   WaitForSignals();
 }
 
+// A chain of processes, each of which forks the next one and ends; the last one stays. It runs for
+// so many ms.
+void Run(const char* ms) {
+  if (fork() != 0) return;
+  setsid();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(atoi(ms));
+  while (std::chrono::steady_clock::now() < end)
+    if (fork() != 0) _exit(0);
+  WaitForSignals();
+}
+
 void Descriptors(void) {
   DIR* open_now = opendir("/proc/self/fd");
   for (const dirent* entry; (entry = readdir(open_now)) != nullptr;) {
@@ -185,6 +198,7 @@ const Step kSteps[] = {
     {"deaf", [](const char* value) { Handle(atoi(value), SIG_IGN); }},
     {"child", [](const char*) { LeaveBehind(false); }},
     {"stray", [](const char*) { LeaveBehind(true); }},
+    {"run", Run},
     {"fd", [](const char*) { Descriptors(); }},
     {"in", [](const char* value) { Enter(value); }},
     {"phase", [](const char* value) { Ring()->phase = static_cast<std::uint32_t>(atoi(value)); }},

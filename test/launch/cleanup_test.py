@@ -68,6 +68,16 @@ class Leftovers(LaunchCase):
                 process.wait()
                 self.nothing_left()
 
+    def test_launcher_killed_while_a_stray_forks_and_ends(self):
+        """A look at the process table may find the parent dead and not yet see the child."""
+        for attempt in range(10):
+            with self.subTest(attempt=attempt):
+                process = self.start_job(ACTOR, "run=300", "say=ready", "wait", ranks=4)
+                self.read_lines(process, 4)
+                process.kill()
+                process.wait()
+                self.nothing_left()
+
     def test_launchers_whole_group_killed(self):
         process = self.start_job(ACTOR, "child", "stray", "say=ready", "wait", ranks=2,
                                  start_new_session=True)

@@ -87,6 +87,29 @@ int KillMarked(Watchman* watchman) {
   return killed;
 }
 
+// The id that the kernel has given to a process or a thread last; -1 if it does not say.
+int LastProcess() {
+  const int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  char text[128];
+  const ssize_t bytes = read(fd, text, sizeof text);
+  close(fd);
+  int last = 0;
+  for (ssize_t i = 0; i < bytes; ++i) {
+    if (text[i] == ' ') last = 0;
+    if (text[i] >= '0' && text[i] <= '9') last = last * 10 + (text[i] - '0');
+  }
+  return bytes > 0 ? last : -1;
+}
+
+// Looks at all processes, and returns whether none is left for certain. A process that forks and
+// ends after the list was made, and before its turn, has hidden its child; so nobody may have been
+// born meanwhile.
+bool NoneLeft(Watchman* watchman) {
+  const int last = LastProcess();
+  return KillMarked(watchman) == 0 && LastProcess() == last;
+}
+
 [[noreturn]] void StandGuard(Watchman* watchman) {
   prctl(PR_SET_NAME, "mpiexec-guard");
   setpgid(0, 0);  // a signal to the launcher's group is not for the guard
@@ -95,8 +118,12 @@ int KillMarked(Watchman* watchman) {
   for (std::size_t i = 0; i < watchman->groups_count; ++i)
     if (const pid_t group = watchman->groups[i].load(std::memory_order_acquire); group > 1)
       kill(-group, SIGKILL);
-  for (int round = 0; round < kSweepRounds && KillMarked(watchman) > 0; ++round)
-    poll(nullptr, 0, kSweepRoundMs);
+  // A process that is just executing a program has no environment for a moment, hence twice.
+  int clean = 0;
+  for (int round = 0; round < kSweepRounds && clean < 2; ++round) {
+    if (round > 0) poll(nullptr, 0, kSweepRoundMs);
+    clean = NoneLeft(watchman) ? clean + 1 : 0;
+  }
   _exit(0);
 }
 
