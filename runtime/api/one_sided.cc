@@ -18,12 +18,23 @@ using rma::Goal;
 // How a function ends: it returns with the operation begun, or gives a request as well.
 enum class Form { kPlain, kRequest };
 
-// The arguments of an access as objects. `error` is the class already raised, if any.
+// The arguments of a function that moves data.
+struct Moved {
+  const void* address;
+  MPI_Count count;
+  MPI_Datatype datatype;
+  int target;
+  MPI_Aint displacement;
+  MPI_Count target_count;
+  MPI_Datatype target_datatype;
+  MPI_Win win;
+};
+
+// The same as objects.
 struct Access {
-  Win* win = nullptr;
-  Goal goal{};
-  int error = MPI_SUCCESS;
-  bool nobody = false;  // the target is MPI_PROC_NULL
+  Win* win;
+  Goal goal;
+  bool nobody;  // the target is MPI_PROC_NULL
 };
 
 // True if no memory can hold so many elements.
@@ -49,53 +60,51 @@ const char* WrongBuffer(const void* address, MPI_Count count, const Datatype* ty
   return nullptr;
 }
 
-int CheckBuffer(const Entry& entry, Win* win, const void* address, MPI_Count count,
-                const Datatype* type) {
+int TakeBuffer(const Entry& entry, Win* win, const Moved& it, Buffer* data) {
+  data->address = const_cast<void*>(it.address);
+  data->count = it.count;
+  data->type = datatype::FindDatatype(it.datatype);
   int error = MPI_SUCCESS;
-  const char* const why = WrongBuffer(address, count, type, &error);
+  const char* const why = WrongBuffer(data->address, data->count, data->type, &error);
   return why == nullptr ? static_cast<int>(MPI_SUCCESS)
                         : core::RaiseOn(win, error, entry.name(), "%s", why);
 }
 
-int CheckTarget(const Entry& entry, Win* win, int rank, MPI_Aint displacement, MPI_Count count,
-                const Datatype* type) {
+int CheckTarget(const Entry& entry, Win* win, const Goal& goal) {
   int error = MPI_SUCCESS;
-  const char* const why = WrongBuffer(entry.name(), count, type, &error);
+  const char* const why = WrongBuffer(entry.name(), goal.count, goal.type, &error);
   REQUIRE_OF_WIN(why == nullptr, win, error, "%s at the target", why);
-  REQUIRE_OF_WIN(IsMember(*win, rank) || rank == MPI_PROC_NULL, win, MPI_ERR_RANK,
-                 "target_rank is %d, must be 0..%d or MPI_PROC_NULL", rank, win->comm->size - 1);
-  REQUIRE_OF_WIN(displacement >= 0 || win->window->is_dynamic() || rank == MPI_PROC_NULL, win,
-                 MPI_ERR_DISP, "target_disp is %lld, must not be negative",
-                 static_cast<long long>(displacement));
+  const bool nobody = goal.target == MPI_PROC_NULL;
+  REQUIRE_OF_WIN(IsMember(*win, goal.target) || nobody, win, MPI_ERR_RANK,
+                 "target_rank is %d, must be 0..%d or MPI_PROC_NULL", goal.target,
+                 win->comm->size - 1);
+  REQUIRE_OF_WIN(goal.displacement >= 0 || win->window->is_dynamic() || nobody, win, MPI_ERR_DISP,
+                 "target_disp is %lld, must not be negative",
+                 static_cast<long long>(goal.displacement));
   return MPI_SUCCESS;
 }
 
-// Finds the window and the target and checks them, and whether an epoch allows the access.
-Access FindAccess(const Entry& entry, Form form, int rank, MPI_Aint displacement, MPI_Count count,
-                  MPI_Datatype datatype, MPI_Win handle) {
-  Access access;
-  if (core::process == nullptr) {
-    access.error = NotInitialized(entry.name());
-    return access;
+// Finds the window and the target and checks them, and whether an epoch allows the access. They are
+// stored where they stay, because a copy would have to wait for the stores.
+int FindAccess(const Entry& entry, Form form, const Moved& it, Access* access) {
+  if (core::process == nullptr) return NotInitialized(entry.name());
+  Win* const win = core::FindWin(it.win);
+  if (win == nullptr) return BadWin(entry, it.win);
+  const Datatype* const type = datatype::FindDatatype(it.target_datatype);
+  access->win = win;
+  access->goal.target = it.target;
+  access->goal.displacement = it.displacement;
+  access->goal.count = it.target_count;
+  access->goal.type = type;
+  access->nobody = it.target == MPI_PROC_NULL;
+  if (const int error = CheckTarget(entry, win, access->goal); error != MPI_SUCCESS) return error;
+  rma::Epoch& epoch = win->window->epoch();
+  if (form == Form::kRequest) {
+    if (epoch.MayRequest(it.target) == MPI_SUCCESS) return MPI_SUCCESS;
+    return RaiseEpoch(entry, win, "the target is not locked, as forms with a request want");
   }
-  access.win = core::FindWin(handle);
-  if (access.win == nullptr) {
-    access.error = BadWin(entry, handle);
-    return access;
-  }
-  const Datatype* const type = datatype::FindDatatype(datatype);
-  access.goal = {rank, displacement, count, type};
-  access.nobody = rank == MPI_PROC_NULL;
-  access.error = CheckTarget(entry, access.win, rank, displacement, count, type);
-  if (access.error != MPI_SUCCESS) return access;
-  rma::Epoch& epoch = access.win->window->epoch();
-  const int allowed = form == Form::kRequest ? epoch.MayRequest(rank) : epoch.MayAccess(rank);
-  if (allowed != MPI_SUCCESS)
-    access.error =
-        RaiseEpoch(entry, access.win,
-                   form == Form::kRequest ? "the target is not locked, as forms with a request want"
-                                          : "no access epoch is open to the target");
-  return access;
+  if (epoch.MayAccess(it.target) == MPI_SUCCESS) return MPI_SUCCESS;
+  return RaiseEpoch(entry, win, "no access epoch is open to the target");
 }
 
 int CheckLengths(const Entry& entry, Win* win, const Goal& goal, const Buffer& data) {
@@ -142,30 +151,13 @@ int Carry(const Entry& entry, const Access& access, MPI_Request* request, const 
   return MPI_SUCCESS;
 }
 
-// The arguments of a function that moves data.
-struct Moved {
-  const void* address;
-  MPI_Count count;
-  MPI_Datatype datatype;
-  int target;
-  MPI_Aint displacement;
-  MPI_Count target_count;
-  MPI_Datatype target_datatype;
-  MPI_Win win;
-};
-
 int Prepare(const Entry& entry, const Moved& it, MPI_Request* request, Form form, Access* access,
             Buffer* data) {
-  *access = FindAccess(entry, form, it.target, it.displacement, it.target_count, it.target_datatype,
-                       it.win);
-  if (access->error != MPI_SUCCESS) return access->error;
+  if (const int error = FindAccess(entry, form, it, access); error != MPI_SUCCESS) return error;
   Win* const win = access->win;
-  const Datatype* const type = datatype::FindDatatype(it.datatype);
-  if (const int error = CheckBuffer(entry, win, it.address, it.count, type); error != MPI_SUCCESS)
-    return error;
+  if (const int error = TakeBuffer(entry, win, it, data); error != MPI_SUCCESS) return error;
   REQUIRE_OF_WIN(form == Form::kPlain || request != nullptr, win, MPI_ERR_ARG,
                  "request is a null pointer");
-  *data = {const_cast<void*>(it.address), it.count, type};
   return CheckLengths(entry, win, access->goal, *data);
 }
 
@@ -192,10 +184,11 @@ int Get(const Entry& entry, const Moved& it, Form form, MPI_Request* request) {
   });
 }
 
-// Checks that the operation goes with the one basic type of both sides. `data` has no type if the
-// operation needs none.
-int CheckOperation(const Entry& entry, Win* win, const Goal& goal, const Buffer& data,
-                   MPI_Op handle, bool fetches, Accumulation* it) {
+// Checks that the operation goes with the one basic type of both sides. The operand has no type if
+// the operation needs none.
+int CheckOperation(const Entry& entry, Win* win, const Goal& goal, MPI_Op handle, bool fetches,
+                   Accumulation* it) {
+  const Buffer& data = it->operand;
   it->op = datatype::FindOp(handle);
   if (it->op == nullptr) return BadOp(entry, handle);
   REQUIRE_OF_WIN(it->op->predefined, win, MPI_ERR_OP, "the operation is not a predefined one");
@@ -212,43 +205,34 @@ int CheckOperation(const Entry& entry, Win* win, const Goal& goal, const Buffer&
   }
   REQUIRE_OF_WIN(handle == MPI_NO_OP || handle == MPI_REPLACE || Fits(*it->op, *it->basic), win,
                  MPI_ERR_OP, "%s cannot be applied to this datatype", it->op->name);
-  it->operand = data;
   return MPI_SUCCESS;
 }
 
 // `result` has no type if nothing is fetched.
 int Accumulate(const Entry& entry, const Moved& it, MPI_Op op, const Moved* result, Form form,
                MPI_Request* request) {
-  Access access = FindAccess(entry, form, it.target, it.displacement, it.target_count,
-                             it.target_datatype, it.win);
-  if (access.error != MPI_SUCCESS) return access.error;
+  Access access;
+  if (const int error = FindAccess(entry, form, it, &access); error != MPI_SUCCESS) return error;
   Win* const win = access.win;
-  Buffer data{const_cast<void*>(it.address), it.count, datatype::FindDatatype(it.datatype)};
-  if (op == MPI_NO_OP && result != nullptr) {
-    data = {};
-  } else {
-    if (const int error = CheckBuffer(entry, win, data.address, data.count, data.type);
-        error != MPI_SUCCESS)
+  Accumulation accumulation;
+  if (op != MPI_NO_OP || result == nullptr) {
+    if (const int error = TakeBuffer(entry, win, it, &accumulation.operand); error != MPI_SUCCESS)
       return error;
-    if (const int error = CheckLengths(entry, win, access.goal, data); error != MPI_SUCCESS)
+    if (const int error = CheckLengths(entry, win, access.goal, accumulation.operand);
+        error != MPI_SUCCESS)
       return error;
   }
   REQUIRE_OF_WIN(form == Form::kPlain || request != nullptr, win, MPI_ERR_ARG,
                  "request is a null pointer");
-  Accumulation accumulation;
   if (const int error =
-          CheckOperation(entry, win, access.goal, data, op, result != nullptr, &accumulation);
+          CheckOperation(entry, win, access.goal, op, result != nullptr, &accumulation);
       error != MPI_SUCCESS)
     return error;
   if (result != nullptr) {
-    const Buffer into{const_cast<void*>(result->address), result->count,
-                      datatype::FindDatatype(result->datatype)};
-    if (const int error = CheckBuffer(entry, win, into.address, into.count, into.type);
-        error != MPI_SUCCESS)
+    Buffer* const into = &accumulation.result;
+    if (const int error = TakeBuffer(entry, win, *result, into); error != MPI_SUCCESS) return error;
+    if (const int error = CheckLengths(entry, win, access.goal, *into); error != MPI_SUCCESS)
       return error;
-    if (const int error = CheckLengths(entry, win, access.goal, into); error != MPI_SUCCESS)
-      return error;
-    accumulation.result = into;
   }
   return Carry(entry, access, request, [&](rma::Window* window, Request* owner) {
     const bool fetches = accumulation.result.type != nullptr;
@@ -422,9 +406,12 @@ int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, voi
                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp,
                           MPI_Win win) {
   Entry entry(Call::MPI_Compare_and_swap);
-  const api::Access access =
-      api::FindAccess(entry, Form::kPlain, target_rank, target_disp, 1, datatype, win);
-  if (access.error != MPI_SUCCESS) return access.error;
+  api::Access access;
+  if (const int error = api::FindAccess(
+          entry, Form::kPlain,
+          {origin_addr, 1, datatype, target_rank, target_disp, 1, datatype, win}, &access);
+      error != MPI_SUCCESS)
+    return error;
   const auto& type = *access.goal.type;
   REQUIRE_OF_WIN(api::IsComparable(type), access.win, MPI_ERR_TYPE,
                  "the datatype is not an integer, a logical, or a byte");

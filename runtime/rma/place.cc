@@ -135,9 +135,10 @@ int Get(const Place& from, const Shape& shape, const Buffer& into) {
 
 namespace {
 
+// The alignment of a basic type is a power of two.
 bool IsAligned(const void* address, const Datatype& type) {
-  return reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(type.alignment) ==
-         0;
+  const auto low_bits = static_cast<std::uintptr_t>(type.alignment) - 1;
+  return (reinterpret_cast<std::uintptr_t>(address) & low_bits) == 0;
 }
 
 bool IsReplace(const datatype::Op& op) { return datatype::HandleOf(&op) == MPI_REPLACE; }
@@ -169,11 +170,14 @@ class Combination {
   bool AddElements(std::int64_t at, std::int64_t bytes) {
     while (bytes > 0) {
       const std::uint64_t offset = place_.offset + static_cast<std::uint64_t>(at);
+      const auto left = static_cast<std::int64_t>(kStripeBytes - offset % kStripeBytes);
+      constexpr auto kRoom = static_cast<std::int64_t>(kStagingBytes);
       // The stripe's end is rounded up to whole elements, because an element belongs to the stripe
       // of its first byte.
-      const auto left = static_cast<std::int64_t>(kStripeBytes - offset % kStripeBytes);
-      std::int64_t here = std::min(bytes, (left + size_ - 1) / size_ * size_);
-      here = std::min(here, static_cast<std::int64_t>(kStagingBytes) / size_ * size_);
+      const std::int64_t here =
+          bytes <= std::min(left, kRoom)
+              ? bytes
+              : std::min({bytes, (left + size_ - 1) / size_ * size_, kRoom / size_ * size_});
       if (!Combine(at, here, ZoneOf(offset))) return false;
       at += here;
       bytes -= here;

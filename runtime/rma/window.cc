@@ -21,7 +21,7 @@ Window::~Window() {
   if (memory_ != nullptr) munmap(memory_, memory_bytes_);
 }
 
-const Window::Near* Window::NearOf(Rank rank) const {
+const Window::Near* Window::Search(Rank rank) const {
   const auto found =
       std::lower_bound(near_.begin(), near_.end(), rank,
                        [](const Near& near, Rank wanted) { return near.rank < wanted; });

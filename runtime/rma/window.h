@@ -111,7 +111,13 @@ class Window {
   class Creation;
 
   explicit Window(core::Comm* comm);
-  const Near* NearOf(Rank rank) const;
+  // Null: the member is on another node. Where all are on this one, `near_` needs no search.
+  const Near* NearOf(Rank rank) const {
+    return near_.size() == static_cast<std::size_t>(members())
+               ? &near_[static_cast<std::size_t>(rank)]
+               : Search(rank);
+  }
+  const Near* Search(Rank rank) const;
   std::size_t IndexOf(const Near* near) const {
     return static_cast<std::size_t>(near - near_.data());
   }
