@@ -57,6 +57,7 @@ class MemoryFile final : public OpenFile {
   int Resize(std::int64_t) override { return EIO; }
   int Reserve(std::int64_t) override { return EIO; }
   int Sync() override { return 0; }
+  int Refresh() override { return 0; }
   int Lock(std::int64_t, std::int64_t, bool) override { return EIO; }
   int Unlock(std::int64_t, std::int64_t) override { return EIO; }
   int IsLocked(std::int64_t, std::int64_t, bool*) override { return EIO; }
@@ -193,6 +194,18 @@ TEST_F(SystemFileTest, DoesWhatItIsAsked) {
   EXPECT_EQ(size, 7);
   EXPECT_EQ(file_->Sync(), 0);
   EXPECT_EQ(file_->Close(), 0);
+}
+
+TEST_F(SystemFileTest, IsTheSameFileWhenItIsOpenedAnew) {
+  ASSERT_EQ(OpenSystemFile(path_, O_RDWR | O_CREAT, 0600, &file_, &identity_), 0);
+  const std::byte bytes[] = {std::byte{1}, std::byte{2}};
+  EXPECT_EQ(file_->WriteAt(0, bytes).bytes, 2);
+  unlink(path_.c_str());
+  EXPECT_EQ(file_->Refresh(), 0);
+  std::byte back[2] = {};
+  EXPECT_EQ(file_->ReadAt(0, back).bytes, 2);
+  EXPECT_EQ(back[1], std::byte{2});
+  EXPECT_EQ(file_->WriteAt(2, bytes).bytes, 2);
 }
 
 TEST(FileSystem, IsKnownByItsNumber) {

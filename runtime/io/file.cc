@@ -278,12 +278,18 @@ Failure SetAtomicityTogether(File* file, bool atomic) {
   return failure;
 }
 
+// What this rank wrote goes to the device; what ranks of other nodes have synchronised is seen
+// afterwards.
 Failure Sync(File* file) {
-  if (!file->wrote) return {};
-  const int error = Unlocking([&] { return file->body->Sync(); });
-  if (error != 0) return SystemFailure("fdatasync", file->path, error);
-  file->wrote = false;
-  return {};
+  if (file->wrote) {
+    const int error = Unlocking([&] { return file->body->Sync(); });
+    if (error != 0) return SystemFailure("fdatasync", file->path, error);
+    file->wrote = false;
+  }
+  const bool sees_all = FileSystemOf(file->identity.file_system).sharing != Sharing::kCloseToOpen;
+  if (file->on_one_node || sees_all || !file->identity.seekable) return {};
+  const int error = Unlocking([&] { return file->body->Refresh(); });
+  return error == 0 ? Failure{} : SystemFailure("open", file->path, error);
 }
 
 Failure Seek(File* file, MPI_Offset offset, int whence) {

@@ -33,6 +33,9 @@ class OpenFile {
   virtual int Reserve(std::int64_t bytes) = 0;
   // Brings what was written to the device.
   virtual int Sync() = 0;
+  // Forgets what this node has cached of the file, so that it sees what other nodes have brought to
+  // the server. No lock is held, and nothing is under way.
+  virtual int Refresh() = 0;
   // Locks `bytes` bytes from `offset` on against other openings of the file, and waits for them.
   virtual int Lock(std::int64_t offset, std::int64_t bytes, bool exclusive) = 0;
   virtual int Unlock(std::int64_t offset, std::int64_t bytes) = 0;

@@ -2,11 +2,13 @@
 // Files of the operating system, by system calls on one descriptor.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <vector>
 
 #include "runtime/io/open_file.h"
@@ -91,6 +93,24 @@ class SystemFile final : public OpenFile {
     return 0;
   }
 
+  // A network file system looks at the server when a file is opened, and for the size when it is
+  // asked for. The file is opened by its descriptor, because its name may belong to another one by
+  // now.
+  int Refresh() override {
+    const int flags = fcntl(descriptor_, F_GETFL);
+    if (flags < 0) return errno;
+    char self[32];
+    std::snprintf(self, sizeof self, "/proc/self/fd/%d", descriptor_);
+    int anew = -1;
+    do anew = open(self, flags | O_CLOEXEC);
+    while (anew < 0 && errno == EINTR);
+    if (anew < 0) return errno;
+    const int error = dup3(anew, descriptor_, O_CLOEXEC) < 0 ? errno : 0;
+    close(anew);
+    std::int64_t size = 0;
+    return error != 0 ? error : Size(&size);
+  }
+
   int Lock(std::int64_t offset, std::int64_t bytes, bool exclusive) override {
     return SetLock(exclusive ? F_WRLCK : F_RDLCK, offset, bytes);
   }
@@ -157,12 +177,15 @@ int OpenSystemFile(const std::string& path, int flags, unsigned permissions,
   if (descriptor < 0) return errno;
   const bool seekable = lseek(descriptor, 0, SEEK_CUR) >= 0;
   auto opened = std::make_unique<SystemFile>(descriptor, seekable);
-  struct stat about;
-  if (fstat(descriptor, &about) != 0) return errno;
-  if (S_ISDIR(about.st_mode)) return EISDIR;
+  // On a network file system, the server is asked, so that reads reach to the file's end.
+  struct statx about;
+  const unsigned wanted = STATX_TYPE | STATX_INO | STATX_SIZE;
+  if (statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, wanted, &about) != 0) return errno;
+  if (S_ISDIR(about.stx_mode)) return EISDIR;
   struct statfs system;
   if (fstatfs(descriptor, &system) != 0) return errno;
-  *identity = {about.st_dev, about.st_ino, seekable, static_cast<std::uint64_t>(system.f_type)};
+  const auto device = makedev(about.stx_dev_major, about.stx_dev_minor);
+  *identity = {device, about.stx_ino, seekable, static_cast<std::uint64_t>(system.f_type)};
   *file = std::move(opened);
   return 0;
 }

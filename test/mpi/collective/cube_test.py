@@ -53,15 +53,16 @@ def vcluster(*arguments, check=True):
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)
 
 
-def command(place, cell, program, parameters):
-    """The command line of a job in this cell, and its environment."""
+def command(place, cell, program, parameters, folder="."):
+    """The command line of a job in this cell, and its environment. Its files lie in a folder of the place."""
     hosts = ",".join("%s%d:%d" % (PREFIX, i + 1, ranks) for i, ranks in enumerate(cell))
     line = [os.path.join(place, "mpiexec"), *AGENT, *SHARED_CPUS, "-H", hosts, "-n", str(sum(cell))]
     for parameter in parameters:
         line += ["--param", parameter]
     line.append(os.path.join(place, program))
     # Hosts have a /tmp of their own, and share the place.
-    return line, dict(os.environ, LD_LIBRARY_PATH=place, TEST_TMPDIR=place,
+    return line, dict(os.environ, LD_LIBRARY_PATH=place,
+                      TEST_TMPDIR=os.path.normpath(os.path.join(place, folder)),
                       PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
 
 
@@ -74,9 +75,9 @@ def raise_hosts(place, sources, count):
              "--no-system", "--no-ssh")
 
 
-def run(place, cell, program, parameters):
+def run(place, cell, program, parameters, folder="."):
     """"": it went well; else what was printed."""
-    line, variables = command(place, cell, program, parameters)
+    line, variables = command(place, cell, program, parameters, folder)
     try:
         done = subprocess.run(line, env=variables, cwd=place, check=False, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
