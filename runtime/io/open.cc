@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Opening and closing (MPI-5.0, sections 14.2.1 to 14.2.3).
 //
-// Rank 0 opens the file first and alone makes it, so that MPI_MODE_EXCL has one winner. It tells
-// the others what it found, they open the same file, and one agreement says whether all have it.
+// When all ranks have come, rank 0 opens the file first and alone makes it, so that MPI_MODE_EXCL
+// has one winner. It tells the others what it found, they open the same file, and one agreement
+// says whether all have it.
 //
-// Cost: a context, a broadcast and an allreduce; no message if there is one rank.
+// Cost: a context, a broadcast and two allreduces; no message if there is one rank.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -147,11 +148,18 @@ Failure OpenTogether(core::Comm* comm, const Opening& opening, Failure mine, Fil
   file->hints.Take(opening.info, true);
   if (mine.ok()) mine = AbsolutePath(opening.name, &file->path);
   if (mine.ok()) mine = CheckAmode(opening.amode);
+  // A rank that removes or makes a file of this name before its call has done so when the first one
+  // opens it.
+  mine = Agree(file->comm, std::move(mine));
+  if (!mine.ok()) {
+    Release(file);
+    return mine;
+  }
   First first;
   std::optional<memory::Sealed> page;
   bool made = false;
   if (comm->rank == 0) {
-    if (mine.ok()) mine = OpenFirst(file, &made);
+    mine = OpenFirst(file, &made);
     first = {mine.error_class,
              file->amode,
              file->identity.device,

@@ -96,9 +96,9 @@ static void Names(void) {
   Remove("c:d");
   /* A relative name means the folder at the time of opening. */
   EXPECT(chdir(folder) == 0);
-  EXPECT(MPI_File_open(MPI_COMM_WORLD, "e", MPI_MODE_CREATE | MPI_MODE_RDWR |
-                                                MPI_MODE_DELETE_ON_CLOSE,
-                       MPI_INFO_NULL, &file) == MPI_SUCCESS);
+  EXPECT(MPI_File_open(MPI_COMM_WORLD, "e",
+                       MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                       &file) == MPI_SUCCESS);
   EXPECT(chdir("/") == 0);
   EXPECT(MPI_File_close(&file) == MPI_SUCCESS);
   EXPECT(SizeOnDisk("e") == -1);
@@ -164,6 +164,25 @@ static void Many(void) {
   EXPECT(MPI_File_delete(In(name), MPI_INFO_NULL) == MPI_SUCCESS);
 }
 
+/* What any rank does to a name before its call is done when the file is opened. */
+static void WithoutBarrier(void) {
+  MPI_File file;
+  for (int i = 0; i < 200; ++i) {
+    unlink(In("late"));
+    file = Open("late", MPI_MODE_CREATE | MPI_MODE_RDWR);
+    EXPECT(MPI_File_close(&file) == MPI_SUCCESS);
+  }
+  Remove("late");
+  for (int i = 0; i < 50; ++i) {
+    if (rank == i % ranks) {
+      const int made = open(In("made"), O_CREAT | O_EXCL | O_WRONLY, 0600);
+      EXPECT(made >= 0 && close(made) == 0);
+    }
+    file = Open("made", MPI_MODE_RDONLY | MPI_MODE_DELETE_ON_CLOSE);
+    EXPECT(MPI_File_close(&file) == MPI_SUCCESS);
+  }
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MakeFolder();
@@ -173,5 +192,6 @@ int main(int argc, char** argv) {
   Names();
   Hints();
   Many();
+  WithoutBarrier();
   return LeaveFolder();
 }
