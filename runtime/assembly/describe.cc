@@ -11,10 +11,36 @@
 #include "runtime/assembly/shipped.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/text.h"
+#include "runtime/base/version.h"
 #include "runtime/component/listing.h"
+#include "runtime/io/file_system.h"
 
 namespace lamina::assembly {
 namespace {
+
+// What MPI-IO does where a file lies on a file system of that kind.
+component::ListedFramework FileSystems() {
+  constexpr struct {
+    io::Sharing sharing;
+    const char *name, *what;
+  } kKinds[] = {{io::Sharing::kLocal, "local",
+                 "each node has files of its own, and its ranks see all changes at once"},
+                {io::Sharing::kCoherent, "coherent",
+                 "all nodes have the same files and see all changes at once"},
+                {io::Sharing::kCloseToOpen, "close-to-open",
+                 "all nodes have the same files; MPI_File_sync opens them anew to show what other "
+                 "nodes wrote"}};
+  const io::FileSystem& here = io::FileSystemHere();
+  component::ListedFramework listed{"file", {}, {}, {}};
+  for (const auto& kind : kKinds) {
+    const bool is_here = kind.sharing == here.sharing;
+    component::Offer offer{0, {}};
+    offer.why = std::string(kind.what) +
+                (is_here ? std::string("; the current folder is on such a one, ") + here.name : "");
+    listed.components.push_back({{kind.name, kVersion, "built in"}, std::move(offer), {}});
+  }
+  return listed;
+}
 
 std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
                                                 const Environment& environment) {
@@ -30,6 +56,7 @@ std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
   const collective::Registry collectives = AllCollectives(&refused);
   all.push_back(component::List("collective", collectives, collective_context, settings));
   all.back().refused = std::move(refused);
+  all.push_back(FileSystems());
   return all;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/io/file_system.h"
 
+#include <sys/vfs.h>
+
 namespace lamina::io {
 namespace {
 
@@ -33,6 +35,11 @@ const FileSystem& FileSystemOf(std::uint64_t magic) {
   for (const FileSystem& known : kKnown)
     if (known.magic == magic) return known;
   return kUnknown;
+}
+
+const FileSystem& FileSystemHere() {
+  struct statfs here;
+  return statfs(".", &here) == 0 ? FileSystemOf(static_cast<std::uint64_t>(here.f_type)) : kUnknown;
 }
 
 }  // namespace lamina::io

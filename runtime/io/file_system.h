@@ -22,5 +22,7 @@ struct FileSystem {
 
 // A kind that nobody has heard of is called "unknown" and may be of a network.
 const FileSystem& FileSystemOf(std::uint64_t magic);
+// The kind on which this process's current folder lies.
+const FileSystem& FileSystemHere();
 
 }  // namespace lamina::io

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Goal:   PnetCDF builds unchanged and passes its own parallel tests in C: collective and independent access,
+#         nonblocking requests put together, file views of subarrays, hints, errors of one rank in a collective.
+# Method: its own configure, makefile and `make ptest`, whose programs verify what they have written.
+#
+# usage: pnetcdf_test.sh CASES.SH THIRD_PARTY.SH FETCH PREFIX.TAR
+set -uo pipefail
+. "$1"
+. "$2"
+fetch=$PWD/$3
+use_prefix "${4-}"
+work=$(mktemp -d "$TEST_TMPDIR/pnetcdf.XXXXXX")
+
+begin build
+if ! unpack pnetcdf "$work"; then
+  skip "archive not reachable: $unpack_why"
+  conclude
+  exit
+fi
+cd "$work" || exit 1
+# The archive has the sources as they are before autoconf.
+if ! command -v autoreconf libtoolize m4 > /dev/null; then
+  skip "autoconf, libtool or m4 is missing"
+  conclude
+  exit
+fi
+if autoreconf -i > build.log 2>&1 &&
+  ./configure MPICC="$mpicc" MPICXX= --disable-cxx --disable-fortran --disable-shared CFLAGS="-O1 -w" \
+    TESTMPIRUN="$launcher -n NP" >> build.log 2>&1 &&
+  make -j2 >> build.log 2>&1 && make -j2 tests >> build.log 2>&1; then
+  pass
+else
+  tail -20 build.log
+  fail "does not build"
+fi
+
+begin "its parallel tests"
+timeout -k 5 900 make ptest > out 2>&1
+status=$?
+passed=$(grep -c -- '------ pass' out)
+echo "$passed of its tests passed"
+if [[ $status -ne 0 ]]; then
+  tail -20 out
+  fail "exit status $status"
+elif [[ $passed -lt 50 ]]; then
+  fail "only $passed of its tests ran"
+else
+  pass
+fi
+conclude
