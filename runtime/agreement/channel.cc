@@ -67,14 +67,14 @@ struct Search {
   std::string_view key;
 };
 
-// True if something is there that may be the message. It is quick and has no effect; see
-// p2p::WaitUntil.
+// True if something is there that may be the message, or if none will come. It is quick and has no
+// effect; see p2p::WaitUntil.
 bool MayBeThere(void* argument) {
   const Search& search = *static_cast<Search*>(argument);
   if (!search.key.empty())
     for (const Stray& stray : Strays())
       if (IsFor(stray, search.from, search.key)) return true;
-  return p2p::IsThere(search.from);
+  return p2p::IsThere(search.from) || p2p::IsGone(search.from);
 }
 
 int ReceiveRaw(const p2p::Envelope& from, p2p::Message* message, const MPI_Status& status,
@@ -123,6 +123,7 @@ int Channel::Receive(Rank from, std::vector<std::byte>* bytes) const {
     if (!key_.empty() && TakeStray(search.from, key_, bytes)) return MPI_SUCCESS;
     MPI_Status status;
     p2p::Message* message = p2p::Probe(search.from, true, &status);
+    if (message == nullptr && p2p::IsGone(search.from)) return MPI_ERR_PROC_ABORTED;
     if (message == nullptr) continue;  // another thread was quicker
     const int error = ReceiveRaw(search.from, message, status, bytes);
     if (error != MPI_SUCCESS || key_.empty()) return error;

@@ -77,6 +77,8 @@ int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm co
         (until == Until::kOnce ? p2p::Probe : p2p::WaitProbe)(from, take == Take::kYes, status);
     there = first != nullptr;
     taken = p2p::HandleOf(first);
+    if (!there && p2p::IsGone(from))
+      return RaiseTransfer(entry.name(), found.comm, MPI_ERR_PROC_ABORTED, source, tag, 0);
     if (!there) p2p::TestedInVain();
   }
   if (until == Until::kOnce) *flag = there ? 1 : 0;

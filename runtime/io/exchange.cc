@@ -65,6 +65,11 @@ class Aggregator {
     MPI_Status status;
     p2p::Message* message =
         p2p::WaitProbe({place_.comm, place_.comm->context, from, kParcelTag}, true, &status);
+    if (message == nullptr) {
+      if (failure_.ok())
+        failure_ = Fail(MPI_ERR_PROC_ABORTED, "rank %d is gone and has not sent its data", from);
+      return;
+    }
     std::vector<std::byte> parcel(static_cast<std::size_t>(core::StatusBytes(status)));
     core::Request* request = core::NewRequest(place_.comm);
     p2p::StartMatchedReceive(request, message, BufferOf(&parcel));

@@ -185,10 +185,25 @@ void Engine::Left(PeerId peer) {
   dispatch_.PeerHasLeft(peer);
 }
 
-// Ends everything that waits for this peer by name. Receives from MPI_ANY_SOURCE go on, because
-// somebody else may still send.
 void Engine::Lost(PeerId peer, Status why) {
   if (!lanes_.Lose(peer, std::move(why))) return;
+  FailWhatNames(peer);
+  if (peers_.IsAttended(peer) && !lanes_.To(peer).goodbye_received) LoseJobOf(peer);
+}
+
+// Whoever has been spoken to is lost by itself, once its last frames are here.
+void Engine::LoseJobOf(PeerId lost) {
+  const std::uint32_t job_hash = PeerTable::JobOf(peers_.NameOf(lost));
+  for (std::uint32_t index = 0; index < peers_.end(); ++index) {
+    const PeerId peer{index};
+    if (!peers_.IsOfOtherJob(peer) || PeerTable::JobOf(peers_.NameOf(peer)) != job_hash) continue;
+    if (lanes_.LoseUnmet(peer, Error(Code::kPeerLost, "its job has lost another process")))
+      FailWhatNames(peer);
+  }
+}
+
+// Receives from MPI_ANY_SOURCE go on, because somebody else may still send.
+void Engine::FailWhatNames(PeerId peer) {
   const auto names_it = [&](const Request* request) {
     return request->peer >= 0 && request->comm->peers[request->peer] == peer;
   };

@@ -82,6 +82,10 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   // Both are out of line, so that the walk of a short message has a small frame.
   [[gnu::noinline]] bool SendWhatWaits();
   void CountMarker(std::uint64_t epoch);
+  // Ends everything that waits for this peer by name.
+  void FailWhatNames(PeerId peer);
+  // Another job has lost a process, and so ends: nobody there will speak any more.
+  void LoseJobOf(PeerId peer);
   [[gnu::noinline]] void Sort(PeerId from, const transport::Header& header,
                               std::span<const std::byte> payload);
   template <class Done>

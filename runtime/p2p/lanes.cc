@@ -213,6 +213,14 @@ bool Lanes::Lose(PeerId peer, Status why) {
   return true;
 }
 
+bool Lanes::LoseUnmet(PeerId peer, Status why) {
+  if (!Has(peer) || lanes_[Index(peer)] != nullptr) return false;
+  Lane& lane = WithoutEndpoint(peer);
+  lanes_[Index(peer)] = &lane;
+  lane.endpoint = closed_;
+  return Lose(peer, std::move(why));
+}
+
 void Lanes::SayGoodbye() {
   for (const auto& lane : storage_)
     if (lane->farewell && !lane->lost && !std::exchange(lane->goodbye_sent, true))

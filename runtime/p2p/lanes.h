@@ -76,6 +76,8 @@ class Lanes {
 
   // Marks the lane as lost. False: it was lost before, or nobody has spoken to that peer.
   bool Lose(PeerId peer, Status why);
+  // The same for a peer that nobody has spoken to. False: somebody has.
+  bool LoseUnmet(PeerId peer, Status why);
 
   // Says goodbye to every network peer that has not been told yet.
   void SayGoodbye();

@@ -56,6 +56,12 @@ Result<PeerId> Meet(Introduction introduction) {
   return peer;
 }
 
+void Attend(PeerId peer) {
+  if (!IsOfOtherJob(peer)) return;
+  TheEngine().peers().Attend(peer);
+  static_cast<void>(TheEngine().lanes().To(peer));
+}
+
 bool HasGroupWith(std::uint32_t job_hash, std::span<const PeerId> beside) {
   return TheEngine().peers().Holds(job_hash, beside);
 }

@@ -50,7 +50,8 @@ bool Cancel(Request* request);
 
 // The message that a receive would get, or null if there is none. Fills `status` if there is one.
 // With `take` the message is out of matching and belongs to StartMatchedReceive; without, the
-// answer may only be compared with null. Probe progresses once; WaitProbe waits for a message.
+// answer may only be compared with null. Probe progresses once; WaitProbe waits for a message, and
+// answers null if IsGone().
 struct Message;
 Message* Probe(const Envelope& from, bool take, MPI_Status* status);
 Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status);
@@ -63,6 +64,8 @@ Comm* CommOf(const Message& message);
 
 // True if a message that a receive from `from` would get has arrived. Does not progress.
 bool IsThere(const Envelope& from);
+// True if `from` names a process that is lost, so that no message will come any more.
+bool IsGone(const Envelope& from);
 
 // A context that nobody in the job has had.
 ContextId NewContext();

@@ -16,7 +16,7 @@ PeerId PeerTable::Identify(transport::ProcessName name) {
   }
   if (!open_) return kNoPeer;
   const auto [place, is_new] = by_name_.try_emplace(word, PeerId{end()});
-  if (is_new) others_.push_back({name, 0, {}});
+  if (is_new) others_.push_back({name, 0, false, {}});
   return place->second;
 }
 

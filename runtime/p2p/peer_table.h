@@ -45,6 +45,11 @@ class PeerTable {
   // Returns the card of a process of another job; it is empty if that is not known.
   const std::vector<std::byte>& CardOf(PeerId peer) const { return Of(peer).card; }
 
+  // Both processes have connected to each other, so that neither goes without a goodbye unless it
+  // has failed.
+  void Attend(PeerId peer) { Of(peer).attended = true; }
+  bool IsAttended(PeerId peer) const { return IsOfOtherJob(peer) && Of(peer).attended; }
+
   // Groups hold those of their members that belong to other jobs. Release returns true when the
   // last group has let go, and forgets the card.
   void Retain(PeerId peer) { ++Of(peer).groups; }
@@ -56,6 +61,7 @@ class PeerTable {
   struct Other {
     transport::ProcessName name{};
     std::uint32_t groups = 0;
+    bool attended = false;
     std::vector<std::byte> card;
   };
   Other& Of(PeerId peer) { return others_[Index(peer) - job_ranks_]; }

@@ -45,8 +45,18 @@ Message* Probe(const Envelope& from, bool take, MPI_Status* status) {
 
 Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status) {
   Probing probing{from, status, take};
-  WaitUntil(Look, &probing);
+  const auto is_over = [](void* argument) {
+    return Look(argument) || IsGone(static_cast<Probing*>(argument)->from);
+  };
+  WaitUntil(is_over, &probing);
   return probing.message;
+}
+
+bool IsGone(const Envelope& from) {
+  const Lanes& lanes = TheEngine().lanes();
+  if (!lanes.any_lost() || from.peer < 0) return false;
+  const Lane* const lane = lanes.Find(from.comm->peers[from.peer]);
+  return lane != nullptr && lane->lost;
 }
 
 bool IsThere(const Envelope& from) {
