@@ -59,6 +59,12 @@ Status UniverseSize(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status NamesIn(Draft& draft, std::string_view value) {
+  if (value.empty()) return Error(Code::kInvalid, "no file named");
+  draft.line.settings.push_back("dynamic.names.file=" + std::string(value));
+  return {};
+}
+
 Status WorkingDirectory(Draft& draft, std::string_view value) {
   if (value.empty()) return Error(Code::kInvalid, "no directory named");
   draft.program.wdir = value;
@@ -401,6 +407,12 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Let MPI_UNIVERSE_SIZE say N instead of the number of slots.",
      UniverseSize},
+    {{"--name-server"},
+     "FILE",
+     Topic::kLaunching,
+     "Keep the names that MPI_Publish_name publishes in FILE too, so that jobs with the same FILE "
+     "find them from other machines.",
+     NamesIn},
     {{"--configfile", "--app"},
      "FILE",
      Topic::kLaunching,

@@ -4,6 +4,7 @@
 #include "launcher/supervise/name_board.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/name_file.h"
 
 namespace lamina::launcher {
 namespace {
@@ -31,7 +33,7 @@ class NameBoardTest : public testing::Test {
     return {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
   }
 
-  NameBoard board_;
+  NameBoard board_{std::nullopt};
   Descriptor owner_;
 };
 
@@ -53,6 +55,28 @@ TEST_F(NameBoardTest, EndsWithItsOwner) {
   EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
   EXPECT_EQ(Ask("publish 6161 6363"), "");
   EXPECT_EQ(board_.Find("6161"), "6363");
+}
+
+TEST_F(NameBoardTest, NamesInAFileEndWithTheirOwnersToo) {
+  const NameFile file(testing::TempDir() + "/names");
+  NameBoard board(file);
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  EXPECT_EQ(board.Answer("publish 6161 6262", [&] { return Descriptor(ends[0]); }), "");
+  EXPECT_EQ(file.Find("6161"), "6262");
+  pollfd gone{board.fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&gone, 1, 0), 0);
+  close(ends[1]);
+  EXPECT_EQ(poll(&gone, 1, 1000), 1);
+  board.ForgetTheDead();
+  EXPECT_EQ(file.Find("6161"), "");
+  EXPECT_EQ(poll(&gone, 1, 0), 0);
+}
+
+TEST_F(NameBoardTest, AFileThatCannotBeWrittenIsTold) {
+  NameBoard board(NameFile("/nonexistent/names"));
+  const auto answer = board.Answer("publish 6161 6262", [] { return Descriptor(); });
+  EXPECT_TRUE(answer && answer->starts_with("refused cannot open the file of names")) << *answer;
 }
 
 TEST_F(NameBoardTest, OtherQuestionsGetNoAnswer) {

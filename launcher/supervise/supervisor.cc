@@ -46,11 +46,12 @@ std::uint64_t RaiseOpenFilesMax() {
 
 // Asks the other launchers of this user on this machine for a name, and tells `asker`. A thread
 // does so, because two launchers that wait for each other would wait in vain.
-void FindElsewhere(std::string_view name, Descriptor asker) {
+void FindElsewhere(std::string_view name, std::optional<NameFile> file, Descriptor asker) {
   if (asker.value() < 0) return;
   const SignalsBlocked signals;
-  std::thread([name = std::string(name), asker = std::move(asker)] {
-    std::string answer = "none\nend\n";
+  std::thread([name = std::string(name), file = std::move(file), asker = std::move(asker)] {
+    const std::string filed = file ? file->Find(name) : "";
+    std::string answer = filed.empty() ? "none\nend\n" : "name " + filed + "\nend\n";
     for (const control::Launcher& launcher : control::Launchers()) {
       if (launcher.user != geteuid() || launcher.process == getpid()) continue;
       Result<std::string> told = control::Ask(launcher, "lookup " + name, kTieTimeoutMs);
@@ -62,6 +63,12 @@ void FindElsewhere(std::string_view name, Descriptor asker) {
   }).detach();
 }
 
+std::optional<NameFile> FileOfNames(const param::Settings& settings) {
+  const param::Found* const found = settings.Find("dynamic.names.file");
+  if (found == nullptr || found->value.empty()) return std::nullopt;
+  return NameFile(found->value);
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const RunContext& context)
@@ -70,10 +77,12 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
       loop_(nullptr),
       verdict_(plan),
       hosts_(plan.hosts, plan.options.allocation),
+      names_(FileOfNames(context.settings)),
       running_(plan.ranks.size(), false) {}
 
 Supervisor::~Supervisor() {
   if (job_ready_ != nullptr) event_free(job_ready_);
+  if (owner_gone_ != nullptr) event_free(owner_gone_);
   if (context_.tie != nullptr) context_.tie->Unwatch();
   question_socket_.reset();
   further_.reset();
@@ -269,6 +278,12 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   question_socket_ = control::QuestionSocket::Open(
       loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply,
                     const control::QuestionSocket::Keep& keep) { Answer(asked, reply, keep); });
+  if (names_.fd() >= 0) {
+    owner_gone_ = event_new(
+        loop_, names_.fd(), EV_READ | EV_PERSIST,
+        [](int, short, void* names) { static_cast<NameBoard*>(names)->ForgetTheDead(); }, &names_);
+    event_add(owner_gone_, nullptr);
+  }
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
@@ -348,7 +363,7 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
     if (const std::string port = names_.Find(words[1]); !port.empty())
       reply("name " + port + "\nend\n");
     else
-      FindElsewhere(words[1], keep());
+      FindElsewhere(words[1], FileOfNames(context_.settings), keep());
   } else {
     const std::optional<std::string> answer = names_.Answer(question, keep);
     if (answer && !answer->empty()) reply(*answer);

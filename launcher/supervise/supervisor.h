@@ -118,6 +118,7 @@ class Supervisor {
   std::unique_ptr<Further> further_;
   RunHosts hosts_;
   NameBoard names_;
+  event* owner_gone_ = nullptr;  // null: the names stand in no file
   event* job_ready_ = nullptr;
   std::unique_ptr<Limits> limits_;
   std::unique_ptr<ProgressLine> progress_;

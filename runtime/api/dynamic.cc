@@ -163,7 +163,8 @@ std::string ListenAt(const Info* info) {
       return *text;
   std::string listen = Parameters().listen;
   if (listen != "auto") return listen;
-  return dynamic::IsRunHere() ? "loopback" : "all";
+  // Names in a file are for jobs on other machines.
+  return dynamic::IsRunHere() && Parameters().names_file.empty() ? "loopback" : "all";
 }
 
 // What MPI_Comm_accept and MPI_Comm_connect have in common.
@@ -248,7 +249,12 @@ int PMPI_Open_port(MPI_Info info, char* port_name) {
   const Info* found;
   if (!Find(info, &found)) return BadInfo(entry, info, nullptr);
   REQUIRE_POINTER(nullptr, port_name);
-  Result<std::string> name = dynamic::OpenPort(ListenAt(found));
+  const std::string* const asked = found != nullptr ? found->Find("ip_port") : nullptr;
+  const auto number = asked != nullptr ? lamina::ParseInteger(*asked) : 0;
+  REQUIRE(number && *number >= 0 && *number <= UINT16_MAX, nullptr, MPI_ERR_INFO,
+          "the info key ip_port is \"%s\", must be the number of a TCP port", asked->c_str());
+  Result<std::string> name =
+      dynamic::OpenPort(ListenAt(found), static_cast<std::uint16_t>(*number));
   REQUIRE(name.ok(), nullptr, MPI_ERR_PORT, "%s", std::string(name.status().message()).c_str());
   std::memcpy(port_name, name->c_str(), name->size() + 1);
   return MPI_SUCCESS;

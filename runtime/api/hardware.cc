@@ -13,7 +13,7 @@
 #include "runtime/api/arguments.h"
 #include "runtime/api/hints.h"
 #include "runtime/api/process_sets.h"
-#include "runtime/dynamic/place.h"
+#include "runtime/base/place.h"
 #include "runtime/p2p/other_jobs.h"
 
 using lamina::Call;
@@ -27,7 +27,6 @@ using lamina::core::FindComm;
 using lamina::core::Info;
 
 namespace core = lamina::core;
-namespace dynamic = lamina::dynamic;
 namespace p2p = lamina::p2p;
 
 namespace {
@@ -64,7 +63,7 @@ bool SpansJobs(const Comm& comm) {
 
 Row OwnRow(const Comm& comm, bool with_hardware) {
   Row row;
-  row.node = SpansJobs(comm) ? static_cast<int>(dynamic::PlaceNumber() & INT32_MAX)
+  row.node = SpansJobs(comm) ? static_cast<int>(lamina::PlaceNumber() & INT32_MAX)
                              : static_cast<int>(core::process->identity.local_peers.front());
   row.place.fill(kNone);
   if (with_hardware) row.place = PlaceOfThisProcess();

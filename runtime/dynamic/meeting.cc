@@ -8,9 +8,9 @@
 #include "runtime/agreement/make.h"
 #include "runtime/agreement/roll.h"
 #include "runtime/base/bytes.h"
+#include "runtime/base/place.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/await.h"
-#include "runtime/dynamic/place.h"
 #include "runtime/p2p/other_jobs.h"
 #include "runtime/p2p/p2p.h"
 
@@ -219,6 +219,9 @@ class Walk {
       Fail(failure_class_, std::string(peers.status().message()));
       return MPI_SUCCESS;
     }
+    // A job ends with any of its members, so nobody has to attend to all of them.
+    if (static_cast<std::size_t>(comm_->rank) < peers->size())
+      p2p::Attend((*peers)[static_cast<std::size_t>(comm_->rank)]);
     core::Group* remote =
         core::MakeGroup(*std::move(peers), core::process->self, comm_->group->session);
     if (!agreement::AreDisjoint(*comm_->group, *remote))

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/name_file.h"
 #include "runtime/base/text.h"
 #include "runtime/core/process.h"
 #include "runtime/dynamic/door.h"
+#include "runtime/dynamic/params.h"
 
 namespace lamina::dynamic {
 namespace {
@@ -22,10 +24,34 @@ constexpr std::uint64_t kAnswerMs = 1000;
 constexpr std::uint64_t kSearchMs = 10'000;
 
 // By service: the connection to the launcher over which the name was published, and whose end takes
-// it back.
+// it back; none if the name stands in the file of names alone.
 std::map<std::string, Descriptor>& Published() {
   static auto* const published = new std::map<std::string, Descriptor>;
   return *published;
+}
+
+// The file of names that this process was told of. Its launcher, if it has one, looks after that.
+NameFile File() {
+  Params params;
+  static_cast<void>(param::Load(core::process->settings, kFields, &params));
+  return NameFile(params.names_file);
+}
+
+int PublishInFile(const std::string& service, const std::string& port, std::string* why) {
+  const NameFile file = File();
+  if (file.path().empty()) {
+    *why =
+        "no mpiexec looks after this process, so there is nobody to keep names; start it with "
+        "mpiexec, or name a file of names (LAMINA_DYNAMIC_NAMES_FILE)";
+    return MPI_ERR_SERVICE;
+  }
+  if (Status status = file.Publish(HexOf(service), HexOf(port)); !status.ok()) {
+    *why = status.code() == Code::kExists ? "the name \"" + service + "\" is published already"
+                                          : std::string(status.message());
+    return MPI_ERR_SERVICE;
+  }
+  Published()[service] = Descriptor();
+  return MPI_SUCCESS;
 }
 
 }  // namespace
@@ -33,12 +59,7 @@ std::map<std::string, Descriptor>& Published() {
 // Names and ports may hold anything, and travel as hexadecimal digits.
 int PublishName(const std::string& service, const std::string& port, std::string* why) {
   const std::string door = OwnDoor(core::process->environment);
-  if (door.empty()) {
-    *why =
-        "no mpiexec looks after this process, so there is nobody to keep names; start it with "
-        "mpiexec";
-    return MPI_ERR_SERVICE;
-  }
+  if (door.empty()) return PublishInFile(service, port, why);
   std::string answer;
   Result<Descriptor> owner =
       Ask(door, "publish " + HexOf(service) + " " + HexOf(port), kAnswerMs, &answer);
@@ -46,12 +67,24 @@ int PublishName(const std::string& service, const std::string& port, std::string
     Published()[service] = *std::move(owner);
     return MPI_SUCCESS;
   }
-  *why = owner.ok() ? "the name \"" + service + "\" is published already"
-                    : std::string(owner.status().message());
+  constexpr std::string_view kRefused = "refused ";
+  if (!owner.ok())
+    *why = owner.status().message();
+  else if (answer.starts_with(kRefused))
+    *why = answer.substr(kRefused.size());
+  else
+    *why = "the name \"" + service + "\" is published already";
   return MPI_ERR_SERVICE;
 }
 
 int UnpublishName(const std::string& service, std::string* why) {
+  const auto found = Published().find(service);
+  if (found != Published().end() && found->second.value() < 0) {
+    Published().erase(found);
+    const Status status = File().Unpublish(HexOf(service));
+    *why = status.message();
+    return status.ok() ? MPI_SUCCESS : MPI_ERR_SERVICE;
+  }
   if (Published().erase(service) == 0) {
     *why = "this process has not published the name \"" + service + "\"";
     return MPI_ERR_SERVICE;
@@ -64,7 +97,11 @@ int UnpublishName(const std::string& service, std::string* why) {
   return MPI_SUCCESS;
 }
 
-void UnpublishAllNames() { Published().clear(); }
+void UnpublishAllNames() {
+  for (const auto& [service, owner] : Published())
+    if (owner.value() < 0) static_cast<void>(File().Unpublish(HexOf(service)).ok());
+  Published().clear();
+}
 
 int LookupName(const std::string& service, std::string* port, std::string* why) {
   constexpr std::string_view kFound = "name ";
@@ -81,8 +118,16 @@ int LookupName(const std::string& service, std::string* port, std::string* why) 
     *port = FromHex(std::string_view(answer).substr(kFound.size()));
     return MPI_SUCCESS;
   }
+  const NameFile file = File();
+  if (own.empty())
+    if (const std::string filed = file.Find(HexOf(service)); !filed.empty()) {
+      *port = FromHex(filed);
+      return MPI_SUCCESS;
+    }
   *why = "nobody has published the name \"" + service +
-         "\" in a job of this user whose mpiexec runs where that of this job does";
+         "\" in a job of this user whose mpiexec runs where that of this job does" +
+         (file.path().empty() ? "; mpiexec --name-server FILE finds names on other machines"
+                              : ", nor in " + file.path());
   return MPI_ERR_NAME;
 }
 

@@ -13,12 +13,13 @@ struct Params {
   std::string listen = "auto";
   std::uint32_t timeout_s = 600;
   std::string launcher = "auto";
+  std::string names_file;
 };
 inline constexpr std::tuple kFields{
     param::Describe(
         "dynamic.port.listen", &Params::listen, "",
         "Where MPI_Open_port listens: loopback, all, the address of a network, or auto: "
-        "loopback if all ranks are on one host, else all."),
+        "loopback if all ranks are on one host and there is no file of names, else all."),
     param::Describe(
         "dynamic.connect.timeout_s", &Params::timeout_s, Unit::kSeconds, 0u, 86400u,
         "MPI_Comm_connect waits this long for somebody to accept; 0: for ever. The info "
@@ -27,6 +28,10 @@ inline constexpr std::tuple kFields{
         "dynamic.spawn.launcher", &Params::launcher, "",
         "What MPI_Comm_spawn starts where no mpiexec looks after the job: the mpiexec of this path "
         "or (auto) of this installation, for jobs of one rank, or (always) of any; never: nothing "
-        "is spawned.")};
+        "is spawned."),
+    param::Describe("dynamic.names.file", &Params::names_file, "",
+                    "A file on a file system that several machines see. Published names stand "
+                    "there too, and are found from all of them; mpiexec --name-server FILE says "
+                    "the same.")};
 
 }  // namespace lamina::dynamic

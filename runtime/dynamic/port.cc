@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/place.h"
 #include "runtime/base/text.h"
 #include "runtime/dynamic/await.h"
-#include "runtime/dynamic/place.h"
 
 namespace lamina::dynamic {
 namespace {
@@ -27,6 +27,8 @@ constexpr int kWaiting = 128;
 constexpr std::size_t kGuestsMax = 32;
 // A guest has to prove that it knows the secret within this time.
 constexpr std::uint64_t kGuestMs = 5000;
+// While others wait outside, the one who has been silent longest is shown out after this time.
+constexpr std::uint64_t kCrowdMs = 100;
 // An address that does not answer a knock within this time is given up.
 constexpr std::uint64_t kKnockMs = 5000;
 
@@ -118,8 +120,8 @@ std::vector<std::shared_ptr<Port>>& Ports() {
 
 }  // namespace
 
-Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at) {
-  sockaddr_in address = AddressOf(listen_at == "all" ? INADDR_ANY : INADDR_LOOPBACK, 0);
+Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at, std::uint16_t wanted) {
+  sockaddr_in address = AddressOf(listen_at == "all" ? INADDR_ANY : INADDR_LOOPBACK, wanted);
   const bool by_word = listen_at == "all" || listen_at == "loopback";
   if (!by_word && inet_pton(AF_INET, listen_at.c_str(), &address.sin_addr) != 1)
     return Error(Code::kInvalid, "\"%s\" is not loopback, all or an address (dynamic.port.listen)",
@@ -130,11 +132,12 @@ Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at) {
       bind(made.value(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
       listen(made.value(), kWaiting) != 0 ||
       getsockname(made.value(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
-    return SystemError(Code::kResource, errno, "cannot listen at %s", listen_at.c_str());
+    return SystemError(Code::kResource, errno, "cannot listen at %s, port %u", listen_at.c_str(),
+                       wanted);
   PortName name;
   if (getrandom(name.secret.data(), sizeof name.secret, 0) != sizeof name.secret)
     return SystemError(Code::kResource, errno, "cannot make a secret");
-  name.boot = BootNumber();
+  name.loopback = LoopbackNumber();
   const std::uint16_t number = ntohs(address.sin_port);
   if (by_word) name.addresses.push_back(Text(AddressOf(INADDR_LOOPBACK, number)));
   if (!by_word) name.addresses.push_back(Text(address));
@@ -153,8 +156,20 @@ void Port::Close() {
   socket_ = Descriptor();
 }
 
+bool Port::HasRoom() {
+  if (guests_.size() < kGuestsMax) return true;
+  pollfd outside{socket_.value(), POLLIN, 0};
+  if (poll(&outside, 1, 0) <= 0) return false;
+  const auto silent = std::find_if(guests_.begin(), guests_.end(),
+                                   [](const Guest& guest) { return !IsProven(guest); });
+  if (silent == guests_.end() || silent->until_ms > MonotonicMs() + kGuestMs - kCrowdMs)
+    return false;
+  guests_.erase(silent);
+  return true;
+}
+
 void Port::Admit() {
-  while (guests_.size() < kGuestsMax) {
+  while (HasRoom()) {
     Descriptor guest(accept4(socket_.value(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (guest.value() < 0) return;
     const int one = 1;
@@ -195,7 +210,8 @@ Result<Stream> Port::Accept(std::uint64_t until_ms, int watched) {
     if (watched >= 0) ready.push_back({watched, POLLIN, 0});
     for (const Guest& guest : guests_) ready.push_back({guest.socket.value(), POLLIN, 0});
     // Another thread may close the port meanwhile, and silent guests have to go.
-    const std::uint64_t soon_ms = MonotonicMs() + kGuestMs / 10;
+    const std::uint64_t soon_ms =
+        MonotonicMs() + (guests_.size() < kGuestsMax ? kGuestMs / 10 : kCrowdMs);
     AwaitReady(ready, std::min(until_ms, soon_ms));
     for (const pollfd& each : ready)
       if (each.fd == watched && each.revents != 0) return Status(Code::kAgain, "");
@@ -204,7 +220,7 @@ Result<Stream> Port::Accept(std::uint64_t until_ms, int watched) {
 }
 
 Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms) {
-  const bool is_here = port.boot == BootNumber();
+  const bool is_here = port.loopback == LoopbackNumber();
   std::string tried;
   for (const std::string& text : port.addresses) {
     sockaddr_in address;
@@ -222,8 +238,8 @@ Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms) {
   return Error(Code::kPeerLost, "nobody listens at the port any more (%s)", tried.c_str());
 }
 
-Result<std::string> OpenPort(const std::string& listen_at) {
-  Result<std::unique_ptr<Port>> port = Port::Open(listen_at);
+Result<std::string> OpenPort(const std::string& listen_at, std::uint16_t number) {
+  Result<std::unique_ptr<Port>> port = Port::Open(listen_at, number);
   if (!port.ok()) return std::move(port).status();
   Ports().push_back(*std::move(port));
   return Ports().back()->name();

@@ -24,8 +24,9 @@ namespace lamina::dynamic {
 
 class Port {
  public:
-  // `listen` is "loopback", "all" or the address of a network.
-  static Result<std::unique_ptr<Port>> Open(const std::string& listen);
+  // `listen` is "loopback", "all" or the address of a network, and `number` that of a TCP port (0:
+  // any).
+  static Result<std::unique_ptr<Port>> Open(const std::string& listen, std::uint16_t number = 0);
   const std::string& name() const { return name_; }
 
   // Waits for a guest. kAgain: `watched`, a descriptor (-1: none), has become readable before.
@@ -43,9 +44,11 @@ class Port {
   };
   Port(Descriptor socket, const Key& secret) : socket_(std::move(socket)), secret_(secret) {}
   void Admit();
+  // True if one more guest may come in, for whom another one may have to go.
+  bool HasRoom();
   // Reads what a guest says. False: it has gone, or cannot prove anything.
   bool Hear(Guest* guest) const;
-  bool IsProven(const Guest& guest) const { return guest.answer.size() == kAnswerBytes; }
+  static bool IsProven(const Guest& guest) { return guest.answer.size() == kAnswerBytes; }
 
   Descriptor socket_;
   const Key secret_;
@@ -58,7 +61,7 @@ class Port {
 Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms);
 
 // The ports that the application has opened. FindPort returns null for any other name.
-Result<std::string> OpenPort(const std::string& listen);
+Result<std::string> OpenPort(const std::string& listen, std::uint16_t number);
 std::shared_ptr<Port> FindPort(std::string_view name);
 bool ClosePort(std::string_view name);
 void CloseAllPorts();

@@ -32,7 +32,7 @@ Status Damaged() { return Error(Code::kInvalid, "the name of the port is damaged
 std::string Write(const PortName& name) {
   const std::string head = Format("%s-%016llx%016llx-%08x", std::string(kMark).c_str(),
                                   static_cast<unsigned long long>(name.secret[0]),
-                                  static_cast<unsigned long long>(name.secret[1]), name.boot);
+                                  static_cast<unsigned long long>(name.secret[1]), name.loopback);
   std::string addresses;
   for (const std::string& address : name.addresses)
     if (head.size() + addresses.size() + address.size() < kBytesMax)
@@ -50,7 +50,7 @@ Result<PortName> ReadPortName(std::string_view text) {
   std::uint32_t sum = 0;
   if (parts.size() != 4 || parts[0] != kMark || parts[1].size() != 32 ||
       !ReadHex(parts[1].substr(0, 16), &name.secret[0]) ||
-      !ReadHex(parts[1].substr(16), &name.secret[1]) || !ReadHex(parts[2], &name.boot) ||
+      !ReadHex(parts[1].substr(16), &name.secret[1]) || !ReadHex(parts[2], &name.loopback) ||
       !ReadHex(parts[3], &sum))
     return Damaged();
   const std::string_view addresses = text.substr(at + 1);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The name of a port says where its process listens and what a guest has to know to be let in:
 //
-//   lamina1-SECRET-BOOT-CHECK@ADDRESS:PORT,ADDRESS:PORT
+//   lamina1-SECRET-LOOPBACK-CHECK@ADDRESS:PORT,ADDRESS:PORT
 //
-// SECRET is 128 random bits and BOOT eight digits of the boot id of the port's machine, both
-// hexadecimal. Equal boot ids mean that loopback leads there. CHECK is a checksum of all the rest.
+// SECRET is 128 random bits and LOOPBACK the number of the machine's network (place.h), both
+// hexadecimal; loopback leads to it from where that is the same. CHECK is a checksum of all the rest.
 //
 // Pure.
 #pragma once
@@ -21,7 +21,7 @@ namespace lamina::dynamic {
 
 struct PortName {
   Key secret{};
-  std::uint32_t boot = 0;
+  std::uint32_t loopback = 0;
   std::vector<std::string> addresses;  // "10.0.0.7:40123", the likeliest first
 };
 

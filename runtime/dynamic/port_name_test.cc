@@ -21,7 +21,7 @@ TEST(PortNameTest, ToAndFro) {
   const Result<PortName> read = ReadPortName(text);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->secret, Example().secret);
-  EXPECT_EQ(read->boot, Example().boot);
+  EXPECT_EQ(read->loopback, Example().loopback);
   EXPECT_EQ(read->addresses, Example().addresses);
 }
 

@@ -10,17 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/seal.h"
 #include "runtime/base/status.h"
+#include "runtime/dynamic/frame.h"
 
 namespace lamina::dynamic {
-
-inline constexpr std::size_t kGreetingBytes = 24;
-inline constexpr std::size_t kAnswerBytes = 32;
 
 class Stream {
  public:
@@ -34,23 +31,11 @@ class Stream {
   void GiveBack() { static_cast<void>(socket_.Release()); }
 
  private:
-  std::uint64_t SealOf(bool from_host, std::span<const std::byte> payload) const;
-  bool Complete(const std::string& received) const;
-
   Descriptor socket_;
   Key key_;
   bool is_host_;
   std::uint64_t frames_ = 0;  // swapped so far
 };
-
-// The words of the greeting.
-std::string NewGreeting();
-std::string AnswerTo(const std::string& greeting, const Key& secret, const std::string& own);
-// True if that is the greeting of a host, or the answer of a guest who knows the secret.
-bool IsGreeting(const std::string& text);
-bool IsAnswer(const std::string& answer, const std::string& greeting, const Key& secret);
-// Makes the key of a connection from the words of both.
-Key KeyOfBoth(const std::string& greeting, const std::string& answer, const Key& secret);
 
 // Meets a Lamina process at the other end of the application's own socket. kInvalid: it is no
 // stream; kUnsupported: what speaks there is no Lamina, and what it said is still to be read.

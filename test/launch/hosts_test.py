@@ -29,11 +29,15 @@ AGENT = ["--agent", "ip netns exec %s-{host}" % NAME]
 PLACE = None  # hosts have a /tmp of their own, so what they run lies elsewhere
 
 
+def vcluster_variables():
+    return dict(os.environ, VC_NAME=NAME, VC_RUN=STATE,
+                PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
 def vcluster(*arguments, check=True):
-    variables = dict(os.environ, VC_NAME=NAME, VC_RUN=STATE,
-                     PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
-    return subprocess.run([VCLUSTER, *arguments], env=variables, check=check, text=True, cwd=PLACE,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400).stdout
+    return subprocess.run([VCLUSTER, *arguments], env=vcluster_variables(), check=check, text=True,
+                          cwd=PLACE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=400).stdout
 
 
 def why_not():

@@ -6,6 +6,7 @@ Method: the virtual hosts of hosts_test, by ssh and by an agent; travel.c says w
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
@@ -107,11 +108,74 @@ class SshTest(SpawnCase):
     def test_a_singleton(self):
         """D3: it spawns on its own host, and on others if a key says so."""
         for key, wanted in (([], "lh1 lh1 lh1 lh1"), (["host", "lh1:4"], "lh1 lh1 lh1 lh1")):
-            said = hosts_test.vcluster("exec", "lh1", "env", "LD_LIBRARY_PATH=" + hosts_test.PLACE,
-                                       "PATH=%s:%s" % (hosts_test.PLACE, os.environ["PATH"]),
-                                       *["%s=%s" % pair for pair in self.mark_variables()],
-                                       "./travel", "spawn", "0", "4", *key)
-            self.assertEqual(said.strip(), "children on " + wanted)
+            said = self.done_alone("lh1", "./travel", "spawn", "0", "4", *key)
+            self.assertEqual(said, "children on " + wanted)
+
+    def alone_on(self, host, *words):
+        """A command that belongs to this test and has been started on that host by nobody's mpiexec."""
+        return [hosts_test.VCLUSTER, "exec", host, "env",
+                *["%s=%s" % pair for pair in self.mark_variables()],
+                "LD_LIBRARY_PATH=" + hosts_test.PLACE,
+                "PATH=%s:%s" % (hosts_test.PLACE, os.environ["PATH"]), *map(str, words)]
+
+    def begin_alone(self, host, *words):
+        process = subprocess.Popen(
+            self.alone_on(host, *words), cwd=hosts_test.PLACE, stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=hosts_test.vcluster_variables())
+        self.started.append(process)
+        return process
+
+    def done_alone(self, host, *words):
+        """What it says."""
+        process = self.begin_alone(host, *words)
+        status, out, err = self.ends(process, 30)
+        self.assertEqual((status, err), (0, ""), out)
+        return out.strip()
+
+    def test_names_on_several_machines(self):
+        """D9, D11: each of two mpiexecs is on a machine of its own, and a file keeps the names; a process
+        that nobody looks after reads and writes it too."""
+        names = hosts_test.program("names")
+        serving = ["./mpiexec", "--name-server", names, "-n", "2", "./travel"]
+        alone = ["env", "LAMINA_DYNAMIC_NAMES_FILE=" + names, "./travel"]
+        for server, client in ((serving, serving), (serving, alone), (alone, serving)):
+            with self.subTest(server=server, client=client):
+                job = self.begin_alone("lh1", *server, "serve", "far")
+                self.assertEqual(job.stdout.readline(), "open\n")
+                self.assertEqual(os.stat(names).st_mode & 0o777, 0o600)
+                self.assertEqual(self.done_alone("lh3", "./mpiexec", "-n", "1", "./travel", "find", "far"),
+                                 "unknown")
+                self.assertEqual(self.done_alone("lh2", *client, "call", "far"), "")
+                self.assertEqual(self.ends(job, 30)[0], 0)
+                self.assertFalse(os.path.exists(names))
+
+    def test_a_name_ends_with_its_rank_on_another_machine(self):
+        """D11: the rank is killed, so that it cannot take its name back."""
+        names = hosts_test.program("names")
+        job = self.begin_alone("lh1", "./mpiexec", "--name-server", names, "-n", "1", "./travel", "serve",
+                               "far")
+        self.assertEqual(job.stdout.readline(), "open\n")
+        find = ["./mpiexec", "--name-server", names, "-n", "1", "./travel", "find", "far"]
+        self.assertEqual(self.done_alone("lh2", *find), "found")
+        for process in harness.processes_with(self.mark):
+            with open("/proc/%d/comm" % process, encoding="ascii") as file:
+                if file.read() == "travel\n":
+                    os.kill(process, signal.SIGKILL)
+        self.assertEqual(self.ends(job, 10)[0], 137)
+        self.assertEqual(self.done_alone("lh2", *find), "unknown")
+        self.assertFalse(os.path.exists(names))
+
+    def test_two_processes_join(self):
+        """They have nothing in common but a socket: two that are alone, two mpiexecs, one of each."""
+        alone, started = ["./travel"], ["./mpiexec", "-n", "1", "./travel"]
+        for listens, connects in ((alone, alone), (started, started), (alone, started)):
+            for host in ("lh1", "lh2"):
+                with self.subTest(listens=listens, connects=connects, host=host):
+                    job = self.begin_alone("lh1", *listens, "join")
+                    port = job.stdout.readline().strip()
+                    self.assertEqual(self.done_alone(host, *connects, "join", "lh1", port), "")
+                    status, _, err = self.ends(job, 30)
+                    self.assertEqual((status, err), (0, ""))
 
     def mark_variables(self):
         own = self.variables()

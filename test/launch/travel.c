@@ -11,9 +11,15 @@
  * serve NAME, call NAME: two jobs meet by the name of a service.
  *
  * find NAME: says whether somebody has published the name.
+ *
+ * join: says at which TCP port it listens, and joins whoever connects there; join HOST PORT: the
+ * one who connects.
  */
 #define _DEFAULT_SOURCE
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "test/mpi/check.h"
@@ -197,6 +203,50 @@ static int Find(const char* service) {
   return Passed();
 }
 
+/* Returns a socket whose other end is the other process. */
+static int Listen(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET};
+  socklen_t bytes = sizeof address;
+  const int listening = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT(bind(listening, (struct sockaddr*)&address, bytes) == 0 && listen(listening, 1) == 0);
+  EXPECT(getsockname(listening, (struct sockaddr*)&address, &bytes) == 0);
+  printf("%d\n", ntohs(address.sin_port));
+  fflush(stdout);
+  const int guest = accept(listening, NULL, NULL);
+  close(listening);
+  return guest;
+}
+
+static int Reach(const char* host, const char* port) {
+  struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found = NULL;
+  EXPECT(getaddrinfo(host, port, &wanted, &found) == 0);
+  const int made = socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT(found != NULL && connect(made, found->ai_addr, found->ai_addrlen) == 0);
+  freeaddrinfo(found);
+  return made;
+}
+
+/* Two processes that nobody has started together. The socket is theirs again afterwards. */
+static int Join(const char* host, const char* port) {
+  const int joined = host == NULL ? Listen() : Reach(host, port);
+  int size, mine = host == NULL, theirs = -1;
+  char letter = 'a';
+  MPI_Comm inter;
+  EXPECT(MPI_Comm_join(joined, &inter) == MPI_SUCCESS);
+  MPI_Sendrecv(&mine, 1, MPI_INT, 0, 0, &theirs, 1, MPI_INT, 0, 0, inter, MPI_STATUS_IGNORE);
+  EXPECT(theirs == !mine);
+  MPI_Comm_remote_size(inter, &size);
+  EXPECT(size == 1);
+  Mingle(inter, host == NULL);
+  EXPECT(write(joined, &letter, 1) == 1);
+  MPI_Comm_disconnect(&inter);
+  letter = 0;
+  EXPECT(read(joined, &letter, 1) == 1 && letter == 'a');
+  EXPECT(shutdown(joined, SHUT_WR) == 0 && read(joined, &letter, 1) == 0);
+  close(joined);
+  return Passed();
+}
+
 int main(int argc, char** argv) {
   MPI_Comm parent;
   MPI_Init(&argc, &argv);
@@ -211,5 +261,7 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "spawn") == 0) return Spawn(argv[0], argc, argv);
   if (strcmp(argv[1], "serve") == 0) return Serve(argv[2]);
   if (strcmp(argv[1], "call") == 0) return Call(argv[2]);
+  if (strcmp(argv[1], "join") == 0)
+    return Join(argc > 3 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
   return Find(argv[2]);
 }

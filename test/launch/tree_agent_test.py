@@ -14,7 +14,7 @@ import harness  # noqa: E402
 import hosts_test as hosts  # noqa: E402
 import tree_test  # noqa: E402
 
-setUpModule, tearDownModule = hosts.setUpModule, hosts.tearDownModule
+setUpModule, tearDownModule = tree_test.setUpModule, tree_test.tearDownModule
 
 
 class TreeAgentTest(tree_test.WellTest, tree_test.FailureTest):

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 
-namespace lamina::dynamic {
+namespace lamina {
 
-// Equal on one machine, between two starts of it: eight digits of its boot id.
-std::uint32_t BootNumber();
+// Equal for processes whose loopback network is the same: they are on one machine and in one
+// network namespace of it.
+std::uint32_t LoopbackNumber();
 // Equal for processes that can share memory: they are on one machine and in one pid namespace.
 std::uint64_t PlaceNumber();
 
-}  // namespace lamina::dynamic
+}  // namespace lamina
