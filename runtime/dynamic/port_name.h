@@ -4,7 +4,8 @@
 //   lamina1-SECRET-LOOPBACK-CHECK@ADDRESS:PORT,ADDRESS:PORT
 //
 // SECRET is 128 random bits and LOOPBACK the number of the machine's network (place.h), both
-// hexadecimal; loopback leads to it from where that is the same. CHECK is a checksum of all the rest.
+// hexadecimal; loopback leads to it from where that is the same. CHECK is a checksum of all the
+// rest.
 //
 // Pure.
 #pragma once

@@ -123,8 +123,12 @@ std::uint32_t JobOf(const core::Group& group) {
 Encounter Spawn(core::Comm* comm, int root, const Wish& wish) {
   Descriptor tie;
   Encounter encounter = Meet(comm, root, MPI_ERR_SPAWN, [&] { return Start(wish, &tie); });
-  if (encounter.made != nullptr && tie.value() >= 0)
-    KeepTie(std::move(tie), JobOf(*encounter.made->remote));
+  if (encounter.made == nullptr) return encounter;
+  // A soft number may have been less than what was asked for.
+  const core::Group& children = *encounter.made->remote;
+  for (std::size_t i = children.peers.size(); i < encounter.codes.size(); ++i)
+    encounter.codes[i] = MPI_ERR_SPAWN;
+  if (tie.value() >= 0) KeepTie(std::move(tie), JobOf(children));
   return encounter;
 }
 

@@ -118,6 +118,14 @@ class Allocations(unittest.TestCase):
                                                    "elsewhere")))
         self.assertRegex(done.stdout, "refused: .*host elsewhere .*does not belong to")
 
+    def test_what_a_lone_process_spawns(self):
+        """D3: nobody looks after it, and its children find the nodes of the allocation."""
+        done = slurm(salloc("-N2", "--ntasks-per-node=2", "env",
+                            "PATH=%s:%s" % (everywhere.PLACE, os.environ["PATH"]), program("travel"),
+                            "spawn", "0", "4"))
+        # The allocation ends with the process, perhaps before its children's mpiexec, which may say so.
+        self.assertEqual((done.returncode, done.stdout), (0, "children on lp1 lp1 lp2 lp2\n"), done.stderr)
+
     def test_input_goes_to_one_rank(self):
         for start in ("shepherds", "direct"):
             with self.subTest(start):

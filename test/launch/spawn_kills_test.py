@@ -31,19 +31,21 @@ def name_of(process):
         return ""
 
 
-class SpawnKills(LaunchCase):
+class Kills:
+    """What is the same wherever the jobs run. `begin(role, ...)` starts one, and `candidates()` are the
+    processes that may be killed."""
+
     def setUp(self):
         super().setUp()
         self.files_before = lamina_files()
 
-    def begin(self, *arguments):
-        return self.start_job(RESTLESS, *arguments, ranks=2, stdin=subprocess.PIPE)
+    def candidates(self):
+        return processes_with(self.mark)
 
     def kill_one(self, dice):
-        """Returns what was killed: mpiexec, mpiexec-guard, restless or nothing."""
-        time.sleep(dice.uniform(0.0, 0.5))  # tidy: sleep: the moment of the kill is the test
-        candidates = sorted(wait_until(lambda: processes_with(self.mark)))
-        victim = dice.choice(candidates)
+        """Returns what was killed: mpiexec, mpiexec-guard, restless, ssh or nothing."""
+        time.sleep(dice.uniform(0.0, self.soon_s))  # tidy: sleep: the moment of the kill is the test
+        victim = dice.choice(sorted(wait_until(self.candidates)))
         name = name_of(victim)
         self.victims = {job.pid for job in self.started[-2:]} & {victim}
         try:
@@ -67,8 +69,8 @@ class SpawnKills(LaunchCase):
         return status
 
     def nothing_left(self):
-        gone = wait_until(lambda: not processes_with(self.mark), 3.0)
-        left = [(pid, name_of(pid)) for pid in processes_with(self.mark)]
+        gone = wait_until(lambda: not self.candidates(), 3.0)
+        left = [(pid, name_of(pid)) for pid in self.candidates()]
         self.assertTrue(gone, "still running: %s" % left)
         self.assertEqual(self.no_files_of(self.files_before), [])
 
@@ -92,6 +94,13 @@ class SpawnKills(LaunchCase):
                 for job in (server, client):
                     self.judge(job, killed)
                 self.nothing_left()
+
+
+class SpawnKills(Kills, LaunchCase):
+    soon_s = 0.5  # the victim is chosen within this time
+
+    def begin(self, *arguments):
+        return self.start_job(RESTLESS, *arguments, ranks=2, stdin=subprocess.PIPE)
 
 
 if __name__ == "__main__":

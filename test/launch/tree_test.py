@@ -9,6 +9,7 @@ Method: seven virtual hosts and a width of two, so that the tree is three high: 
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +26,12 @@ hosts.AGENT[:] = ["--agent", "ip netns exec %s-{host}" % hosts.NAME,
 TREE = ["--param", "launcher.shepherd.width=2"]
 RANKS = 2 * len(HOSTS)
 
-setUpModule, tearDownModule = hosts.setUpModule, hosts.tearDownModule
+tearDownModule = hosts.tearDownModule
+
+
+def setUpModule():
+    hosts.setUpModule()
+    shutil.copy(os.path.realpath("test/launch/travel"), hosts.program("travel"))
 
 
 class TreeCase(hosts.HostsCase):
@@ -64,6 +70,20 @@ class WellTest(TreeCase):
             with self.subTest(program):
                 done = self.job(*program)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_what_a_rank_of_a_leaf_spawns(self):
+        """Its question goes up through every shepherd, and its children run on any host of the tree."""
+        where = ",".join(host + ":3" for host in HOSTS)
+        for root, wanted in ((13, "tr1 tr2 tr3 tr4 tr5 tr6 tr7"), (0, "tr1 tr2 tr3 tr4 tr5 tr6 tr7")):
+            with self.subTest(root=root):
+                line = self.line("./travel", "spawn", root, 7,
+                                 options=["-n", str(RANKS), "--map-by", "node"])
+                line[line.index("-H") + 1] = where
+                done = subprocess.run(line, check=False, cwd=hosts.PLACE, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                      timeout=harness.TIME_LIMIT_S, env=self.variables())
+                self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                 (0, "children on %s\n" % wanted, ""))
 
     def test_input_and_output_of_a_leaf(self):
         data = bytes(range(256)) * 8192  # 2 MiB
