@@ -374,6 +374,10 @@ int CollectiveArguments::Run() {
   return RaiseCollective(entry_.name(), it_.comm, error);
 }
 
+int CollectiveArguments::RunUnraised() {
+  return error_ != MPI_SUCCESS ? error_ : collective::Run(it_);
+}
+
 int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::Request**),
                               MPI_Request* request) {
   if (error_ == MPI_SUCCESS && request == nullptr)

@@ -32,6 +32,8 @@ class CollectiveArguments {
                  MPI_Op op);
   // Carry the call out, blocking, non-blocking or persistent, or return the error that was raised.
   int Run();
+  // The same, and what it returns is no error of the communicator.
+  int RunUnraised();
   int Start(MPI_Request* request);
   int Init(MPI_Info info, MPI_Request* request);
 

@@ -325,8 +325,9 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     if (spans_jobs) {
       // Nobody goes on before the jobs share no fate any more, lest a later death ends the others.
       dynamic::LoosenTies(MembersHeldBy(*found));
+      // Whoever is lost from now on takes nobody along.
       CollectiveArguments again(entry, lamina::collective::Operation::kBarrier, *comm);
-      if (const int error = again.Run(); error != MPI_SUCCESS) return error;
+      static_cast<void>(again.RunUnraised());
     }
   }
   if (const int error = PMPI_Comm_free(comm); error != MPI_SUCCESS || !spans_jobs) return error;

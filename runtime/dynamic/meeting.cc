@@ -54,6 +54,11 @@ class Walk {
  private:
   bool IsRoot() const { return comm_->rank == root_; }
 
+  std::string Explain(const Status& status) const {
+    const std::string why(status.message());
+    return explain_ != nullptr ? explain_(why) : why;
+  }
+
   void Fail(int error_class, std::string why) {
     if (encounter_.error_class != MPI_SUCCESS) return;
     encounter_.error_class = error_class;
@@ -91,9 +96,10 @@ class Walk {
     std::uint32_t far = 0;
     if (arrangement.error_class == MPI_SUCCESS && arrangement.meets) {
       stream_ = std::move(arrangement.stream);
+      explain_ = std::move(arrangement.explain);
       if (Status status = SayHello(std::move(places), &far); !status.ok()) {
         arrangement.error_class = failure_class_;
-        arrangement.why = std::string(status.message());
+        arrangement.why = Explain(status);
       }
     }
     Bytes told;
@@ -173,7 +179,7 @@ class Walk {
       told.insert(told.begin(), std::byte{0});
       return told;
     };
-    if (!theirs.ok()) return failed(std::string(theirs.status().message()));
+    if (!theirs.ok()) return failed(Explain(theirs.status()));
     if (mine[0] == std::byte{0}) return mine;
     if (theirs->empty() || (*theirs)[0] == std::byte{0})
       return failed("the other group: " +
@@ -238,6 +244,7 @@ class Walk {
   const int failure_class_;
   const agreement::Channel channel_;
   std::optional<Stream> stream_;
+  std::function<std::string(std::string)> explain_;
   bool meets_ = true;
   transport::Reach reach_ = transport::Reach::kNode;
   Encounter encounter_;

@@ -28,6 +28,8 @@ struct Arrangement {
   std::vector<int> codes;  // one for each process that was to be started
   bool meets = true;       // false: there is nobody to meet, and that is right
   std::optional<Stream> stream;
+  // Returns a better reason for the end of the stream than this one; null: there is none.
+  std::function<std::string(std::string why)> explain = nullptr;
 };
 
 struct Encounter {

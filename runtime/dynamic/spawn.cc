@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/dynamic/spawn.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/base/dynamic_words.h"
@@ -22,6 +23,8 @@ namespace {
 
 // Children try this long to reach a parent that listens.
 constexpr std::uint64_t kParentMs = 60'000;
+// When children are lost in the middle of the meeting, their mpiexec says why within this time.
+constexpr std::uint64_t kReasonMs = 2000;
 
 Arrangement Refusal(int error_class, std::string why, int processes = 0) {
   Arrangement arrangement;
@@ -40,6 +43,16 @@ int Processes(const std::vector<Program>& programs) {
   return processes;
 }
 
+// Asks the launcher of the children why they have gone. It says so on standard error if nobody
+// asks.
+std::string Reason(int tie, std::string otherwise) {
+  std::string heard, why;
+  const std::uint64_t until_ms = MomentIn(kReasonMs);
+  pollfd ready{tie, POLLIN, 0};
+  while (why.empty() && AwaitReady({&ready, 1}, until_ms) && HearTie(tie, &heard, &why)) continue;
+  return why.empty() ? otherwise : why;
+}
+
 // Waits for the children, or for the news that they cannot come.
 Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
   std::string heard, why;
@@ -49,6 +62,9 @@ Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
       if (stream.ok()) {
         Arrangement arrangement;
         arrangement.stream = *std::move(stream);
+        arrangement.explain = [tie = tie->value()](std::string why) {
+          return Reason(tie, std::move(why));
+        };
         arrangement.codes.assign(static_cast<std::size_t>(order.processes), MPI_SUCCESS);
         return arrangement;
       }
@@ -123,6 +139,8 @@ std::uint32_t JobOf(const core::Group& group) {
 Encounter Spawn(core::Comm* comm, int root, const Wish& wish) {
   Descriptor tie;
   Encounter encounter = Meet(comm, root, MPI_ERR_SPAWN, [&] { return Start(wish, &tie); });
+  if (encounter.error_class != MPI_SUCCESS)
+    std::fill(encounter.codes.begin(), encounter.codes.end(), encounter.error_class);
   if (encounter.made == nullptr) return encounter;
   // A soft number may have been less than what was asked for.
   const core::Group& children = *encounter.made->remote;

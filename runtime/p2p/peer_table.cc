@@ -33,7 +33,7 @@ bool PeerTable::Release(PeerId peer) {
   Other& other = Of(peer);
   CHECK(other.groups > 0);
   if (--other.groups > 0) return false;
-  other.card = {};
+  std::vector<std::byte>().swap(other.card);  // an assignment would keep its memory
   return true;
 }
 
