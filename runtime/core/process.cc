@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/core/process.h"
 
+#include <utility>
+
 #include "runtime/base/call_names.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/trace/profile.h"
@@ -37,6 +39,15 @@ void LibraryLock::WakeOne() {
   sleeping_.store(0, std::memory_order_relaxed);
   waiting::WakeFrom(sleeping_, 1);
   if (IsClaimed()) AwaitUnclaim();
+}
+
+int LibraryLock::ReleaseToNap() {
+  const int depth = std::exchange(depth_, 0);
+  if (depth == 0) return 0;
+  holder_.store(pthread_t{}, std::memory_order_relaxed);
+  taken_.store(0, std::memory_order_release);
+  if (sleeping_.exchange(0, std::memory_order_relaxed) != 0) waiting::WakeFrom(sleeping_, 1);
+  return depth;
 }
 
 // The claimer counts as one that waits, so that threads which look after Wanted() let it in.

@@ -66,6 +66,8 @@ class LibraryLock {
     if (depth != 0) Release();
     return depth;
   }
+  // The same for a thread whose nap the claimer ends, so that neither may wait for the other.
+  int ReleaseToNap();
   void RegainAll(int depth) {
     if (depth == 0) return;  // below MPI_THREAD_MULTIPLE nobody takes it
     Lock();
@@ -182,6 +184,12 @@ class Unlocked {
   Unlocked() {
     if (process->before_unlock != nullptr) process->before_unlock();
     depth_ = process->lock.ReleaseAll();
+  }
+  // The thread naps: see LibraryLock::ReleaseToNap().
+  struct ToNap {};
+  explicit Unlocked(ToNap) {
+    if (process->before_unlock != nullptr) process->before_unlock();
+    depth_ = process->lock.ReleaseToNap();
   }
   ~Unlocked() { process->lock.RegainAll(depth_); }
   Unlocked(const Unlocked&) = delete;

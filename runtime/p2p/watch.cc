@@ -99,7 +99,7 @@ bool Watch::Sleep(bool (*done)(void*), void* argument) {
     if (const waiting::Nap nap(duty_.Ringing()); nap.armed()) {
       on_bells_ = &self;
       const Sleeping sleeping;
-      const core::Unlocked unlocked;
+      const core::Unlocked unlocked{core::Unlocked::ToNap()};
       nap.Sleep(sleep_ms);
     }
     on_bells_ = nullptr;

@@ -117,5 +117,27 @@ TEST_F(WatchTest, NobodyLooksAfterSleepersWhereNoneSleeps) {
   EXPECT_EQ(duty.rounds, 0);
 }
 
+// The claimer waits until the nap has ended, so whoever goes to nap must not wait for the claimer.
+TEST_F(WatchTest, WhoeverGoesToNapDoesNotWaitForTheClaimer) {
+  core::LibraryLock& lock = process.lock;
+  for (int round = 0; round < 1000; ++round) {
+    lock.Lock();
+    std::atomic<bool> napping{false};
+    std::thread claimer([&] {
+      lock.Claim();
+      lock.LockClaimed();
+      while (!napping) std::this_thread::yield();
+      lock.UnlockClaimed();
+      lock.Unclaim();
+    });
+    while (!lock.IsClaimed()) std::this_thread::yield();
+    const int depth = lock.ReleaseToNap();
+    napping = true;
+    claimer.join();
+    lock.RegainAll(depth);
+    lock.Unlock();
+  }
+}
+
 }  // namespace
 }  // namespace lamina::p2p
