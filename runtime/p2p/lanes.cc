@@ -204,6 +204,10 @@ bool Lanes::FlushLane(Lane& lane, Sender& sender) {
 
 bool Lanes::Lose(PeerId peer, Status why) {
   if (!Has(peer)) return false;
+  if (closed_ != nullptr) {
+    losses_at_rest_.push_back({peer, std::move(why)});
+    return false;
+  }
   Lane* lane = lanes_[Index(peer)];
   if (lane == nullptr || std::exchange(lane->lost, true)) return false;
   ++lost_;
@@ -223,8 +227,7 @@ bool Lanes::LoseUnmet(PeerId peer, Status why) {
 
 void Lanes::SayGoodbye() {
   for (const auto& lane : storage_)
-    if (lane->farewell && !lane->lost && !std::exchange(lane->goodbye_sent, true))
-      SendAnswer(*lane, PackToken(FrameKind::kGoodbye, 0));
+    if (lane->farewell) SayGoodbyeTo(lane->peer);
 }
 
 void Lanes::SayGoodbyeTo(PeerId peer) {

@@ -74,12 +74,14 @@ class Lanes {
   // Sends what waits as far as there is room. True: something was sent or failed.
   bool Flush(Sender& sender);
 
-  // Marks the lane as lost. False: it was lost before, or nobody has spoken to that peer.
+  // Marks the lane as lost. False: it was lost before, or nobody has spoken to that peer. At rest
+  // it is false as well: a peer that has let its transports go looks as if it were lost. The inbox
+  // is told of such a loss again afterwards, if this process has kept its transports.
   bool Lose(PeerId peer, Status why);
   // The same for a peer that nobody has spoken to. False: somebody has.
   bool LoseUnmet(PeerId peer, Status why);
 
-  // Says goodbye to every network peer that has not been told yet.
+  // Says goodbye to every network peer that has not been told yet. Stale lanes are connected.
   void SayGoodbye();
   // Says it to one peer, whatever its transport, unless it has been told.
   void SayGoodbyeTo(PeerId peer);
@@ -113,6 +115,11 @@ class Lanes {
   // again.
   transport::Endpoint* closed_ = nullptr;
   std::uint32_t stale_ = 0;
+  struct Loss {
+    PeerId peer;
+    Status why;
+  };
+  std::vector<Loss> losses_at_rest_;
   std::vector<PeerId> let_go_;
 };
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/p2p/fake_transport.h"
+#include "runtime/p2p/resting_lanes.h"
 
 namespace lamina::p2p {
 namespace {
@@ -195,6 +196,44 @@ TEST_F(LanesTest, ClosedLanesAreMadeAgain) {
   EXPECT_FALSE(lanes.waiting());
   EXPECT_EQ(lanes.Find(kPeer), nullptr);
   EXPECT_EQ(lanes.To(kPeer).fast_bytes_max, 64);
+}
+
+// A peer that lets its transports go first looks as if it were lost.
+TEST_F(LanesTest, ALossWhileTheJobLetsGoIsForgotten) {
+  lanes.To(kPeer);
+  RestingLanes rest(lanes);
+  rest.Close(1, {});
+  EXPECT_TRUE(rest.SendMarkers());
+  inbox.Lost(kPeer, Error(Code::kPeerLost, "connection reset"));
+  EXPECT_FALSE(lanes.any_lost());
+  rest.Disconnect();
+  rest.Reopen();
+  EXPECT_FALSE(lanes.any_lost());
+  EXPECT_EQ(lanes.To(kPeer).fast_bytes_max, 64);
+}
+
+TEST_F(LanesTest, ALossBeforeTheJobLetsGoIsToldLater) {
+  lanes.To(kPeer);
+  RestingLanes rest(lanes);
+  rest.Close(1, {});
+  inbox.Lost(kPeer, Error(Code::kPeerLost, "connection reset"));
+  EXPECT_FALSE(lanes.To(kPeer).lost);
+  rest.Reopen();
+  EXPECT_TRUE(lanes.To(kPeer).lost);
+  EXPECT_EQ(lanes.To(kPeer).lost_why, "connection reset");
+}
+
+// Nobody has spoken to the peer since, and it waits for our goodbye all the same.
+TEST_F(LanesTest, GoodbyeIsSaidOnLanesThatHaveLostTheirEndpoints) {
+  lanes.To(kPeer);
+  RestingLanes rest(lanes);
+  rest.Close(1, {});
+  rest.SendMarkers();
+  rest.Disconnect();
+  rest.Reopen();
+  road.sent.clear();
+  lanes.SayGoodbye();
+  EXPECT_EQ(SentKinds(), (std::vector<FrameKind>{FrameKind::kGoodbye}));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "runtime/p2p/header.h"
 
@@ -62,6 +63,7 @@ bool RestingLanes::SendMarkers() {
 
 void RestingLanes::Disconnect() {
   unmarked_.clear();
+  lanes_.losses_at_rest_.clear();
   for (const auto& lane : lanes_.storage_) lane->owned.reset();
 }
 
@@ -82,6 +84,8 @@ void RestingLanes::Reopen() {
   }
   const std::vector<Lane*> listed = lanes_.waiting_lanes_;
   for (const Lane* lane : listed) lanes_.To(lane->peer);
+  for (Lanes::Loss& loss : std::exchange(lanes_.losses_at_rest_, {}))
+    lanes_.inbox_.Lost(loss.peer, std::move(loss.why));
 }
 
 }  // namespace lamina::p2p
