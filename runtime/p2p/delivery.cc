@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/delivery.h"
 
+#include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace lamina::p2p {
 
@@ -36,7 +38,13 @@ void Delivery::Receive(Request* request, Message* message) {
   if (message->frame == FrameKind::kReadyToSend) {
     rendezvous_.Begin(request, origin, {message->bytes, message->token, message->address});
   } else if (message->frame == FrameKind::kParcel) {
-    rendezvous_.Accept(request, origin, message->bytes, message->parcel);
+    messages_.ForgetLent(message);
+    if (message->parcel != nullptr) {
+      rendezvous_.Accept(request, origin, message->bytes, message->parcel);
+    } else {
+      request->from = message->from;
+      promised_.push_back({request, origin, message->token});
+    }
   } else {
     if (message->frame == FrameKind::kEagerSync)
       lanes_.SendAnswer(lanes_.To(message->from), PackToken(FrameKind::kDone, message->token));
@@ -101,14 +109,57 @@ void Delivery::Lent(PeerId from, const transport::Header& header, std::size_t by
 // parcel the sender does not see whether it was received or dropped, so it is told.
 void Delivery::Withdraw(PeerId from, const transport::Header& header) {
   const std::uint64_t number = OffsetOf(header);
-  Message* const message =
-      number != 0 ? spaces_.TakeAwaited(from, number, FrameKind::kParcel)
-                  : spaces_.TakeAwaited(from, TokenOf(header), FrameKind::kReadyToSend);
+  Message* message = number != 0 ? spaces_.TakeAwaited(from, number, FrameKind::kParcel) : nullptr;
+  if (message != nullptr) {
+    messages_.ForgetLent(message);
+    if (message->parcel != nullptr) message->parcel->Drop();
+  } else {
+    message = spaces_.TakeAwaited(from, TokenOf(header), FrameKind::kReadyToSend);
+  }
   if (message == nullptr && number == 0) return;
-  if (message != nullptr && number != 0) message->parcel->Drop();
   if (message != nullptr) messages_.Give(message);
   const FrameKind answer = message != nullptr ? FrameKind::kWithdrawn : FrameKind::kDone;
   lanes_.SendAnswer(lanes_.To(from), PackToken(answer, TokenOf(header)));
+}
+
+// Whatever of this peer's parcels is not here has been received.
+bool Delivery::Reoffered(PeerId from, const transport::Header& header,
+                         std::span<const std::byte> payload) {
+  Grant data;
+  if (payload.size() != sizeof data) return false;
+  std::memcpy(&data, payload.data(), sizeof data);
+  const std::uint64_t number = OffsetOf(header), token = TokenOf(header);
+  for (Message* message : messages_.lent()) {
+    if (message->from != from || message->token != number || message->parcel != nullptr) continue;
+    messages_.ForgetLent(message);
+    message->frame = FrameKind::kReadyToSend;
+    message->token = token;
+    message->address = data.token;
+    return true;
+  }
+  for (std::size_t at = 0; at < promised_.size(); ++at) {
+    const Promise promise = promised_[at];
+    if (promise.origin.from != from || promise.number != number) continue;
+    promised_.erase(promised_.begin() + static_cast<std::ptrdiff_t>(at));
+    rendezvous_.Begin(promise.request, promise.origin, {data.bytes, token, data.token});
+    return true;
+  }
+  lanes_.SendAnswer(lanes_.To(from), PackToken(FrameKind::kDone, token));
+  return true;
+}
+
+void Delivery::DropParcels() {
+  for (Message* message : messages_.lent())
+    if (message->parcel != nullptr) std::exchange(message->parcel, nullptr)->Drop();
+}
+
+std::vector<Request*> Delivery::TakePromised(PeerId from) {
+  std::vector<Request*> requests;
+  std::erase_if(promised_, [&](const Promise& promise) {
+    if (promise.origin.from == from) requests.push_back(promise.request);
+    return promise.origin.from == from;
+  });
+  return requests;
 }
 
 void Delivery::Keep(PeerId from, const transport::Header& header, const Offer& offer,
@@ -121,7 +172,10 @@ void Delivery::Keep(PeerId from, const transport::Header& header, const Offer& o
   message->bytes = offer.bytes;
   message->token = offer.token;
   message->address = offer.address;
-  if (parcel != nullptr) message->parcel = parcel;
+  if (parcel != nullptr) {
+    message->parcel = parcel;
+    messages_.lent().push_back(message);
+  }
   if (!payload.empty()) memory::CopyLong(message->payload(), payload.data(), payload.size());
   spaces_.Of(ContextOf(header)).AddUnexpected(message);
   trace::Count(trace::Counter::kUnexpected);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "runtime/core/request.h"
 #include "runtime/datatype/datatype.h"
@@ -52,6 +53,13 @@ class Delivery {
   void Lent(PeerId from, const transport::Header& header, std::size_t bytes,
             transport::Parcel* parcel);
   void Withdraw(PeerId from, const transport::Header& header);
+  bool Reoffered(PeerId from, const transport::Header& header, std::span<const std::byte> payload);
+
+  // The transports are about to end. Messages that lie there keep their places, and their senders
+  // will offer them anew.
+  void DropParcels();
+  // Takes out the receives that wait for this peer to do so.
+  std::vector<core::Request*> TakePromised(PeerId from);
 
  private:
   static void Deliver(core::Request* request, const Origin& origin,
@@ -59,6 +67,13 @@ class Delivery {
   void Keep(PeerId from, const transport::Header& header, const Offer& offer,
             transport::Parcel* parcel, std::span<const std::byte> payload);
 
+  // A receive that was matched with a message that will be offered anew.
+  struct Promise {
+    core::Request* request;
+    Origin origin;
+    std::uint64_t number;  // of the parcel
+  };
+  std::vector<Promise> promised_;
   std::unordered_map<std::uint32_t, std::uint64_t> parcels_;  // how many have come, by PeerId
   MessagePool messages_;
   MatchSpaces spaces_;

@@ -380,5 +380,113 @@ TEST_F(DeliveryTest, AParcelIsCancelledIfItsReceiverGivesItBack) {
   EXPECT_EQ(tokens.size(), 0u);
 }
 
+struct Box final : transport::Parcel {
+  void Accept(std::span<std::byte>, transport::Completion* completion) override {
+    done = completion;
+  }
+  void Drop() override { ++dropped; }
+  transport::Completion* done = nullptr;
+  int dropped = 0;
+};
+
+// Transports end while messages lie with them, and their senders say anew where the data is.
+TEST_F(DeliveryTest, AParcelKeepsItsPlaceWhenTransportsEnd) {
+  const std::string first(500, '1'), second(500, '2'), third(500, '3');
+  Box boxes[3];
+  for (Box& box : boxes) delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &box);
+  delivery.DropParcels();
+  for (const Box& box : boxes) EXPECT_EQ(box.dropped, 1);
+  Request early, late;
+  std::string into_early(500, '.'), into_late(500, '.');
+  Receive(&early, &into_early);
+  EXPECT_FALSE(delivery.Cancel(&early)) << "it has been matched";
+  const auto reoffer = [this](std::uint64_t number, const std::string& text) {
+    const Grant data{reinterpret_cast<std::uint64_t>(text.data()), text.size()};
+    return delivery.Reoffered(kPeer, PackToken(FrameKind::kReoffer, kPeersToken + number, number),
+                              BytesOf(data));
+  };
+  road.get_bytes_max = 1 << 20;
+  EXPECT_TRUE(reoffer(2, second));
+  EXPECT_TRUE(road.sent.empty()) << "it waits for its receive";
+  EXPECT_TRUE(reoffer(1, first));
+  EXPECT_TRUE(early.complete);
+  EXPECT_EQ(into_early, first);
+  EXPECT_EQ(LastKind(), FrameKind::kDone);
+  EXPECT_EQ(TokenOf(Last().header), kPeersToken + 1);
+  Receive(&late, &into_late);
+  EXPECT_TRUE(late.complete);
+  EXPECT_EQ(into_late, second);
+  EXPECT_EQ(TokenOf(Last().header), kPeersToken + 2);
+  // It was asked back meanwhile, and the answer to that is the last word.
+  delivery.Withdraw(kPeer, PackToken(FrameKind::kWithdraw, kPeersToken + 3, 3));
+  EXPECT_EQ(LastKind(), FrameKind::kWithdrawn);
+  EXPECT_EQ(delivery.spaces().Of(kContext).unexpected(), 0u);
+  EXPECT_FALSE(delivery.Reoffered(kPeer, PackToken(FrameKind::kReoffer, 1, 1), {}));
+}
+
+TEST_F(DeliveryTest, AReceiveFailsIfItsMessageIsNotOfferedAnew) {
+  Box box;
+  delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &box);
+  delivery.DropParcels();
+  Request request;
+  std::string into(500, '.');
+  Receive(&request, &into);
+  EXPECT_TRUE(delivery.TakePromised(kSelf).empty());
+  EXPECT_EQ(delivery.TakePromised(kPeer), std::vector<Request*>{&request});
+}
+
+TEST_F(DeliveryTest, WhatIsBeingFetchedIsCounted) {
+  Box box;
+  Request request;
+  std::string into(500, '.');
+  Receive(&request, &into);
+  const std::uint64_t before = Rendezvous::accepting();
+  delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &box);
+  EXPECT_EQ(Rendezvous::accepting(), before + 1);
+  box.done->done(box.done, Code::kOk);
+  EXPECT_EQ(Rendezvous::accepting(), before);
+  EXPECT_TRUE(request.complete);
+}
+
+// Whether a message has been received is not to be told from how its loan ends, because that may
+// be due to a peer that has let its transports go.
+TEST_F(DeliveryTest, WhatWasLentIsOfferedAnewWhenTransportsHaveEnded) {
+  road.lends = true;
+  std::string text(700, 'x');
+  Request open, failed, good;
+  for (Request* request : {&open, &failed, &good}) Send(request, &text, Request::Mode::kStandard);
+  dispatch.BeginRest();
+  road.lent[1]->done(road.lent[1], Code::kPeerLost);
+  road.lent[2]->done(road.lent[2], Code::kOk);
+  dispatch.TransportsHaveEnded();
+  EXPECT_FALSE(open.complete || failed.complete || good.complete);
+  road.sent.clear();
+  dispatch.EndRest();
+  ASSERT_EQ(road.sent.size(), 3u);
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    const FakeRoad::Sent& sent = road.sent[number - 1];
+    EXPECT_EQ(KindOf(sent.header), FrameKind::kReoffer);
+    EXPECT_EQ(OffsetOf(sent.header), number);
+    EXPECT_EQ(sent.payload.size(), sizeof(Grant));
+  }
+  EXPECT_EQ(TokenOf(road.sent[0].header), open.remote_request);
+  EXPECT_TRUE(dispatch.Ended(kPeer, PackToken(FrameKind::kDone, good.remote_request), false));
+  EXPECT_TRUE(good.complete);
+  EXPECT_EQ(tokens.size(), 2u);
+}
+
+TEST_F(DeliveryTest, ALoanThatEndsWhileTheJobComesToRestCountsLater) {
+  road.lends = true;
+  std::string text(700, 'x');
+  Request request;
+  Send(&request, &text, Request::Mode::kStandard);
+  dispatch.BeginRest();
+  road.lent[0]->done(road.lent[0], Code::kOk);
+  EXPECT_FALSE(request.complete);
+  dispatch.EndRest();
+  EXPECT_TRUE(request.complete);
+  EXPECT_EQ(tokens.size(), 0u);
+}
+
 }  // namespace
 }  // namespace lamina::p2p

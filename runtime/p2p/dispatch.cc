@@ -134,6 +134,8 @@ void Dispatch::Detach(Request* request) {
 
 // A message that was asked back may have been received, or dropped: the receiver's answer tells.
 void Dispatch::Returned(Loan* loan, Code code) {
+  if (at_rest_) [[unlikely]]
+    return returned_.push_back({loan, code});
   Request* const request = std::exchange(loan->owner, nullptr);
   GiveLoan(loan);
   if (request == nullptr) return;
@@ -141,6 +143,36 @@ void Dispatch::Returned(Loan* loan, Code code) {
   if (request->asked_back && code == Code::kOk && request->remote_request != 0) return;
   ForgetToken(request);
   core::Finish(request, code == Code::kOk ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
+}
+
+void Dispatch::TransportsHaveEnded() {
+  returned_.clear();
+  free_loans_ = nullptr;
+  for (const std::unique_ptr<Loan>& loan : loans_) {
+    if (Request* const request = loan->owner; request != nullptr) {
+      unsettled_.push_back({request, loan->number});
+      Detach(request);
+    }
+    GiveLoan(loan.get());
+  }
+}
+
+// From now on such a message is one that was offered.
+void Dispatch::EndRest() {
+  at_rest_ = false;
+  for (const Return& back : std::exchange(returned_, {})) Returned(back.loan, back.code);
+  for (const auto& [request, number] : std::exchange(unsettled_, {})) {
+    request->lent = false;
+    if (request->remote_request == 0) request->remote_request = tokens_.Add(request);
+    Lane& lane = lanes_.To(request->comm->peers[request->peer]);
+    if (lane.lost) {
+      FailSend(lane, request);
+      continue;
+    }
+    const Grant data{reinterpret_cast<std::uint64_t>(request->buffer.data()),
+                     static_cast<std::uint64_t>(request->buffer.bytes())};
+    lanes_.SendAnswer(lane, PackToken(FrameKind::kReoffer, request->remote_request, number), &data);
+  }
 }
 
 // `remote_request` holds our own token until the receiver tells us its own. Both name this

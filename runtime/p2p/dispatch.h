@@ -58,6 +58,13 @@ class Dispatch final : public Lanes::Sender {
   // The receiver has the message, or has given it back unmatched. False: it makes no sense.
   bool Ended(PeerId from, const transport::Header& header, bool withdrawn);
 
+  // While the job comes to rest, what a transport says of a loan is put aside: it may end because
+  // the peer has let its transports go. Where ours have ended as well, the peer is told afterwards
+  // where the data lies that it has not received yet.
+  void BeginRest() { at_rest_ = true; }
+  void TransportsHaveEnded();
+  void EndRest();
+
   // True if granted data is still to be pushed.
   bool pushing() const { return !pushing_.empty(); }
   // Pushes as far as there is room. True: something was pushed or has ended.
@@ -86,6 +93,17 @@ class Dispatch final : public Lanes::Sender {
   std::vector<core::Request*> pushing_;
   std::vector<std::unique_ptr<Loan>> loans_;  // all there are
   Loan* free_loans_ = nullptr;
+  bool at_rest_ = false;
+  struct Return {
+    Loan* loan;
+    Code code;
+  };
+  std::vector<Return> returned_;  // put aside
+  struct Unsettled {
+    core::Request* request;
+    std::uint64_t number;  // of the parcel
+  };
+  std::vector<Unsettled> unsettled_;
 };
 
 }  // namespace lamina::p2p

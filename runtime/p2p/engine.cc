@@ -151,6 +151,9 @@ void Engine::Sort(PeerId from, const transport::Header& header,
                    from, "the end of a send that is unknown");
     case FrameKind::kWithdraw:
       return delivery_.Withdraw(from, header);
+    case FrameKind::kReoffer:
+      return Check(delivery_.Reoffered(from, header, payload), from,
+                   "an offer of the wrong length");
     case FrameKind::kGoodbye:
       return Left(from);
     case FrameKind::kNudge:
@@ -207,7 +210,7 @@ void Engine::FailWhatNames(PeerId peer) {
   const auto names_it = [&](const Request* request) {
     return request->peer >= 0 && request->comm->peers[request->peer] == peer;
   };
-  std::vector<Request*> failed;
+  std::vector<Request*> failed = delivery_.TakePromised(peer);
   for (Request* request : delivery_.spaces().Posted())
     if (names_it(request)) {
       delivery_.spaces().Of(request->context).Withdraw(request);

@@ -24,6 +24,9 @@ enum class FrameKind : std::uint8_t {
                      // all to this peer, from 1, or 0 and the token of any other
   kWithdrawn = 11,   // it was unmatched, and is given back
   kMarker = 12,      // the last frame before the job comes to rest (rest.h)
+  kReoffer = 13,     // a kParcel that lay with a transport when the job came to rest lies in memory
+                     // now: its number, the sender's token, and a Grant in the payload with the
+                     // address where another has a token
 };
 
 // Word 0 holds the kind above this bit, and below it the context or, for kData, a byte offset.

@@ -50,7 +50,7 @@ struct Message : core::Object {
   std::uint64_t token = 0;
   union {
     std::uint64_t address = 0;  // kReadyToSend: where the data lies in the sender's memory
-    transport::Parcel* parcel;  // kParcel
+    transport::Parcel* parcel;  // kParcel; null: it will be offered anew (rest.h)
   };
   core::Comm* comm = nullptr;  // set when a matched probe takes the message
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/p2p/match.h"
 
@@ -25,9 +26,14 @@ class MessagePool {
 
   std::uint32_t size() const { return size_; }
 
+  // The messages that lie with a transport, or have lain there before the job came to rest.
+  std::vector<Message*>& lent() { return lent_; }
+  void ForgetLent(const Message* message) { std::erase(lent_, message); }
+
  private:
   Message* first_ = nullptr;  // linked by links[0]; the last one given back comes first
   std::uint32_t size_ = 0;
+  std::vector<Message*> lent_;
 };
 
 }  // namespace lamina::p2p

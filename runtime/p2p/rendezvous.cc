@@ -67,12 +67,14 @@ void Rendezvous::Accept(Request* request, const Origin& origin, std::uint64_t by
   }
   request->completion.owner = request;
   request->completion.done = [](transport::Completion* self, Code code) {
+    --accepting_;
     Request* owner = static_cast<Request::OwnedCompletion*>(self)->owner;
     if (owner->staging != nullptr && code == Code::kOk)
       datatype::Unpack({owner->staging, static_cast<std::size_t>(owner->bytes)}, 0, owner->buffer);
     std::free(std::exchange(owner->staging, nullptr));
     core::Finish(owner, code == Code::kOk ? owner->error : MPI_ERR_PROC_ABORTED);
   };
+  ++accepting_;
   parcel->Accept({into, bytes}, &request->completion);
 }
 

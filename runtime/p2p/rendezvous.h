@@ -33,6 +33,8 @@ class Rendezvous {
   // Takes a message of `bytes` bytes that lies with the transport.
   void Accept(core::Request* request, const Origin& origin, std::uint64_t bytes,
               transport::Parcel* parcel);
+  // How many of these are under way.
+  static std::uint64_t accepting() { return accepting_; }
   // A piece that was pushed. False: the frame makes no sense.
   bool Data(PeerId from, const transport::Header& header, std::span<const std::byte> payload);
 
@@ -41,6 +43,7 @@ class Rendezvous {
   bool Fetch(core::Request* request, Lane& lane, const Offer& offer);
   void Finish(core::Request* request);
 
+  inline static constinit std::uint64_t accepting_ = 0;  // of this process
   Lanes& lanes_;
   TokenTable& tokens_;
   Scratch& scratch_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/rest.h"
 
+#include <algorithm>
+
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/resting_lanes.h"
 #include "runtime/p2p/tuning.h"
@@ -39,19 +41,28 @@ void Rest::GiveLibrary() {
 void Rest::Begin(std::uint32_t epoch, std::span<const std::uint32_t> ended) {
   epoch_ = epoch;
   lanes_->Close(epoch, ended);
+  engine_->dispatch().BeginRest();
 }
 
+// A message that a transport is fetching is counted as a marker that has not come yet. None begins
+// once all markers have come.
 Rest::Sums Rest::Settle() {
   while (engine_->carriers().Progress(kEventsAtRest) != 0) continue;
   const bool all_sent = lanes_->SendMarkers();
-  return {all_sent, lanes_->markers_sent(), engine_->MarkersOf(epoch_)};
+  const std::uint64_t markers = engine_->MarkersOf(epoch_);
+  return {all_sent, lanes_->markers_sent(), markers - std::min(markers, Rendezvous::accepting())};
 }
 
 void Rest::LetGo() {
+  engine_->delivery().DropParcels();
   lanes_->Disconnect();
   engine_->carriers().Clear();
+  engine_->dispatch().TransportsHaveEnded();
 }
 
-void Rest::End() { lanes_->Reopen(); }
+void Rest::End() {
+  lanes_->Reopen();
+  engine_->dispatch().EndRest();
+}
 
 }  // namespace lamina::p2p

@@ -6,6 +6,10 @@
 // job has been received nothing is on its way. Requests, queues and tables are plain memory and
 // stay as they are; endpoints and transports are destroyed and made again.
 //
+// A long message that a transport has lent and that is being fetched is waited for. One that nobody
+// has matched yet keeps its place in the receiver's queue, and its sender offers it anew, under its
+// number among all parcels to that peer. If the receiver does not have it, it has been received.
+//
 // Only runtime/assembly needs this.
 //
 // Threads: the caller holds the library lock from Begin() to End(), and no other thread naps.
@@ -39,7 +43,7 @@ class Rest {
   struct Sums {
     bool all_sent = false;
     std::uint64_t sent = 0;      // markers of this checkpoint
-    std::uint64_t received = 0;  // likewise
+    std::uint64_t received = 0;  // likewise; fewer while lent messages are being fetched
   };
   // Receives what has come, and sends the markers that there is room for.
   Sums Settle();
