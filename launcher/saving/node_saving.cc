@@ -3,7 +3,6 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,8 +34,9 @@ struct NodeSaving::Line {
   std::string changes;                   // what a rank that was revived is told
   bool revived = false;
   event* reporting = nullptr;
-  std::unique_ptr<checkpoint::Errand> errand;  // while it is being saved
-  std::int64_t process = 0;                    // likewise: as it knows itself
+  std::unique_ptr<checkpoint::Errand> errand;  // while it is being saved or revived
+  RankStart* start = nullptr;                  // while it is being revived
+  std::int64_t process = 0;                    // while it is being saved: as it knows itself
   event* ready = nullptr;
   ~Line() {
     if (reporting != nullptr) event_free(reporting);
@@ -103,15 +103,6 @@ std::string ChangesFor(const RankStart& start) {
   if (start.event_fd >= 0)
     changes += Format("%s=/proc/1/fd/%d", kMovedEventRingVariable, start.event_fd) + '\0';
   return changes;
-}
-
-// Waits until an errand has ended, which its own limit of time sees to.
-Status Await(checkpoint::Errand* errand) {
-  for (;;) {
-    if (std::optional<Status> outcome = errand->Outcome()) return *std::move(outcome);
-    pollfd ready{errand->ReadyFd(), POLLIN, 0};
-    poll(&ready, 1, -1);
-  }
 }
 
 // The reason of the first engine that cannot run here stands for all.
@@ -202,23 +193,34 @@ void NodeSaving::Equip(RankStart* start) const {
   for (const int fd : DescriptorsOf(*start)) line.links.push_back(LinkOf(fd));
 }
 
-Status NodeSaving::Revive(const checkpoint::Opened& saved, std::span<RankStart> starts) {
+Status NodeSaving::BeginToRevive(const checkpoint::Opened& saved, std::span<RankStart> starts,
+                                 std::function<void(Status)> revived) {
   const checkpoint::Manifest& manifest = saved.manifest;
   if (space_ == nullptr || manifest.round == 0)
     return Error(Code::kUnsupported, "it was saved by %s, which cannot revive it",
                  manifest.engine.c_str());
-  std::vector<std::unique_ptr<checkpoint::Errand>> errands(starts.size());
-  for (std::size_t at = 0; at < starts.size(); ++at) {
-    Result<std::unique_ptr<checkpoint::Errand>> errand = Begin(saved, &starts[at]);
-    if (!errand.ok()) return std::move(errand).status().Within(Format("rank %u", starts[at].rank));
-    errands[at] = *std::move(errand);
+  for (RankStart& start : starts) {
+    Result<std::unique_ptr<checkpoint::Errand>> errand = Begin(saved, &start);
+    if (!errand.ok()) {
+      GiveUpReviving();
+      return std::move(errand).status().Within(Format("rank %u", start.rank));
+    }
+    if (*errand == nullptr) continue;
+    Line& line = *lines_.at(start.rank);
+    line.start = &start;
+    ++reviving_;
+    Watch(&line, *std::move(errand));
   }
-  for (std::size_t at = 0; at < starts.size(); ++at) {
-    if (errands[at] == nullptr) continue;
-    if (Status status = Finish(errands[at].get(), &starts[at]); !status.ok())
-      return std::move(status).Within(Format("rank %u", starts[at].rank));
-  }
-  return space_->SetLastId(first_process_);
+  revived_ = std::move(revived);
+  if (reviving_ == 0) std::exchange(revived_, nullptr)(space_->SetLastId(first_process_));
+  return {};
+}
+
+void NodeSaving::GiveUpReviving() {
+  revived_ = nullptr;
+  reviving_ = 0;
+  for (const auto& [rank, line] : lines_)
+    if (std::exchange(line->start, nullptr) != nullptr) line->EndErrand();
 }
 
 // Begins to revive a rank; null: it had ended.
@@ -241,15 +243,24 @@ Result<std::unique_ptr<checkpoint::Errand>> NodeSaving::Begin(const checkpoint::
   return engine_->Revive({start->rank, rank.process, rank.links}, folder->value(), descriptors);
 }
 
-Status NodeSaving::Finish(checkpoint::Errand* errand, RankStart* start) {
-  if (Status status = Await(errand); !status.ok()) return status;
-  start->revived = errand->revived();
-  if (start->revived == 0) return Error(Code::kPeerLost, "it has ended at once");
-  Line& line = *lines_.at(start->rank);
-  line.changes = ChangesFor(*start);
-  line.revived = true;
+void NodeSaving::OnRevived(Line* line, Status outcome) {
+  if (outcome.ok()) NoteRevived(line);
+  if (outcome.ok() && line->start->revived == 0)
+    outcome = Error(Code::kPeerLost, "it has ended at once");
+  line->start = nullptr;
+  line->EndErrand();
+  if (outcome.ok() && --reviving_ > 0) return;
+  const auto revived = std::exchange(revived_, nullptr);
+  if (outcome.ok()) return revived(space_->SetLastId(first_process_));
+  GiveUpReviving();
+  revived(std::move(outcome).Within(Format("rank %u", line->rank)));
+}
+
+void NodeSaving::NoteRevived(Line* line) {
+  line->start->revived = line->errand->revived();
+  line->changes = ChangesFor(*line->start);
+  line->revived = true;
   stands_still_ = true;
-  return {};
 }
 
 void NodeSaving::RanksStarted() {
@@ -332,7 +343,12 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   }
   if (!errand.ok()) return std::move(errand).status();
   stands_still_ = true;
-  line->errand = *std::move(errand);
+  Watch(line, *std::move(errand));
+  return {};
+}
+
+void NodeSaving::Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand) {
+  line->errand = std::move(errand);
   line->ready = event_new(
       loop_, line->errand->ReadyFd(), EV_READ | EV_PERSIST,
       [](int, short, void* self) {
@@ -341,12 +357,12 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
       },
       line);
   event_add(line->ready, nullptr);
-  return {};
 }
 
 void NodeSaving::OnErrand(Line* line) {
-  const std::optional<Status> outcome = line->errand->Outcome();
+  std::optional<Status> outcome = line->errand->Outcome();
   if (!outcome) return;
+  if (line->start != nullptr) return OnRevived(line, *std::move(outcome));
   line->EndErrand();
   SaySaved(line, *outcome);
 }

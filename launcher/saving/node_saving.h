@@ -11,6 +11,7 @@
 // Threads: the event loop's.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -70,9 +71,14 @@ class NodeSaving {
 
   // Adds what the rank needs, and changes what it has for life in a pid namespace.
   void Equip(RankStart* start) const;
-  // Revives ranks of a saved state, side by side, and notes which children of this process they
-  // are. It waits until all are there.
-  Status Revive(const checkpoint::Opened& saved, std::span<RankStart> starts);
+  // Begins to revive ranks of a saved state, side by side, and notes in `starts`, which must stay
+  // where they are, which children of this process they are. `revived` is called once, when all are
+  // there or one of them could not be revived; that may be before this returns. An error returned
+  // means that it is not called.
+  Status BeginToRevive(const checkpoint::Opened& saved, std::span<RankStart> starts,
+                       std::function<void(Status)> revived);
+  // Does without those that are being revived. Nobody is called any more.
+  void GiveUpReviving();
   // The ranks have been started, so their ends of the pipes are theirs alone.
   void RanksStarted();
   // Says its last words.
@@ -88,10 +94,12 @@ class NodeSaving {
   Status OpenSpace(const Options& options);
   Result<std::unique_ptr<checkpoint::Errand>> Begin(const checkpoint::Opened& saved,
                                                     RankStart* start);
-  Status Finish(checkpoint::Errand* errand, RankStart* start);
+  void OnRevived(Line* line, Status outcome);
+  void NoteRevived(Line* line);
   void OnReports(Line* line);
   void GoOn(Line* line, std::string_view order);
   Status Save(Line* line, const std::string& folder);
+  void Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand);
   void OnErrand(Line* line);
   void SaySaved(Line* line, const Status& outcome);
 
@@ -102,6 +110,8 @@ class NodeSaving {
   Descriptor nothing_;                                    // /dev/null, as the space has it
   std::map<std::uint32_t, std::unique_ptr<Line>> lines_;  // by rank
   std::uint32_t first_process_ = kFirstProcess;
+  std::size_t reviving_ = 0;  // ranks that are being revived
+  std::function<void(Status)> revived_;
   bool stands_still_ = false;  // the engine may have left ranks stopped
 };
 

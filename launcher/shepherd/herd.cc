@@ -212,7 +212,8 @@ void Herd::SaySaving(const wire::SavingWord& word) {
   outlets_.flush();
 }
 
-Status Herd::Revive(std::vector<RankStart>* starts) {
+// The launcher is answered meanwhile, which would otherwise take the silence for a loss.
+Status Herd::BeginToRevive() {
   const Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.directory);
   if (!directory.ok())
     return Error(directory.status().code(), "%s",
@@ -221,17 +222,32 @@ Status Herd::Revive(std::vector<RankStart>* starts) {
       checkpoint::OpenGeneration(directory->value(), Epoch{orders_.saving.revived});
   if (!saved.ok())
     return Error(saved.status().code(), "%s", std::string(saved.status().message()).c_str());
-  return saving_->Revive(*saved, *starts);
+  return saving_->BeginToRevive(*saved, reviving_, [this](Status status) {
+    std::vector<RankStart> starts = std::exchange(reviving_, {});
+    if (!status.ok()) return outlets_.failed(std::move(status).Within(NotRestarted()));
+    if (Status taken = TakeRanks(std::move(starts)); !taken.ok())
+      return outlets_.failed(std::move(taken));
+    for (const wire::SignalOrder& order : std::exchange(held_signals_, {})) Signal(order);
+    outlets_.flush();
+  });
+}
+
+std::string Herd::NotRestarted() const {
+  return Format("generation %u cannot be restarted", orders_.saving.revived);
 }
 
 Status Herd::StartRanks(Sharing in_job) {
-  if (job_ != nullptr) return Error(Code::kInvalid, "the ranks were started twice");
+  if (job_ != nullptr || !reviving_.empty())
+    return Error(Code::kInvalid, "the ranks were started twice");
   std::vector<RankStart> starts = Starts(in_job);
   if (starts.empty()) return {};
-  if (orders_.saving.revived != 0)
-    if (Status status = Revive(&starts); !status.ok())
-      return std::move(status).Within(
-          Format("generation %u cannot be restarted", orders_.saving.revived));
+  if (orders_.saving.revived == 0) return TakeRanks(std::move(starts));
+  reviving_ = std::move(starts);
+  Status status = BeginToRevive();
+  return status.ok() ? std::move(status) : std::move(status).Within(NotRestarted());
+}
+
+Status Herd::TakeRanks(std::vector<RankStart> starts) {
   const param::Settings settings = Settings();
   auto spawner = context_.spawners.Find(context_.local_spawner)
                      ->make(SpawnContext{context_.environment, settings});
@@ -343,12 +359,22 @@ void Herd::Credit(const wire::Credit& credit) {
 
 void Herd::Signal(const wire::SignalOrder& order) {
   const int signal = static_cast<int>(order.signal);
+  if (!reviving_.empty() && !EndsProcesses(signal)) return held_signals_.push_back(order);
+  if (!reviving_.empty()) GiveUpReviving(signal);
   for (const std::uint32_t rank : order.ranks)
     if (job_ != nullptr)
       job_->Signal(rank, signal);
     else if (EndsProcesses(signal))
       Cancel(rank, signal);
   if (job_ == nullptr) OnJob();
+}
+
+// None of them is of use without the others.
+void Herd::GiveUpReviving(int signal) {
+  reviving_.clear();
+  held_signals_.clear();
+  saving_.reset();
+  for (const wire::RankOrder& order : orders_.ranks) Cancel(order.rank, signal);
 }
 
 // Does away with a rank whose job ends before it is started.
@@ -364,6 +390,7 @@ void Herd::Cancel(std::uint32_t rank, int signal) {
 }
 
 void Herd::Sweep() {
+  if (!reviving_.empty()) GiveUpReviving(SIGKILL);
   if (job_ != nullptr) job_->Sweep();
   OnJob();
   swept_ = true;

@@ -75,7 +75,10 @@ class Herd {
   Status StartRanks(Sharing in_job);
   void StartServerIfNeeded();
   Status MakeSaving(const param::Settings& settings);
-  Status Revive(std::vector<RankStart>* starts);
+  Status BeginToRevive();
+  void GiveUpReviving(int signal);
+  std::string NotRestarted() const;
+  Status TakeRanks(std::vector<RankStart> starts);
   void SaySaving(const wire::SavingWord& word);
   void OnJob();
   void TellEnd(const RankEvent& event);
@@ -97,8 +100,10 @@ class Herd {
   std::unique_ptr<Door> door_;          // null: there is none
   std::unique_ptr<NodeSaving> saving_;  // null: the job is not saved from outside
   Machine machine_;
-  std::unique_ptr<Job> job_;       // once the ranks are started
-  std::vector<wire::Ended> ends_;  // to be told
+  std::vector<RankStart> reviving_;              // what is being revived
+  std::vector<wire::SignalOrder> held_signals_;  // for these
+  std::unique_ptr<Job> job_;                     // once the ranks are started
+  std::vector<wire::Ended> ends_;                // to be told
   bool swept_ = false;
   bool done_ = false;
 };

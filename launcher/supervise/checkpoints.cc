@@ -88,8 +88,15 @@ void Checkpoints::Equip(RankStart* start) {
     start->saving = this;
 }
 
-Status Checkpoints::Revive(const checkpoint::Opened& saved, std::span<RankStart> starts) {
-  return here_ != nullptr ? here_->Revive(saved, starts) : Status();
+Status Checkpoints::BeginToRevive(const checkpoint::Opened& saved, std::span<RankStart> starts,
+                                  std::function<void(Status)> revived) {
+  if (here_ != nullptr) return here_->BeginToRevive(saved, starts, std::move(revived));
+  revived({});
+  return {};
+}
+
+void Checkpoints::GiveUpReviving() {
+  if (here_ != nullptr) here_->GiveUpReviving();
 }
 
 void Checkpoints::RanksStarted() {
@@ -148,7 +155,7 @@ void Checkpoints::Take(Then then, Reply reply) {
 }
 
 void Checkpoints::BeginIfAsked() {
-  if (!asked_.any || rounds_.phase() != Rounds::Phase::kIdle || IsStoring()) return;
+  if (!asked_.any || awaited_ > 0 || rounds_.phase() != Rounds::Phase::kIdle || IsStoring()) return;
   waiting_ = std::exchange(asked_, {});
   began_ms_ = MonotonicMs();
   if (Status status = archive_->Begin(plan_.ranks.size()); !status.ok())

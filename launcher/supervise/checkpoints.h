@@ -10,7 +10,8 @@
 // A job that goes on from a saved state has its ranks revived by their nodes, and the first order
 // they get is to go on.
 //
-// A request that comes while a checkpoint is under way waits for the next one.
+// A request that comes while a checkpoint is under way waits for the next one, and one that comes
+// while ranks are being revived waits until they have gone on.
 //
 // Threads: the event loop's.
 #pragma once
@@ -73,9 +74,11 @@ class Checkpoints final : public SavingPort {
 
   // Adds what the rank needs.
   void Equip(RankStart* start);
-  // Revives the ranks of a saved state that are children of this process. It waits until all are
-  // there.
-  Status Revive(const checkpoint::Opened& saved, std::span<RankStart> starts);
+  // Begins to revive the ranks of a saved state that are children of this process; see NodeSaving.
+  // If there are none, `revived` is called at once.
+  Status BeginToRevive(const checkpoint::Opened& saved, std::span<RankStart> starts,
+                       std::function<void(Status)> revived);
+  void GiveUpReviving();
   void RanksStarted();
   void RankEnded(std::uint32_t rank);
   bool IsStoring() const { return archive_->IsStoring(); }

@@ -273,6 +273,19 @@ void Supervisor::Equip(RankStart* start) const {
   start->open_files_max = open_files_max_;
 }
 
+// That may take long, so whoever wants to end the job is heard meanwhile.
+Status Supervisor::Revive(std::vector<RankStart>* starts) {
+  std::optional<Status> outcome;
+  if (Status status = checkpoints_->BeginToRevive(
+          *restored_, *starts, [&outcome](Status revived) { outcome = std::move(revived); });
+      !status.ok())
+    return status;
+  while (!outcome && !ending_) event_base_loop(loop_, EVLOOP_ONCE);
+  if (outcome) return *std::move(outcome);
+  checkpoints_->GiveUpReviving();
+  return Error(Code::kAborted, "the job was ended while ranks were being revived");
+}
+
 Status Supervisor::StartRanks(Spawner* spawner) {
   // The socket is there before the ranks, so that whoever sees one of them can ask.
   question_socket_ = control::QuestionSocket::Open(
@@ -288,7 +301,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   std::vector<RankStart> starts = environments.Starts();
   for (RankStart& start : starts) Equip(&start);
   if (restored_)
-    if (Status status = checkpoints_->Revive(*restored_, starts); !status.ok())
+    if (Status status = Revive(&starts); !status.ok())
       return std::move(status).Within(
           Format("generation %u cannot be restarted", Index(restored_->manifest.epoch)));
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
@@ -546,6 +559,7 @@ void Supervisor::OnSignal(int signal) {
   verdict_.PassedOn(signal);
   SignalAll(signal);
   if (!EndsProcesses(signal)) return;
+  if (job_ == nullptr) ending_ = true;  // no rank is there yet
   limits_->ToldToEnd();
   SignalAll(SIGCONT);  // a stopped rank would not hear it
 }

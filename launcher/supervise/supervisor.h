@@ -59,6 +59,7 @@ class Supervisor {
 
  private:
   Status Prepare();
+  Status Revive(std::vector<RankStart>* starts);
   Status StartRanks(Spawner* spawner);
   // Adds what this process has made for the rank: streams, ring, roster, PMIx variables.
   void Equip(RankStart* start) const;

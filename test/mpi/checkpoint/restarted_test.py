@@ -73,8 +73,10 @@ class Job:
 
     def wait_for(self, word, count):
         """Waits until it has said the word so often."""
+        until = time.monotonic() + TIME_LIMIT_S
         while read("out").count(word) < count:
             assert self.process.poll() is None, (self.process.returncode, read("err")[-1000:])
+            assert time.monotonic() < until, "it does not go on: " + read("err")[-1000:]
 
     def go_on(self, turns):
         """Waits until it has said the results of so many turns more."""
@@ -240,6 +242,35 @@ class Restarted(unittest.TestCase):
         os.kill(int(children[-1]), signal.SIGKILL)
         self.assertEqual(job.wait(), 137)
         self.assertRegex(read("err"), r"(?m)^mpiexec: rank \d on \S+ was killed by signal 9 \(SIGKILL, killed\)")
+
+
+    def criu_that(self, line):
+        """Returns the option that makes criu do this first when it is to revive something."""
+        path = os.path.join(SCRATCH, "slow_criu")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n[ \"$1\" != restore ] || { %s; }\nexec %s \"$@\"\n" % (line, CRIU))
+        os.chmod(path, 0o700)
+        return "checkpoint.criu.program=" + path
+
+    def test_reviving_slowly_is_no_silence(self):
+        job = self.start(2)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        job = self.restart("--param", self.criu_that("sleep 3"),  # tidy: sleep: criu is to be slow
+                           "--param", "launcher.shepherd.silence_ms=1000")
+        self.compare(2, job)
+
+    def test_a_job_is_ended_while_it_is_being_revived(self):
+        job = self.start(2)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        reviving = os.path.join(SCRATCH, "reviving")
+        job = self.restart("--param", self.criu_that("touch %s; exec sleep 1000" % reviving))  # tidy: sleep: it hangs
+        while not os.path.exists(reviving):
+            self.assertIsNone(job.process.poll(), read("err")[-1000:])
+        job.process.send_signal(signal.SIGTERM)
+        self.assertNotEqual(job.wait(), 0)
+        self.assertEqual(subprocess.run(["pgrep", "-f", "^sleep 1000"], check=False, capture_output=True).stdout, b"")
 
 
 def become_user():
