@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "runtime/core/process.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/trace/profile.h"
 #include "runtime/trace/trace.h"
@@ -82,6 +83,14 @@ void EngineWaiter::Wait(const Expectation& expectation) {
   counted.Idle();
   if (WaitAwake(expectation, p2p::Policy())) return;
   const Asleep asleep(expectation);
+  const bool one = expectation.whom >= 0;
+  const p2p::Awaited awaited{p2p::Awaited::Kind::kBoard,
+                             &comm_,
+                             one ? members_.RankOf(expectation.whom) : MPI_ANY_SOURCE,
+                             0,
+                             expectation.number,
+                             members_.ranks()};
+  const p2p::Awaiting awaiting(awaited);
   LongWait wait{expectation};
   p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->IsOver(); }, &wait);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "collectives/hierarchy.h"
@@ -25,6 +26,7 @@ class Members {
   bool across() const { return across_; }    // there are ranks on other nodes
   // The rank in the communicator of a member, and the member of a rank that is one.
   Rank RankOf(Rank member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  std::span<const Rank> ranks() const { return ranks_; }
   Rank MemberOf(Rank rank) const {
     return static_cast<Rank>(std::lower_bound(ranks_.begin(), ranks_.end(), rank) - ranks_.begin());
   }

@@ -59,6 +59,21 @@ PID is the process of its mpiexec, as lamina ps shows it; it is needed if severa
 
 Exit status: 0; 1 when the stack of some rank could not be had; 2 when there is no such job.
 )"},
+    {"why", "who waits for whom in a job that hangs",
+     R"(usage: lamina why [--queues] [JOB]
+
+Says what each rank of a running job waits for in MPI, and for whom: ranks that wait for each
+other for ever, the rank that all others wait for and where it is, messages that have come but
+have another tag or communicator than the one that is waited for. The job needs no preparation
+and is not disturbed; mpiexec --timeout says the same when a job has run out of time.
+
+JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is only
+one. What a rank does outside MPI is told by lamina stack.
+
+  --queues   also all receives, sends and unexpected messages that are open
+
+Exit status: 0; 1 when a host did not answer; 2 when there is no such job.
+)"},
     {"info", "components, versions, priorities, parameters",
      R"(usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]
 

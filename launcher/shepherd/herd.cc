@@ -299,9 +299,14 @@ Status Herd::Obey(const wire::Frame& frame) {
       });
     case wire::Kind::kBeat:
       return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
-    case wire::Kind::kPing:
+    case wire::Kind::kPing: {
+      // Whoever asks wants to know how things are now.
+      wire::Beat beat;
+      AddHeads(Waits::kAll, &beat);
+      if (!beat.heads.empty()) outlets_.send(wire::Kind::kBeat, Encode(beat));
       outlets_.send(frame.kind, frame.payload);
       return {};
+    }
     case wire::Kind::kStart: {
       const Result<wire::Start> start = wire::DecodeStart(frame.payload);
       return start.ok() ? StartRanks(start->sharing)
@@ -411,9 +416,15 @@ void Herd::EndIfDone() {
   outlets_.done();
 }
 
-void Herd::Tick(wire::Beat* beat) {
+void Herd::Tick(wire::Beat* beat) { AddHeads(Waits::kLasting, beat); }
+
+// What a rank waits for changes all the time in a job that is well, and is told only if it lasts.
+void Herd::AddHeads(Waits waits, wire::Beat* beat) {
   for (auto& [rank, sheep] : sheep_) {
     std::string head = RingHead(sheep.ring);
+    std::string note = CopyWaitNote(sheep.ring);
+    if (waits == Waits::kAll || note == sheep.wait_note) head += note;
+    sheep.wait_note = std::move(note);
     if (head == sheep.ring_head) continue;
     sheep.ring_head = head;
     beat->heads.push_back({rank, std::move(head)});

@@ -55,9 +55,12 @@ class Herd {
   void Tick(wire::Beat* beat);
 
  private:
+  // Whether a wait must have lasted from one look to the next to be told.
+  enum class Waits { kAll, kLasting };
   struct Sheep {
     int ring = -1;
     std::string ring_head;  // as last told
+    std::string wait_note;  // as last seen
     std::unique_ptr<Sink> input;
     std::array<std::unique_ptr<Source>, 2> output;
     std::array<int, 3> fds = {-1, -1, -1};  // its own ends, until it has started
@@ -82,6 +85,7 @@ class Herd {
   void SaySaving(const wire::SavingWord& word);
   void OnJob();
   void TellEnd(const RankEvent& event);
+  void AddHeads(Waits waits, wire::Beat* beat);
   void Deliver(const wire::Piece& piece);
   void Credit(const wire::Credit& credit);
   void Signal(const wire::SignalOrder& order);

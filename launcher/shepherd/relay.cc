@@ -80,10 +80,11 @@ Status Relay::Obey(const wire::Frame& frame) {
       return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
-        if (ping.host == orders_.host)
-          outlets_.send(frame.kind, frame.payload);
-        else if (Node* node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr)
+        Node* const node = ping.host < by_host_.size() ? by_host_[ping.host] : nullptr;
+        if (node != nullptr)
           shepherds_.Send(node, frame.kind, frame.payload);
+        else if (ping.host == orders_.host)
+          outlets_.send(frame.kind, frame.payload);
       });
     case wire::Kind::kVisit:
       return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
@@ -134,9 +135,13 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kSaving:
       return wire::With(wire::DecodeSavingWord(frame.payload),
                         [&](const auto& m) { pass_on(m.rank); });
-    case wire::Kind::kPing:
+    case wire::Kind::kPing: {
+      wire::Beat beat;
+      AddHeads(&beat);
+      if (!beat.heads.empty()) outlets_.send(wire::Kind::kBeat, Encode(beat));
       outlets_.send(frame.kind, frame.payload);
       return {};
+    }
     case wire::Kind::kVisit:
       return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
         if (visit.host < by_host_.size() && by_host_[visit.host] == node)
@@ -262,6 +267,10 @@ void Relay::Tick(wire::Beat* beat) {
     TellEnds();
   else if (!ends_.empty())
     heartbeat_->Hurry(kGatherMs);
+  AddHeads(beat);
+}
+
+void Relay::AddHeads(wire::Beat* beat) {
   for (auto& [rank, head] : std::exchange(heads_, {})) beat->heads.push_back({rank, head});
 }
 

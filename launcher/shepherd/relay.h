@@ -40,6 +40,8 @@ class Relay {
   void Tick(wire::Beat* beat);
 
  private:
+  // What those below have told since the last time.
+  void AddHeads(wire::Beat* beat);
   std::string OrdersFor(const Node& node) const;
   Status Hear(Node* node, const wire::Frame& frame);
   void HearEnds(const Node* node, std::vector<wire::Ended> ends);

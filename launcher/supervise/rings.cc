@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "launcher/supervise/tuning.h"
@@ -45,8 +46,8 @@ Status Rings::Make(std::size_t ranks, std::size_t bytes) {
 
 std::optional<Rings::Head> Rings::HeadOf(std::uint32_t rank, const RankTrace* trace) const {
   Head head{};
-  if (trace != nullptr && trace->head.size() == head.size())
-    std::ranges::copy(trace->head, head.begin());
+  if (trace != nullptr && trace->head.size() >= head.size())
+    std::ranges::copy(std::string_view(trace->head).substr(0, head.size()), head.begin());
   else if (rank < fds_.size() && pread(fds_[rank], head.data(), head.size(), 0) < 0)
     return std::nullopt;
   if (At<std::uint32_t>(head, offsetof(EventRing, magic)) != EventRing::kMagic) return std::nullopt;
@@ -62,6 +63,14 @@ LastSeen Rings::LastOf(std::uint32_t rank, const RankTrace* trace) const {
   last.inside = At<std::uint32_t>(*head, offsetof(EventRing, inside)) % 2 == 1;
   last.phase = At<Phase>(*head, offsetof(EventRing, phase));
   return last;
+}
+
+// A head is followed by the note, if there is one.
+WaitSeen Rings::WaitOf(std::uint32_t rank, const RankTrace* trace) const {
+  if (trace == nullptr)
+    return rank < fds_.size() ? DecodeWaitNote(CopyWaitNote(fds_[rank])) : WaitSeen{};
+  if (trace->head.size() <= kEventRingHeadBytes) return {};
+  return DecodeWaitNote(std::string_view(trace->head).substr(kEventRingHeadBytes));
 }
 
 LocksSeen Rings::LocksOf(std::uint32_t rank, const RankTrace* trace) const {

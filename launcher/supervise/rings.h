@@ -17,6 +17,7 @@
 #include "launcher/supervise/verdict.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/status.h"
+#include "runtime/base/wait_note.h"
 
 namespace lamina::launcher {
 
@@ -35,6 +36,7 @@ class Rings {
 
   // `trace`: what Job::TraceOf says of the rank, which is null where rings are kept here.
   LastSeen LastOf(std::uint32_t rank, const RankTrace* trace) const;
+  WaitSeen WaitOf(std::uint32_t rank, const RankTrace* trace) const;
   LocksSeen LocksOf(std::uint32_t rank, const RankTrace* trace) const;
   // The last events as lines of text, oldest first.
   std::vector<std::string> LastEventsOf(std::uint32_t rank, const RankTrace* trace) const;

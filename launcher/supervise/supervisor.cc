@@ -338,6 +338,8 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
     });
   }
   if (AnswerRanks(question, reply, keep)) return;
+  if ((question == "why" || question == "why queues") && job_ != nullptr)
+    return reply(AnswerWhy(question != "why"));
   if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
   JobNews news;
   news.name = server_->name();
@@ -513,7 +515,11 @@ void Supervisor::SayHint() {
 
 void Supervisor::OnTimeout() {
   const auto running = Running();
+  const std::vector<std::string> reasons = WhyItHangs();
+  const bool first = !verdict_.decided();
   React(verdict_.TimedOut(running));
+  if (first)
+    for (const std::string& reason : reasons) streams_->Say("  " + reason);
   further_->Signal(SIGTERM);
   if (plan_.options.verbosity == 0 && !plan_.options.events_at_timeout) return;
   for (const auto& [rank, last] : running) SayLastEvents(rank);

@@ -35,6 +35,7 @@
 #include "launcher/supervise/streams.h"
 #include "launcher/supervise/timer.h"
 #include "launcher/supervise/verdict.h"
+#include "launcher/why/why.h"
 #include "runtime/base/descriptor.h"
 
 struct event;
@@ -75,6 +76,10 @@ class Supervisor {
   void SaySharing(std::uint32_t rank, const std::string& cpus);
   void SayHint();
   void OnTimeout();
+  // See why.cc.
+  std::vector<RankView> Views() const;
+  std::string AnswerWhy(bool queues) const;
+  std::vector<std::string> WhyItHangs() const;
   void EndJob();
   void SignalAll(int signal);
   void EndIfAllEnded();

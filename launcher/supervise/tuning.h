@@ -35,4 +35,7 @@ inline constexpr std::size_t kGenerationsKept = 2;
 // Another launcher on this machine has to answer within this time.
 inline constexpr int kTieTimeoutMs = 1000;
 
+// When a job has run out of time, at most so many lines say for what its ranks wait.
+inline constexpr std::size_t kReasonsMax = 24;
+
 }  // namespace lamina::launcher

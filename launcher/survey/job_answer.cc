@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/survey/job_answer.h"
 
+#include <poll.h>
+
 #include <algorithm>
 
+#include "launcher/survey/tuning.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -88,6 +91,15 @@ Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view que
   Result<std::string> text = control::Ask(launcher, question, timeout_ms);
   if (!text.ok()) return std::move(text).status();
   return DecodeJobAnswer(*text);
+}
+
+Result<JobAnswer> AwaitPings(const control::Launcher& launcher) {
+  if (Result<JobAnswer> first = AskJob(launcher, "ping", kAnswerMs); !first.ok()) return first;
+  for (int waited = 0;; waited += kAskAgainMs) {
+    Result<JobAnswer> answer = AskJob(launcher, "job", kAnswerMs);
+    if (!answer.ok() || AllAnswered(*answer) || waited >= kPingMs) return answer;
+    poll(nullptr, 0, kAskAgainMs);
+  }
 }
 
 }  // namespace lamina::launcher

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Implements lamina ps: it asks the launchers on this machine for the running jobs of this user.
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,16 +45,6 @@ std::optional<Wanted> Parse(std::span<const std::string> arguments) {
     }
   }
   return wanted;
-}
-
-// Waits until every host that is up has answered, or the time is over.
-Result<JobAnswer> AwaitPings(const control::Launcher& launcher) {
-  if (Result<JobAnswer> first = AskJob(launcher, "ping", kAnswerMs); !first.ok()) return first;
-  for (int waited = 0;; waited += kAskAgainMs) {
-    Result<JobAnswer> answer = AskJob(launcher, "job", kAnswerMs);
-    if (!answer.ok() || AllAnswered(*answer) || waited >= kPingMs) return answer;
-    poll(nullptr, 0, kAskAgainMs);
-  }
 }
 
 std::string AgeText(std::uint64_t ms) {

@@ -59,10 +59,15 @@ int ShowStacks(std::span<const std::string> arguments, const CommandContext& con
   std::vector<Stack> stacks;
   const auto on_answer = [&](const HostAnswer& answer) {
     const std::vector<Stack> here = DecodeStacks(answer.out);
-    // One machine may have several names.
-    for (const Stack& stack : here)
-      if (std::ranges::find(stacks, stack.rank, &Stack::rank) == stacks.end())
+    // One machine may have several names. Then only one of those who look at a process at the same
+    // time sees its stack.
+    for (const Stack& stack : here) {
+      const auto known = std::ranges::find(stacks, stack.rank, &Stack::rank);
+      if (known == stacks.end())
         stacks.push_back(stack);
+      else if (known->frames.empty())
+        *known = stack;
+    }
     if (here.empty())
       fprintf(stderr, "lamina stack: %s: %s",
               made->preparation.plan.hosts[answer.host].name.c_str(),

@@ -25,4 +25,8 @@ int Clean(std::span<const std::string> arguments, const CommandContext& context)
 // Returns 1 if the stack of some rank could not be had, 2 if there is no such job; else 0.
 int ShowStacks(std::span<const std::string> arguments, const CommandContext& context);
 
+// Says who waits for whom. Returns 1 if some host did not answer, 2 if there is no such job; else
+// 0.
+int Why(std::span<const std::string> arguments, const CommandContext& context);
+
 }  // namespace lamina::launcher

@@ -2,6 +2,7 @@
 // These are probe and matched probe (MPI-5.0, section 3.8).
 #include "runtime/api/arguments.h"
 #include "runtime/api/message_arguments.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::api {
@@ -79,7 +80,11 @@ int ProbeFor(Call call, Until until, Take take, int source, int tag, MPI_Comm co
     taken = p2p::HandleOf(first);
     if (!there && p2p::IsGone(from))
       return RaiseTransfer(entry.name(), found.comm, MPI_ERR_PROC_ABORTED, source, tag, 0);
-    if (!there) p2p::TestedInVain();
+    if (!there) {
+      const p2p::Awaited awaited{p2p::Awaited::Kind::kProbe, found.comm, source, tag, 0};
+      const p2p::Awaiting awaiting(awaited);
+      p2p::TestedInVain();
+    }
   }
   if (until == Until::kOnce) *flag = there ? 1 : 0;
   if (take == Take::kYes && there) *message = taken;

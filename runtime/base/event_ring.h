@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/wait_note.h"
+
 namespace lamina {
 
 struct Event {
@@ -52,6 +54,7 @@ struct EventRing {
   LockNote queued;  // for this lock of its own it keeps processes of other nodes waiting
   alignas(64) std::atomic<std::uint64_t> next;
   alignas(64) Event events[kEvents];
+  WaitNote wait;
 };
 
 enum class Phase : std::uint32_t { kStarted = 0, kInitialized = 1, kFinalized = 2 };

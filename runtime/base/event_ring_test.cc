@@ -54,7 +54,8 @@ TEST(EventRing, LayoutIsPinned) {
   EXPECT_EQ(offsetof(LockNote, sharers), 20u);
   EXPECT_EQ(offsetof(EventRing, next), 64u);
   EXPECT_EQ(offsetof(EventRing, events), 128u);
-  EXPECT_EQ(kEventRingBytes, 128u + 1024u * 128u);
+  EXPECT_EQ(offsetof(EventRing, wait), 128u + 1024u * 128u);
+  EXPECT_EQ(kEventRingBytes, 128u + 1024u * 128u + 5952u);
   EXPECT_EQ(static_cast<int>(Phase::kInitialized), 1);
   EXPECT_EQ(static_cast<int>(Phase::kFinalized), 2);
   EXPECT_TRUE(std::atomic<std::uint64_t>::is_always_lock_free);

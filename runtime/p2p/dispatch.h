@@ -70,6 +70,13 @@ class Dispatch final : public Lanes::Sender {
   // Pushes as far as there is room. True: something was pushed or has ended.
   bool PushAll();
 
+  // Hands each request to `look` whose buffer a transport has borrowed.
+  template <class Look>
+  void EachLent(const Look& look) const {
+    for (const auto& loan : loans_)
+      if (loan->owner != nullptr) look(loan->owner);
+  }
+
   // Lanes::Sender. kOk: the request is on its way, and complete unless it waits for an answer.
   Code TrySend(Lane& lane, core::Request* request) override;
   void FailSend(Lane& lane, core::Request* request) override;

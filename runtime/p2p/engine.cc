@@ -11,6 +11,8 @@
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
 #include "runtime/p2p/buffered.h"
+#include "runtime/p2p/note_word.h"
+#include "runtime/p2p/noting.h"
 #include "runtime/p2p/sleeping.h"
 #include "runtime/p2p/tuning.h"
 #include "runtime/trace/trace.h"
@@ -75,13 +77,41 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
         waiter.Yield();
         break;
       case waiting::Waiter::Advice::kSleep:
+        return WaitLong(&waiter, done, argument, events_max);
+    }
+  }
+}
+
+// The rest of a wait that has come to its first sleep, and is noted for others to see.
+void Engine::WaitLong(waiting::Waiter* waiter, bool (*done)(void*), void* argument,
+                      std::uint32_t events_max) {
+  const std::uint64_t since_ms = NoteClockMs();
+  bool noted = false;
+  do {
+    const bool moved = Progress(events_max);
+    if (moved) {
+      waiter->Busy();
+      noted = false;  // something else may be open now
+      continue;
+    }
+    switch (waiter->Idle()) {
+      case waiting::Waiter::Advice::kPoll:
+        waiting::Pause();
+        break;
+      case waiting::Waiter::Advice::kYield:
+        trace::Count(trace::Counter::kYields);
+        waiter->Yield();
+        break;
+      case waiting::Waiter::Advice::kSleep:
+        if (!std::exchange(noted, true)) NoteWait(done, argument, since_ms);
         if (const waiting::Nap nap(Ringing()); nap.armed()) {
           const Sleeping sleeping;
           nap.Sleep(SleepMsMax());
         }
         break;
     }
-  }
+  } while (!done(argument));
+  ClearNote();
 }
 
 namespace {
@@ -89,6 +119,19 @@ namespace {
 bool IsComplete(void* request) { return static_cast<Request*>(request)->complete; }
 
 }  // namespace
+
+void Engine::NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) {
+  const Request* awaited = done == IsComplete ? static_cast<const Request*>(argument) : nullptr;
+  NoteOpen(*this, WaitNote::kWaits, since_ms, awaited);
+}
+
+void Engine::NoteTests() {
+  const std::uint64_t now_ms = NoteClockMs();
+  if (now_ms - tests_noted_ms_ < kTestsNotedEveryMs) return;
+  if (now_ms - tests_noted_ms_ > kTestsForgottenMs) tests_since_ms_ = now_ms;
+  tests_noted_ms_ = now_ms;
+  NoteOpen(*this, WaitNote::kTests, tests_since_ms_, nullptr);
+}
 
 void Engine::WaitFor(Request* request) {
   if (!request->complete) WaitUntil(IsComplete, request);

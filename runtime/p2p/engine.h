@@ -54,6 +54,13 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void WaitFor(Request* request);
   // The same, one frame at a time: what comes behind it would only have to be put aside.
   void WaitForNext(Request* request);
+  // Hands each send to `look` that has begun and is not over.
+  template <class Look>
+  void EachOpenSend(const Look& look) const {
+    lanes_.EachWaiting(look);
+    dispatch_.EachLent(look);
+    tokens_.Each(look);
+  }
   // See lifetime.h.
   void Farewell();
   // Tells peers whether this process goes on receiving.
@@ -67,6 +74,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   bool IsDue() const override;
   std::uint32_t SleepMsMax() const override;
   std::span<transport::Transport* const> Ringing() const override { return carriers_.ringing(); }
+  void NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) override;
+  void NoteTests() override;
 
   // transport::Inbox
   PeerId Identify(transport::ProcessName name) override;
@@ -79,8 +88,10 @@ class Engine final : public transport::Inbox, public Watch::Duty {
 
  private:
   bool Blocked() const { return lanes_.waiting() || dispatch_.pushing(); }
-  // Both are out of line, so that the walk of a short message has a small frame.
+  // These are out of line, so that the walk of a short message has a small frame.
   [[gnu::noinline]] bool SendWhatWaits();
+  [[gnu::noinline]] void WaitLong(waiting::Waiter* waiter, bool (*done)(void*), void* argument,
+                                  std::uint32_t events_max);
   void CountMarker(std::uint64_t epoch);
   // Ends everything that waits for this peer by name.
   void FailWhatNames(PeerId peer);
@@ -105,6 +116,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Contexts contexts_;
   Watch watch_;
   SendBuffer* send_buffer_ = nullptr;
+  std::uint64_t tests_since_ms_ = 0;  // since then tests have found nothing
+  std::uint64_t tests_noted_ms_ = 0;
   std::uint64_t marked_epoch_ = 0;
   std::uint64_t markers_received_ = 0;
 };

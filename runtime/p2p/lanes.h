@@ -71,6 +71,14 @@ class Lanes {
 
   // True if something waits in any lane.
   bool waiting() const { return !waiting_lanes_.empty(); }
+  // Hands each request to `look` that waits in a lane.
+  template <class Look>
+  void EachWaiting(const Look& look) const {
+    for (const Lane* lane : waiting_lanes_)
+      for (const core::Request* request = lane->waiting_head; request != nullptr;
+           request = request->next)
+        look(request);
+  }
   // Sends what waits as far as there is room. True: something was sent or failed.
   bool Flush(Sender& sender);
 

@@ -116,18 +116,13 @@ void MatchSpace::BeginListing(std::uint32_t key_index) {
 std::vector<Message*> MatchSpace::Unexpected() const {
   std::vector<Message*> all;
   all.reserve(unexpected_);
-  for (const UnexpectedBin& bin : unexpected_bins_[0])
-    for (Message* message = bin.head; message != nullptr; message = message->links[0].next)
-      all.push_back(message);
+  EachUnexpected([&](Message* message) { all.push_back(message); });
   return all;
 }
 
 std::vector<Request*> MatchSpace::Posted() const {
   std::vector<Request*> all;
-  if (sole_ != nullptr) all.push_back(sole_);
-  for (const PostedBin& bin : posted_bins_)
-    for (Request* request = bin.head; request != nullptr; request = request->next)
-      all.push_back(request);
+  EachPosted([&](Request* request) { all.push_back(request); });
   return all;
 }
 

@@ -99,6 +99,20 @@ class MatchSpace {
   // All posted receives, and all unexpected messages, in no particular order.
   std::vector<core::Request*> Posted() const;
   std::vector<Message*> Unexpected() const;
+  // The same, handed to `look` one by one.
+  template <class Look>
+  void EachPosted(const Look& look) const {
+    if (sole_ != nullptr) look(sole_);
+    for (const PostedBin& bin : posted_bins_)
+      for (core::Request* request = bin.head; request != nullptr; request = request->next)
+        look(request);
+  }
+  template <class Look>
+  void EachUnexpected(const Look& look) const {
+    for (const UnexpectedBin& bin : unexpected_bins_[0])
+      for (Message* message = bin.head; message != nullptr; message = message->links[0].next)
+        look(message);
+  }
 
  private:
   struct PostedBin {

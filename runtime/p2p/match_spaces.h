@@ -33,6 +33,16 @@ class MatchSpaces {
 
   // The posted receives of all contexts, in no particular order.
   std::vector<core::Request*> Posted() const;
+  // Hands each posted receive to `look`, and each unexpected message with its context.
+  template <class Look>
+  void EachPosted(const Look& look) const {
+    for (const auto& [context, space] : spaces_) space->EachPosted(look);
+  }
+  template <class Look>
+  void EachUnexpected(const Look& look) const {
+    for (const auto& [context, space] : spaces_)
+      space->EachUnexpected([&](const Message* message) { look(ContextId{context}, *message); });
+  }
   // Takes out the unexpected message for which the sender `from` waits under `token`, or the
   // parcel of that number if `frame` is kParcel. Null: it has been matched, or never came.
   Message* TakeAwaited(PeerId from, std::uint64_t token, FrameKind frame);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a program looks for a message before it receives it.
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
@@ -45,6 +46,8 @@ Message* Probe(const Envelope& from, bool take, MPI_Status* status) {
 
 Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status) {
   Probing probing{from, status, take};
+  const Awaited awaited{Awaited::Kind::kProbe, from.comm, from.peer, from.tag, 0};
+  const Awaiting awaiting(awaited);
   const auto is_over = [](void* argument) {
     return Look(argument) || IsGone(static_cast<Probing*>(argument)->from);
   };

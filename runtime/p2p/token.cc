@@ -24,8 +24,7 @@ core::Request* TokenTable::Find(std::uint64_t token) const {
 
 std::vector<core::Request*> TokenTable::All() const {
   std::vector<core::Request*> all;
-  for (const Slot& slot : slots_)
-    if (slot.request != nullptr) all.push_back(slot.request);
+  Each([&](core::Request* request) { all.push_back(request); });
   return all;
 }
 

@@ -20,6 +20,11 @@ class TokenTable {
   core::Request* Find(std::uint64_t token) const;  // null: no such request
   void Remove(std::uint64_t token);
   std::vector<core::Request*> All() const;
+  template <class Look>
+  void Each(const Look& look) const {
+    for (const Slot& slot : slots_)
+      if (slot.request != nullptr) look(slot.request);
+  }
   std::size_t size() const { return used_; }
 
  private:

@@ -55,6 +55,13 @@ inline constexpr std::uint32_t kWaitsAlone = 1000;
 // A program that tests in a loop on a shared CPU gives the CPU up once in so many tests.
 inline constexpr std::uint32_t kVainTestsPerYield = 16;
 
+// A program that tests in a loop is looked at once in so many tests that find nothing, and what it
+// has open is noted if that was not done for so long.
+inline constexpr std::uint32_t kVainTestsPerNote = 1024;
+inline constexpr std::uint64_t kTestsNotedEveryMs = 100;
+// Tests that are so far apart belong to different loops.
+inline constexpr std::uint64_t kTestsForgottenMs = 1000;
+
 // Coming to rest (rest.h).
 
 // A process at rest handles so many events of each transport at once.

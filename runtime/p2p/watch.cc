@@ -6,6 +6,7 @@
 
 #include "runtime/base/sharing.h"
 #include "runtime/core/process.h"
+#include "runtime/p2p/note_word.h"
 #include "runtime/p2p/sleeping.h"
 #include "runtime/p2p/tuning.h"
 #include "runtime/trace/profile.h"
@@ -49,6 +50,7 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
   waiting::Waiter waiter(policy_);
   trace::Waiting counted;
   std::uint32_t idle_polls = 0;
+  std::uint64_t noted_ms = 0;
   bool is_done = false;
   while (!is_done && !done(argument)) {
     if (duty_.Progress()) {
@@ -67,7 +69,7 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
     const waiting::Waiter::Advice advice = waiter.Idle();
     const bool beside = watchers_ > 1 && idle_polls > kPollsAmongOthers + kYieldsBesideWatch;
     if (advice == waiting::Waiter::Advice::kSleep || beside)
-      is_done = Sleep(done, argument);
+      is_done = Sleep(done, argument, &noted_ms);
     else if (core::process->lock.Wanted() || (others_wait_ != 0 && idle_polls > kPollsAmongOthers))
       GiveWay(waiting::Yield);
     else if (advice == waiting::Waiter::Advice::kYield)
@@ -75,19 +77,25 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
     else
       waiting::Pause();
   }
+  if (noted_ms != 0) ClearNote();
   if (--watchers_ == 0 && sleepers_ != nullptr) WakeHeir();
 }
 
 void Watch::TestedInVain() {
   const bool shares_cpu = policy_.sharing == Sharing::kShared || waiting::Waiter::SharesCpu();
+  if (++vain_tests_ % kVainTestsPerNote == 0) [[unlikely]]
+    duty_.NoteTests();
   if (core::process->lock.Wanted()) [[unlikely]]
     GiveWay(waiting::Yield);
-  else if (shares_cpu && ++vain_tests_ % kVainTestsPerYield == 0)
+  else if (shares_cpu && vain_tests_ % kVainTestsPerYield == 0)
     waiting::Waiter(policy_).Yield();
 }
 
 // True: the condition held when another thread asked. False: the caller has to look again.
-bool Watch::Sleep(bool (*done)(void*), void* argument) {
+bool Watch::Sleep(bool (*done)(void*), void* argument, std::uint64_t* since_ms) {
+  // Another thread may have written its own note meanwhile.
+  if (*since_ms == 0) *since_ms = NoteClockMs();
+  duty_.NoteWait(done, argument, *since_ms);
   const bool keeps_watch = watchers_ == 1;
   Sleeper self{.done = done, .argument = argument};
   self.next = sleepers_;

@@ -34,6 +34,10 @@ class Watch {
     virtual std::uint32_t SleepMsMax() const = 0;
     // The transports that can end a sleep.
     virtual std::span<transport::Transport* const> Ringing() const = 0;
+    // Writes down for others what is waited for (noting.h), by the thread that is about to sleep.
+    virtual void NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) = 0;
+    // Many tests in a row have found nothing.
+    virtual void NoteTests() = 0;
 
    protected:
     ~Duty() = default;
@@ -69,7 +73,7 @@ class Watch {
 
  private:
   struct Sleeper;
-  bool Sleep(bool (*done)(void*), void* argument);
+  bool Sleep(bool (*done)(void*), void* argument, std::uint64_t* since_ms);
   void Wake(Sleeper* sleeper);
   void WakeHeir();
   void NoteThread();

@@ -26,10 +26,13 @@ class FakeDuty final : public Watch::Duty {
   bool IsDue() const override { return arrived.load() != 0; }
   std::uint32_t SleepMsMax() const override { return sleep_ms; }
   std::span<transport::Transport* const> Ringing() const override { return {}; }
+  void NoteWait(bool (*)(void*), void*, std::uint64_t) override {}
+  void NoteTests() override { ++noted_tests; }
 
   std::atomic<int> arrived{0};
   std::atomic<int> rounds{0};
   std::uint32_t sleep_ms = 60000;
+  int noted_tests = 0;
 };
 
 Watch* the_watch = nullptr;

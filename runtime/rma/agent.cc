@@ -14,6 +14,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/quiet_thread.h"
 #include "runtime/core/process.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/trace/trace.h"
@@ -55,6 +56,8 @@ class Agent {
       const std::uint64_t polls = Polls();
       if (!MustLeave(this) && polls == polls_) {
         trace::Count(trace::Counter::kAgentTurns);
+        const p2p::Awaited nothing{p2p::Awaited::Kind::kNothing, nullptr, MPI_ANY_SOURCE, 0, 0};
+        const p2p::Awaiting awaiting(nothing);
         p2p::WaitUntil(MustLeave, this);
       }
       polls_ = Polls();

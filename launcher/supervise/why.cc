@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the ranks of the job wait for, for whoever asks and for a job that has run out of time.
+#include "launcher/why/why.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "launcher/supervise/supervisor.h"
+#include "launcher/supervise/tuning.h"
+#include "runtime/base/read_file.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+// Says of a child of this process whether a signal has stopped it.
+bool IsStopped(std::int64_t process) {
+  if (process <= 0) return false;
+  const std::string stat =
+      ReadFile(Format("/proc/%lld/stat", static_cast<long long>(process))).value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end != stat.npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'T';
+}
+
+std::uint64_t NowMs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+}  // namespace
+
+std::vector<RankView> Supervisor::Views() const {
+  std::vector<RankView> views(running_.size());
+  std::vector<LocksSeen> locks(running_.size());
+  for (std::uint32_t rank = 0; rank < views.size(); ++rank) {
+    RankView& view = views[rank];
+    const LastSeen last = LastOf(rank);
+    view.running = running_[rank];
+    view.phase = last.phase;
+    view.call = last.call;
+    view.inside = last.inside;
+    if (!view.running) continue;
+    if (job_ != nullptr) view.stopped = IsStopped(job_->ProcessOf(rank));
+    view.wait = rings_.WaitOf(rank, TraceOf(rank));
+    locks[rank] = rings_.LocksOf(rank, TraceOf(rank));
+  }
+  for (const LockWait& wait : LockWaits(locks)) {
+    views[wait.rank].lock_of = wait.lock.target;
+    if (wait.lock.holder > 0) views[wait.rank].lock_holder = wait.lock.holder - 1;
+  }
+  return views;
+}
+
+std::string Supervisor::AnswerWhy(bool queues) const {
+  std::string answer;
+  for (const std::string& line : ExplainWaits(Views(), NowMs(), queues))
+    answer += "say " + line + "\n";
+  return answer + "end\n";
+}
+
+// Ranks that never wait in MPI give no reason to say anything.
+std::vector<std::string> Supervisor::WhyItHangs() const {
+  const std::vector<RankView> views = Views();
+  const bool any = std::ranges::any_of(views, [](const RankView& view) {
+    return view.wait.state != WaitNote::kNone || view.lock_of.has_value();
+  });
+  if (!any) return {};
+  std::vector<std::string> lines = ExplainWaits(views, NowMs(), false);
+  if (lines.size() > kReasonsMax) {
+    const std::size_t more = lines.size() - kReasonsMax;
+    lines.resize(kReasonsMax);
+    lines.push_back(Format("and %zu lines more", more));
+  }
+  return lines;
+}
+
+}  // namespace lamina::launcher

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   `lamina why` and `mpiexec --timeout` say rightly why a job hangs, on one host and on two, and `lamina
+        stack` shows the stacks of all its ranks in one tree.
+Method: programs that are stuck in the ways in which programs get stuck. Each is asked while it hangs, until
+        its ranks have noted what they wait for, and runs out of time once more. Two hosts are made of this
+        machine by an agent.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import LaunchCase, MPIEXEC, ROOT, environment, wait_until
+
+STUCK = os.path.join(ROOT, "test/launch/stuck")
+LAMINA = os.path.join(os.environ["TEST_TMPDIR"], "lamina")
+AGENT = os.path.join(os.environ["TEST_TMPDIR"], "agent")
+
+# Each way to get stuck, the number of ranks, and what has to be said of it.
+COMPUTES = r"computes; its last call was MPI_\w+"
+WAYS = {
+    "head_to_head": (4, [
+        r"deadlock: rank 0 waits in MPI_Recv for a message from rank 1 with tag 5; rank 1 waits in MPI_Recv for "
+        r"a message from rank 0 with tag 7: neither has sent that"]),
+    "wrong_tag": (4, [
+        r"rank 1 has a message from rank 0 with tag 6, which it does not receive: it waits for tag 5",
+        r"deadlock: rank 0 waits in MPI_Barrier of MPI_COMM_WORLD; rank 1 waits in MPI_Recv for a message from "
+        r"rank 0 with tag 5"]),
+    "wrong_comm": (4, [
+        r"rank 1 has a message from rank 0 with tag 5 in another communicator, which it does not receive: it "
+        r"waits for one in MPI_COMM_WORLD"]),
+    "missing_member": (4, [
+        r"ranks 0-2 wait for rank 3, which " + COMPUTES,
+        r"ranks 0-2 wait in MPI_Allreduce of MPI_COMM_WORLD, for [\d.]+ s"]),
+    "order": (4, [
+        r"deadlock: rank \d waits in MPI_Barrier of \"(first|second)\"; rank \d waits in MPI_Barrier of "
+        r"\"(second|first)\": all members must call collective operations in the same order",
+        r"ranks 0 and 2 wait in MPI_Barrier of \"first\", for [\d.]+ s",
+        r"ranks 1 and 3 wait in MPI_Barrier of \"second\", for [\d.]+ s"]),
+    "send_send": (4, [
+        r"deadlock: rank 0 waits in MPI_Send for the end of a send to rank 1 with tag 0, 4194304 bytes; rank 1 "
+        r"waits in MPI_Send for the end of a send to rank 0 with tag 0, 4194304 bytes: neither receives"]),
+    "probe": (4, [
+        r"rank 1 has a message from rank 0 with tag 8, which it does not receive: it waits for tag 9",
+        r"rank 1 waits in MPI_Probe for a message from rank 0 with tag 9, for [\d.]+ s",
+        r"rank 2 calls MPI_Iprobe again and again for a message from any rank with tag 9, for [\d.]+ s"]),
+    "ended": (2, [
+        r"rank 0 waits in MPI_Recv for a message from rank 1 with tag 0, but rank 1 has ended"]),
+    "cancelled": (2, [
+        r"rank 0 waits for rank 1, which " + COMPUTES,
+        r"rank 0 waits in MPI_Wait for the end of a send to rank 1 with tag 3, 4194304 bytes, which was "
+        r"cancelled, for [\d.]+ s"]),
+    "spin": (4, [
+        r"ranks 0, 2 and 3 wait for rank 1, which " + COMPUTES]),
+    "circle": (3, [
+        r"deadlock: rank 0 waits in MPI_Recv for a message from rank 1 with tag 0; rank 1 waits in MPI_Recv for "
+        r"a message from rank 2 with tag 0; rank 2 waits in MPI_Recv for a message from rank 0 with tag 0: none "
+        r"of them has sent that"]),
+    "lock": (3, [
+        r"ranks 0 and 2 wait for rank 1, which " + COMPUTES,
+        r"ranks 0 and 2 wait in MPI_Win_lock for a lock of rank 0, which rank 1 holds(, for [\d.]+ s)?"]),
+    "nonblocking": (3, [
+        r"ranks 0 and 2 wait for rank 1, which " + COMPUTES,
+        r"ranks 0 and 2 wait in MPI_Wait for a collective operation of MPI_COMM_WORLD, for [\d.]+ s"]),
+    "row": (4, [
+        r"ranks 0, 1 and 3 wait for rank 2, which " + COMPUTES,
+        r"rank 3 waits in MPI_Barrier of a communicator of ranks 2 and 3, for [\d.]+ s"]),
+}
+
+
+def setUpModule():
+    if not os.path.lexists(LAMINA):
+        os.symlink(MPIEXEC, LAMINA)
+    with open(AGENT, "w", encoding="ascii") as file:
+        file.write('#!/bin/sh\nshift\nexec "$@"\n')
+    os.chmod(AGENT, 0o755)
+
+
+class Why(LaunchCase):
+
+    def lamina(self, *words):
+        return subprocess.run([LAMINA, *words], check=False, capture_output=True, text=True, timeout=60,
+                              stdin=subprocess.DEVNULL, env=environment(self.mark))
+
+    def hang(self, way, ranks, options=()):
+        job = self.start_job(STUCK, way, ranks=ranks, options=options)
+        self.assertEqual(self.read_lines(job, ranks), ["here"] * ranks)
+        return job
+
+    def why(self, job, wanted, *words):
+        """Asks until all that is wanted is said; returns what is said."""
+        said = []
+
+        def is_said():
+            answer = self.lamina("why", *words, str(job.pid))
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            said[:] = answer.stdout.splitlines()
+            return all(any(re.fullmatch(line, each) for each in said) for line in wanted)
+
+        self.assertTrue(wait_until(is_said, 30), "\n".join(["wanted:", *wanted, "said:", *said]))
+        return said
+
+    def end(self, job):
+        job.terminate()
+        job.wait(timeout=30)
+
+    def ask_and_time_out(self, way, options=()):
+        ranks, wanted = WAYS[way]
+        job = self.hang(way, ranks, options)
+        said = self.why(job, wanted)
+        self.assertEqual(len([line for line in said if line.startswith("deadlock")]) > 0,
+                         any(line.startswith("deadlock") for line in wanted) or way in ("wrong_comm", "probe"), said)
+        self.end(job)
+        # Long enough for the ranks to start and for a shepherd to tell twice.
+        result = self.run_job(STUCK, way, ranks=ranks, options=["--timeout", "4", *options])
+        self.assertEqual(result.returncode, 124, result.stderr)
+        lines = result.stderr.splitlines()
+        self.assertRegex(lines[0], r"^mpiexec: timeout after 4 s, still running: ")
+        for line in wanted:
+            self.assertTrue(any(re.fullmatch("mpiexec:   " + line, each) for each in lines),
+                            line + "\n" + result.stderr)
+
+    def test_two_hosts(self):
+        agent = ["--agent", AGENT + " {host}", "--param", "launcher.shepherd.silence_ms=2000"]
+        for way in ("head_to_head", "missing_member", "send_send"):
+            with self.subTest(way):
+                self.ask_and_time_out(way, [*agent, "-H", "one:2,two:2"])
+
+    def test_a_tree_of_hosts(self):
+        ranks, wanted = WAYS["missing_member"]
+        job = self.hang("missing_member", ranks, [
+            "--agent", AGENT + " {host}", "-H", "one:1,two:1,three:1,four:1",
+            "--param", "spawner.exec.onward=yes", "--param", "launcher.shepherd.width=2"])
+        self.why(job, wanted)
+        self.end(job)
+
+    def test_a_rank_that_is_stopped(self):
+        job = self.hang("stopped", 3)
+        process = self.wait_for_ranks(job, 3)[1]
+        os.kill(process, signal.SIGSTOP)
+        self.why(job, [r"ranks 0 and 2 wait for rank 1, which is stopped by a signal"])
+        self.end(job)
+
+    def test_queues(self):
+        job = self.hang("wrong_tag", 2)
+        said = self.why(job, WAYS["wrong_tag"][1], "--queues")
+        self.assertIn("rank 1: receive from rank 0 with tag 5, 4 bytes", said)
+        self.assertIn("rank 1: unexpected message from rank 0 with tag 6 in MPI_COMM_WORLD, 4 bytes", said)
+        self.end(job)
+
+    def test_stacks_of_sixteen_ranks_on_two_hosts(self):
+        if shutil.which("eu-stack") is None and shutil.which("gdb") is None:
+            self.skipTest("neither eu-stack nor gdb is here: third_party/install test")
+        job = self.hang("missing_member", 16, ["--agent", AGENT + " {host}", "-H", "one:8,two:8"])
+        self.why(job, [r"ranks 0-14 wait for rank 15, which " + COMPUTES])
+        result = self.lamina("stack", str(job.pid), "--agent", AGENT + " {host}")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        lines = [line.strip() for line in result.stdout.splitlines()]
+        self.assertTrue(any(re.match(r"0-15: ", line) for line in lines), result.stdout)
+        self.assertTrue(any(re.match(r"0-14: missing_member|0-14: P?MPI_Allreduce", line) for line in lines),
+                        result.stdout)
+        self.assertTrue(any(re.match(r"15: compute_for_ever", line) for line in lines), result.stdout)
+        self.end(job)
+
+    def test_mistakes(self):
+        none = self.lamina("why", "1")
+        self.assertEqual((none.returncode, none.stderr), (2, "lamina why: no mpiexec runs here as process 1\n"))
+        self.assertEqual(self.lamina("why", "--loudly").returncode, 2)
+        self.assertTrue(self.lamina("why", "--help").stdout.startswith("usage: lamina why "))
+
+
+def add_way(way):
+    setattr(Why, "test_" + way, lambda self: self.ask_and_time_out(way))
+
+
+for each_way in WAYS:
+    add_way(each_way)
+
+if __name__ == "__main__":
+    unittest.main()
