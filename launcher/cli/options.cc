@@ -193,6 +193,23 @@ Status Profile(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status DebugRank(Draft& draft, std::string_view value) {
+  const auto rank = ParseInteger(value);
+  if (!rank || *rank < 0 || *rank > INT32_MAX)
+    return Error(Code::kInvalid, "\"%s\" is not the number of a rank", std::string(value).c_str());
+  draft.line.options.debugged_rank = static_cast<std::int32_t>(*rank);
+  return {};
+}
+
+Status UseDebugger(Draft& draft, std::string_view value) {
+  std::vector<std::string>& words = draft.line.options.debugger;
+  words.clear();
+  for (const std::string_view word : Split(value, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  if (words.empty()) return Error(Code::kInvalid, "%s", "it is empty");
+  return {};
+}
+
 Status EventsAtTimeout(Draft& draft, std::string_view) {
   draft.line.options.events_at_timeout = true;
   return {};
@@ -482,6 +499,17 @@ constexpr Option kOptions[] = {
      "where "
      "PROCESS is that of mpiexec, and as numbers to a .json beside it.",
      Profile},
+    {{"--gdb"},
+     "RANK",
+     Topic::kLaunching,
+     "Start this rank, which must be on this host, under gdb, which has the terminal; the others "
+     "run. A debugger for all ranks starts mpiexec itself, or attaches to it.",
+     DebugRank},
+    {{"--debugger"},
+     "WORDS",
+     Topic::kLaunching,
+     "With --gdb, put these words before those of the program instead of \"gdb -q --args\".",
+     UseDebugger},
     {{"--dry-run", "--do-not-launch"},
      "",
      Topic::kLaunching,

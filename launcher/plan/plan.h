@@ -84,11 +84,15 @@ struct RunOptions {
   bool merge_errors = false;       // standard error goes where standard output goes
   std::uint64_t timeout_ms = 0;    // end the job with status 124 after this; 0: never
   bool events_at_timeout = false;  // and say what each rank did last
-  bool profiled = false;           // the ranks count what they do in MPI
-  std::string profile_file;        // the page to write, with or without .html; "": named after it
-  std::uint32_t verbosity = 0;     // 0: nothing on a healthy job
-  bool quiet = false;              // neither warnings nor hints
-  std::string spawner;             // the component chosen: "local", "fake", ...
+  // This rank runs under a debugger, which has the terminal; -1: none. The words come before those
+  // of its program.
+  std::int32_t debugged_rank = -1;
+  std::vector<std::string> debugger;
+  bool profiled = false;        // the ranks count what they do in MPI
+  std::string profile_file;     // the page to write, with or without .html; "": named after it
+  std::uint32_t verbosity = 0;  // 0: nothing on a healthy job
+  bool quiet = false;           // neither warnings nor hints
+  std::string spawner;          // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.
   std::string manager;
   std::string allocation;  // what has given the hosts, "Slurm job 77"; "": others may be added

@@ -132,6 +132,7 @@ std::vector<RankStart> Herd::Starts(Sharing in_job) const {
     start.roster_fd = server_->roster();
     start.node_memory_fd = server_->node_memory();
     start.open_files_max = orders_.open_files_max;
+    start.held = orders_.held;
     if (saving_ != nullptr) saving_->Equip(&start);
     starts.push_back(std::move(start));
   }
@@ -260,6 +261,11 @@ Status Herd::TakeRanks(std::vector<RankStart> starts) {
   for (auto& [rank, sheep] : sheep_) sheep.CloseFds();
   if (saving_ != nullptr) saving_->RanksStarted();
   poller_->Add(job_->ReadyFd(), Poller::kRead, [this] { OnJob(); });
+  std::vector<wire::Started> started;
+  for (const auto& [rank, sheep] : sheep_)
+    if (const std::int64_t process = job_->ProcessThere(rank); process > 0)
+      started.push_back({rank, static_cast<std::uint64_t>(process)});
+  if (!started.empty()) outlets_.send(wire::Kind::kStarted, Encode(started));
   OnJob();
   outlets_.flush();
   StartServerIfNeeded();

@@ -107,6 +107,11 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         if (!std::exchange(node->ready, true) && shepherds_->ready())
           shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
       });
+    case wire::Kind::kStarted:
+      return wire::With(wire::DecodeStarted(frame.payload), [&](const auto& started) {
+        for (const wire::Started& each : started)
+          if (mine(each.rank)) remotes_.at(each.rank).process = each.process;
+      });
     case wire::Kind::kVisit:
       return wire::With(wire::DecodeVisit(frame.payload), [&](const wire::Visit& visit) {
         if (visit.host < by_host_.size() && by_host_[visit.host] == node) HearVisit(visit);

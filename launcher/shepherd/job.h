@@ -38,6 +38,9 @@ class ShepherdedJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   std::int64_t ProcessOf(std::uint32_t) const override { return 0; }
+  std::int64_t ProcessThere(std::uint32_t rank) const override {
+    return static_cast<std::int64_t>(remotes_.at(rank).process);
+  }
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t rank) const override { return &remotes_.at(rank).trace; }
   bool Settled() const override;
@@ -47,6 +50,7 @@ class ShepherdedJob final : public Job {
   // What the launcher holds of a rank.
   struct Remote {
     bool running = true;
+    std::uint64_t process = 0;  // on its host; 0: not told yet
     RankTrace trace;
     std::unique_ptr<Source> input;
     std::array<bool, 2> ended = {};  // its output
@@ -103,6 +107,7 @@ class ShepherdedJob final : public Job {
   Heartbeat heartbeat_;
   std::vector<std::vector<std::string>> environments_;  // by app
   std::uint64_t open_files_max_ = 0;
+  bool held_ = false;
   std::string job_name_;
   std::map<std::uint32_t, Remote> remotes_;                    // by rank
   std::map<std::uint32_t, std::vector<std::uint32_t>> ranks_;  // by host

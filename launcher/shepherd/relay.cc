@@ -126,6 +126,11 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
         for (const auto& head : beat.heads)
           if (NodeOf(head.rank) == node) heads_[head.rank] = head.ring_head;
       });
+    case wire::Kind::kStarted:
+      return wire::With(wire::DecodeStarted(frame.payload), [&](auto& started) {
+        std::erase_if(started, [&](const auto& each) { return NodeOf(each.rank) != node; });
+        if (!started.empty()) outlets_.send(frame.kind, Encode(started));
+      });
     case wire::Kind::kGone:
       return wire::With(wire::DecodeGone(frame.payload),
                         [&](auto& m) { HearGone(node, std::move(m)); });

@@ -88,6 +88,7 @@ void ShepherdedJob::MakeHub() {
 Status ShepherdedJob::TakeRanks(std::span<const RankStart> starts) {
   environments_.resize(plan_.apps.size());
   open_files_max_ = starts.front().open_files_max;
+  held_ = starts.front().held;
   output_ = starts.front().output;
   CHECK(output_ != nullptr);
   output_->Tell([this](std::uint32_t rank, std::uint8_t stream, std::uint32_t bytes) {
@@ -378,6 +379,7 @@ std::string ShepherdedJob::OrdersFor(const Node& node) {
   orders.silence_ms = params_.silence_ms;
   orders.open_files_max = open_files_max_;
   orders.profiled = plan_.options.profiled;
+  orders.held = held_;
   orders.rules = Rules();
   orders.plan = plan_;
   for (std::size_t app = 0; app < plan_.apps.size(); ++app)

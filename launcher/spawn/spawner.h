@@ -111,6 +111,7 @@ struct RankStart {
   int node_memory_fd = -1;
   std::array<int, 2> checkpoint_fds = {-1, -1};
   SavingPort* saving = nullptr;      // where others are to see to it that the rank can be saved
+  bool held = false;  // it stops before its first instruction, until SIGCONT
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
   // The rank is born in that space, as the leader of a session; null: in the launcher's.
   ProcessSpace* space = nullptr;
@@ -168,6 +169,8 @@ class Job {
   virtual void Signal(std::uint32_t rank, int signal) = 0;
   // The process id of a rank that is a child of this process and runs; 0 for any other.
   virtual std::int64_t ProcessOf(std::uint32_t rank) const = 0;
+  // The process id of a rank on its host; 0: it is not known.
+  virtual std::int64_t ProcessThere(std::uint32_t rank) const = 0;
   // Kills whatever ranks have left behind, processes that moved to another session included.
   // Called once all ranks have ended; returns when nothing is left that can be found on this host,
   // and has told the others.

@@ -14,6 +14,7 @@
 
 #include "checkpoint/store/folder.h"
 #include "launcher/control/ask.h"
+#include "launcher/debugger/process_table.h"
 #include "launcher/plan/advice.h"
 #include "launcher/pmix/hint.h"
 #include "launcher/supervise/answer.h"
@@ -271,6 +272,7 @@ void Supervisor::Equip(RankStart* start) const {
   start->output = streams_.get();
   if (checkpoints_ != nullptr) checkpoints_->Equip(start);
   start->open_files_max = open_files_max_;
+  start->held = held_;
 }
 
 // That may take long, so whoever wants to end the job is heard meanwhile.
@@ -299,7 +301,10 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   }
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
+  held_ = IsBeingDebugged();
   for (RankStart& start : starts) Equip(&start);
+  if (Status status = debugging_.Equip(plan_, caps_.takes_descriptors, &starts); !status.ok())
+    return status;
   if (restored_)
     if (Status status = Revive(&starts); !status.ok())
       return std::move(status).Within(
@@ -308,6 +313,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);
   streams_->RanksStarted();
+  debugging_.RanksStarted(*job_);
   if (saving_ != nullptr) saving_->RanksStarted();
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
@@ -436,6 +442,19 @@ Result<int> Supervisor::Run() {
   return verdict_.status();
 }
 
+void Supervisor::PublishOnce() {
+  if (published_ || job_ == nullptr || running_count_ == 0) return;
+  std::vector<DebuggedProcess> processes;
+  for (const RankPlan& rank : plan_.ranks) {
+    const std::int64_t process = job_->ProcessThere(rank.rank);
+    if (process == 0) return;
+    processes.push_back({plan_.hosts[rank.host].name, plan_.apps[rank.app].argv.front(), process});
+  }
+  published_ = true;
+  PublishProcesses(processes);
+  if (held_) SignalAll(SIGCONT);
+}
+
 // All that the ranks wrote is written by now.
 void Supervisor::WriteProfile() {
   const Result<std::string> line =
@@ -456,6 +475,7 @@ void Supervisor::OnJob() {
     else
       OnEnd(*event);
   }
+  PublishOnce();
   EndIfAllEnded();
   StopIfDone();
 }

@@ -22,6 +22,7 @@
 #include "launcher/control/question_socket.h"
 #include "launcher/pmix/server.h"
 #include "launcher/supervise/checkpoints.h"
+#include "launcher/supervise/debugging.h"
 #include "launcher/supervise/further.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/name_board.h"
@@ -69,6 +70,8 @@ class Supervisor {
   void OnJob();
   void OnEnd(const RankEvent& event);
   void WriteProfile();
+  // Lets debuggers see the ranks once all their processes are known.
+  void PublishOnce();
   void React(const Reaction& reaction);
   // Reacts to what one rank did, and with -v shows its last events.
   void React(std::uint32_t rank, const Reaction& reaction);
@@ -117,7 +120,8 @@ class Supervisor {
   std::unique_ptr<Saving> saving_;              // null: the program does not save its state
   std::unique_ptr<Checkpoints> checkpoints_;    // null: its processes are not saved
   std::unique_ptr<Timer> save_again_;           // null: not by the time
-  std::unique_ptr<Profiling> profiling_;        // null: the job is not profiled
+  Debugging debugging_;
+  std::unique_ptr<Profiling> profiling_;  // null: the job is not profiled
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
@@ -133,6 +137,8 @@ class Supervisor {
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;
   bool saved_to_end_ = false;
+  bool held_ = false;       // the ranks wait for a debugger
+  bool published_ = false;  // debuggers can see them
   bool ending_ = false;
   bool ended_ = false;
   std::uint64_t open_files_max_ = 0;

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 9;
+inline constexpr std::uint16_t kVersion = 10;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -35,6 +35,7 @@ enum class Kind : std::uint16_t {
   kBye = 5,
   kGone = 6,
   kReady = 7,
+  kStarted = 8,
   // The launcher sends these.
   kOrders = 32,
   kInput = 33,

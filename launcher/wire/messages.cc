@@ -237,7 +237,8 @@ std::string Encode(const Orders& orders) {
       .Text(orders.directory)
       .U64(orders.silence_ms)
       .U64(orders.open_files_max)
-      .U8(orders.profiled ? 1 : 0);
+      .U8(orders.profiled ? 1 : 0)
+      .U8(orders.held ? 1 : 0);
   PutRules(orders.rules, &writer);
   PutPlan(orders.plan, &writer);
   writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
@@ -268,6 +269,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.silence_ms = reader.U64();
   orders.open_files_max = reader.U64();
   orders.profiled = reader.U8() != 0;
+  orders.held = reader.U8() != 0;
   orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
       orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders))
@@ -321,6 +323,25 @@ Result<std::vector<Ended>> DecodeEnds(std::string_view payload) {
   }
   if (!reader.complete()) return Malformed("an exit record");
   return ends;
+}
+
+std::string Encode(const std::vector<Started>& started) {
+  Writer writer;
+  writer.U32(static_cast<std::uint32_t>(started.size()));
+  for (const Started& each : started) writer.U32(each.rank).U64(each.process);
+  return writer.Take();
+}
+
+Result<std::vector<Started>> DecodeStarted(std::string_view payload) {
+  Reader reader(payload);
+  std::vector<Started> started;
+  const std::uint32_t count = reader.Count(12);
+  for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
+    const std::uint32_t rank = reader.U32();
+    started.push_back({rank, reader.U64()});
+  }
+  if (!reader.complete()) return Malformed("a list of processes");
+  return started;
 }
 
 std::string Encode(const Gone& gone) {

@@ -77,6 +77,7 @@ struct Orders {
   std::uint64_t silence_ms = 0;  // how long a silent launcher is believed to be alive; 0: for ever
   std::uint64_t open_files_max = 0;
   bool profiled = false;  // the ranks count what they do in MPI
+  bool held = false;      // the ranks stop before their first instruction, until SIGCONT
   StartRules rules;
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
   std::vector<RankOrder> ranks;  // its own and those of the hosts below
@@ -101,6 +102,15 @@ struct Ended {
 // Several travel at a time, because they gather on their way.
 std::string Encode(const std::vector<Ended>& ends);
 Result<std::vector<Ended>> DecodeEnds(std::string_view payload);
+
+// A rank has been started, as that process of its host.
+struct Started {
+  std::uint32_t rank = 0;
+  std::uint64_t process = 0;
+  friend bool operator==(const Started&, const Started&) = default;
+};
+std::string Encode(const std::vector<Started>& started);
+Result<std::vector<Started>> DecodeStarted(std::string_view payload);
 
 // Hosts that the sender answers for no longer.
 struct Gone {

@@ -21,6 +21,7 @@ Orders SomeOrders() {
   orders.silence_ms = 10'000;
   orders.open_files_max = 1024;
   orders.profiled = true;
+  orders.held = true;
   orders.plan.hosts.resize(3);
   orders.plan.hosts[0].name = "node01";
   orders.plan.hosts[1].name = "node02.east";
@@ -132,6 +133,7 @@ TEST(MessagesTest, OrdersComeBack) {
   EXPECT_EQ(back->silence_ms, orders.silence_ms);
   EXPECT_EQ(back->open_files_max, orders.open_files_max);
   EXPECT_EQ(back->profiled, orders.profiled);
+  EXPECT_EQ(back->held, orders.held);
   EXPECT_EQ(back->rules, orders.rules);
   EXPECT_EQ(back->below, orders.below);
   EXPECT_EQ(back->saving, orders.saving);

@@ -32,6 +32,7 @@ class LocalJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   std::int64_t ProcessOf(std::uint32_t rank) const override;
+  std::int64_t ProcessThere(std::uint32_t rank) const override { return ProcessOf(rank); }
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }

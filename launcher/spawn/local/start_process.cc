@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -38,6 +40,7 @@ struct Order {
   int kept_fds[5];
   rlimit descriptors;
   bool own_session;
+  bool held;
   pid_t launcher;  // as the child sees it
   // Set by the child when it fails.
   Step failed;
@@ -86,6 +89,8 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // Then the kernel stops it when it executes the program. Where that is forbidden it just runs.
+  if (order->held && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) order->held = false;
   execve(order->file, order->argv, order->environment);
   return GiveUp(order, Step::kExecute);
 }
@@ -97,6 +102,13 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
 pid_t Fork(Order* order) {
   alignas(16) static std::array<char, 65536> stack;  // one child at a time is on it
   return clone(BecomeProgram, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, order);
+}
+
+// Lets go of a process that the kernel has stopped for its parent, but leaves it stopped.
+void Hold(pid_t process) {
+  int status = 0;
+  if (waitpid(process, &status, 0) == process && WIFSTOPPED(status))
+    ptrace(PTRACE_DETACH, process, nullptr, SIGSTOP);
 }
 
 std::string_view ValueOf(std::span<const std::string> environment, std::string_view name) {
@@ -237,6 +249,7 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
   getrlimit(RLIMIT_NOFILE, &order.descriptors);
   if (start.open_files_max != 0) order.descriptors.rlim_cur = start.open_files_max;
   order.own_session = start.space != nullptr;
+  order.held = start.held;
   // From within a pid namespace a parent outside of it is seen as 0.
   order.launcher = start.space != nullptr ? 0 : getpid();
 
@@ -261,6 +274,7 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
     return ProcessError(
         errno, Format("cannot start rank %u on %s", start.rank, std::string(start.host).c_str()));
   if (order.failed != Step::kNone) return WhyNot(start, order);  // it is a zombie: reaped as any
+  if (order.held) Hold(process);
   return process;
 }
 

@@ -31,6 +31,7 @@ class DirectJob final : public Job {
   std::optional<RankEvent> Next() override;
   void Signal(std::uint32_t rank, int signal) override;
   std::int64_t ProcessOf(std::uint32_t) const override { return 0; }
+  std::int64_t ProcessThere(std::uint32_t) const override { return 0; }
   void Sweep() override {}  // Slurm ends what its step has left
   const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
