@@ -193,6 +193,21 @@ Status Profile(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status Trace(Draft& draft, std::string_view value) {
+  draft.line.options.traced = true;
+  draft.line.options.trace_file = value;
+  return {};
+}
+
+Status TraceBuffer(Draft& draft, std::string_view value) {
+  const auto mebibytes = ParseInteger(value);
+  if (!mebibytes || *mebibytes < 1 || *mebibytes > 4096)
+    return Error(Code::kInvalid, "\"%s\" is not a number of MiB from 1 to 4096",
+                 std::string(value).c_str());
+  draft.line.options.trace_bytes = static_cast<std::uint64_t>(*mebibytes) << 20;
+  return {};
+}
+
 Status DebugRank(Draft& draft, std::string_view value) {
   const auto rank = ParseInteger(value);
   if (!rank || *rank < 0 || *rank > INT32_MAX)
@@ -499,6 +514,17 @@ constexpr Option kOptions[] = {
      "where "
      "PROCESS is that of mpiexec, and as numbers to a .json beside it.",
      Profile},
+    {{"--trace"},
+     "[=FILE]",
+     Topic::kLaunching,
+     "Record when each rank is in which function of MPI, and write it to FILE, or "
+     "PROGRAM.PROCESS.pftrace, for a viewer of Perfetto traces.",
+     Trace},
+    {{"--trace-buffer"},
+     "MIB",
+     Topic::kLaunching,
+     "Room for what a rank records, 16 MiB by default. When it is full, the oldest goes.",
+     TraceBuffer},
     {{"--gdb"},
      "RANK",
      Topic::kLaunching,

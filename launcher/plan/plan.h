@@ -88,11 +88,14 @@ struct RunOptions {
   // of its program.
   std::int32_t debugged_rank = -1;
   std::vector<std::string> debugger;
-  bool profiled = false;        // the ranks count what they do in MPI
-  std::string profile_file;     // the page to write, with or without .html; "": named after it
-  std::uint32_t verbosity = 0;  // 0: nothing on a healthy job
-  bool quiet = false;           // neither warnings nor hints
-  std::string spawner;          // the component chosen: "local", "fake", ...
+  bool profiled = false;     // the ranks count what they do in MPI
+  std::string profile_file;  // the page to write, with or without .html; "": named after it
+  bool traced = false;       // the ranks record when they are in MPI
+  std::string trace_file;    // the timeline to write; "": named after the program
+  std::uint64_t trace_bytes = std::uint64_t{16} << 20;  // for records of each rank
+  std::uint32_t verbosity = 0;                          // 0: nothing on a healthy job
+  bool quiet = false;                                   // neither warnings nor hints
+  std::string spawner;  // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.
   std::string manager;
   std::string allocation;  // what has given the hosts, "Slurm job 77"; "": others may be added

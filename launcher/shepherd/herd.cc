@@ -19,10 +19,12 @@
 #include "launcher/shepherd/shepherds.h"
 #include "launcher/shepherd/tuning.h"
 #include "runtime/base/anonymous_file.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/profile_table.h"
 #include "runtime/base/text.h"
+#include "runtime/base/trace_table.h"
 
 namespace lamina::launcher {
 Herd::Sheep::~Sheep() {
@@ -61,8 +63,7 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
   Result<int> ring = MakeAnonymousFile("lamina-events");
   if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
   sheep.ring = *ring;
-  const std::size_t bytes = orders_.profiled ? kProfiledRingBytes : kEventRingBytes;
-  if (ftruncate(sheep.ring, static_cast<off_t>(bytes)) != 0)
+  if (!SizeRingFile(sheep.ring, orders_.profiled, orders_.trace_bytes))
     return SystemError(Code::kResource, errno, "cannot size an event ring");
   const auto open_pipe = [](int* rank_end, int* own_end, bool input) {
     int ends[2];
@@ -310,8 +311,10 @@ Status Herd::Obey(const wire::Frame& frame) {
       wire::Beat beat;
       AddHeads(Waits::kAll, &beat);
       if (!beat.heads.empty()) outlets_.send(wire::Kind::kBeat, Encode(beat));
-      outlets_.send(frame.kind, frame.payload);
-      return {};
+      return wire::With(wire::DecodePing(frame.payload), [this](wire::Ping ping) {
+        ping.clock_ns = MonotonicNs();
+        outlets_.send(wire::Kind::kPing, Encode(ping));
+      });
     }
     case wire::Kind::kStart: {
       const Result<wire::Start> start = wire::DecodeStart(frame.payload);
@@ -333,6 +336,11 @@ void Herd::OnJob() {
   if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
 }
 
+void Herd::SendTrace(std::uint32_t rank, int ring) {
+  const std::string copy = Encode(CopyTrace(ring));
+  outlets_.send(wire::Kind::kTrace, Encode(wire::TracePiece{rank, copy}));
+}
+
 void Herd::TellEnd(const RankEvent& event) {
   if (saving_ != nullptr) saving_->RankEnded(event.rank);
   wire::Ended ended;
@@ -347,6 +355,7 @@ void Herd::TellEnd(const RankEvent& event) {
   const bool well = event.kind == RankEvent::Kind::kExited && event.code == 0;
   if (!well) ended.events = RingEvents(sheep.ring, kEventsTold);
   if (orders_.profiled) ended.profile = CopyProfile(sheep.ring);
+  if (orders_.trace_bytes > 0) SendTrace(event.rank, sheep.ring);
   ends_.push_back(std::move(ended));
 }
 

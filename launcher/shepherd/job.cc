@@ -104,8 +104,13 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return wire::With(wire::DecodeReady(frame.payload), [&](const wire::Ready& ready) {
         const std::uint32_t host = ready.sharing_host;
         if (host < by_host_.size() && by_host_[host] == node) HearSharing(ready);
-        if (!std::exchange(node->ready, true) && shepherds_->ready())
-          shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
+        if (std::exchange(node->ready, true) || !shepherds_->ready()) return;
+        if (plan_.options.traced) PingAll();
+        shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
+      });
+    case wire::Kind::kTrace:
+      return wire::With(wire::DecodeTracePiece(frame.payload), [&](const wire::TracePiece& piece) {
+        if (mine(piece.rank)) remotes_.at(piece.rank).trace.timeline = piece.bytes;
       });
     case wire::Kind::kStarted:
       return wire::With(wire::DecodeStarted(frame.payload), [&](const auto& started) {
@@ -123,13 +128,22 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
     case wire::Kind::kPing:
       return wire::With(wire::DecodePing(frame.payload), [&](const wire::Ping& ping) {
         const auto found = pings_.find(ping.host);
-        if (found != pings_.end() && by_host_[ping.host] == node)
-          found->second.round_trip_us = MonotonicUs() - found->second.sent_us;
+        if (found != pings_.end() && by_host_[ping.host] == node) HearPing(ping, &found->second);
       });
     default:
       return Error(Code::kInvalid, "a frame of kind %u on the stream makes no sense",
                    static_cast<unsigned>(frame.kind));
   }
+}
+
+// The answer that took the shortest time tells most about the other clock.
+void ShepherdedJob::HearPing(const wire::Ping& ping, Ping* asked) {
+  const std::uint64_t round_trip_ns = MonotonicNs() - asked->sent_ns;
+  asked->round_trip_us = round_trip_ns / 1000;
+  Clock& clock = clocks_[ping.host];
+  if (ping.clock_ns == 0 || (clock.known && round_trip_ns / 2 >= clock.error_ns)) return;
+  clock = {true, static_cast<std::int64_t>(ping.clock_ns - asked->sent_ns - round_trip_ns / 2),
+           round_trip_ns / 2};
 }
 
 // A guest at the door of a shepherd becomes one at the door of this process.
@@ -177,7 +191,7 @@ void ShepherdedJob::HearSharing(const wire::Ready& ready) {
 void ShepherdedJob::HearEnd(const wire::Ended& ended) {
   Remote& remote = remotes_.at(ended.rank);
   if (!remote.running) return;
-  remote.trace = {ended.ring_head, ended.events, ended.profile};
+  remote.trace = {ended.ring_head, ended.events, ended.profile, std::move(remote.trace.timeline)};
   if (remote.input != nullptr) remote.input->Refuse();
   Suspect(ended);
   RankEvent event;
@@ -293,7 +307,7 @@ void ShepherdedJob::PingAll() {
   pings_.clear();
   for (const auto& [host, ranks] : ranks_) {
     if (by_host_[host]->state != Node::State::kHerding) continue;
-    pings_[host].sent_us = MonotonicUs();
+    pings_[host].sent_ns = MonotonicNs();
     shepherds_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
   }
   shepherds_->CarryAll();
@@ -310,7 +324,12 @@ std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
     const bool up = node->state == Node::State::kHerding;
     const auto answer = pings_.find(host);
     states.push_back({host, KindOf(node->state), up ? now_ms - node->heard_ms : 0,
-                      up && answer != pings_.end() ? answer->second.round_trip_us : std::nullopt});
+                      up && answer != pings_.end() ? answer->second.round_trip_us : std::nullopt,
+                      std::nullopt, 0});
+    const auto clock = clocks_.find(host);
+    if (clock == clocks_.end() || !clock->second.known) continue;
+    states.back().clock_ahead_ns = clock->second.ahead_ns;
+    states.back().clock_error_ns = clock->second.error_ns;
   }
   return states;
 }

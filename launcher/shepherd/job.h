@@ -84,7 +84,12 @@ class ShepherdedJob final : public Job {
   // These are in job.cc.
   void OnTick();
   void CheckWaits(std::uint64_t now_ms);
+  struct Ping {
+    std::uint64_t sent_ns = 0;
+    std::optional<std::uint64_t> round_trip_us;
+  };
   void PingAll();
+  void HearPing(const wire::Ping& ping, Ping* asked);
   Status Hear(Node* node, const wire::Frame& frame);
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
@@ -135,11 +140,14 @@ class ShepherdedJob final : public Job {
   bool alarmed_ = false;  // a rank or a node has failed
   bool holding_ = false;  // the news waits for the answer
   Sharing sharing_;       // kShared: some host has fewer CPUs than ranks, and the user was told
-  struct Ping {
-    std::uint64_t sent_us = 0;
-    std::optional<std::uint64_t> round_trip_us;
+  // The clock of another host, by the quickest answer.
+  struct Clock {
+    bool known = false;
+    std::int64_t ahead_ns = 0;
+    std::uint64_t error_ns = 0;
   };
-  std::map<std::uint32_t, Ping> pings_;  // by host: the last one
+  std::map<std::uint32_t, Clock> clocks_;  // by host
+  std::map<std::uint32_t, Ping> pings_;    // by host: the last one
   // The rest is for shepherds that call the launcher.
   Exchange exchange_;
   std::string secret_;

@@ -126,6 +126,9 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
         for (const auto& head : beat.heads)
           if (NodeOf(head.rank) == node) heads_[head.rank] = head.ring_head;
       });
+    case wire::Kind::kTrace:
+      return wire::With(wire::DecodeTracePiece(frame.payload),
+                        [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kStarted:
       return wire::With(wire::DecodeStarted(frame.payload), [&](auto& started) {
         std::erase_if(started, [&](const auto& each) { return NodeOf(each.rank) != node; });

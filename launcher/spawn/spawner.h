@@ -91,6 +91,7 @@ struct RankTrace {
   std::string head;                 // the first kEventRingHeadBytes; "": nothing
   std::vector<std::string> events;  // slots, oldest first
   std::string profile;              // once it has ended; "": nothing
+  std::string timeline;             // once it has ended, as Encode(TraceCopy) returns it
 };
 
 // One rank, ready to start. Everything is borrowed until Start() returns.
@@ -111,7 +112,7 @@ struct RankStart {
   int node_memory_fd = -1;
   std::array<int, 2> checkpoint_fds = {-1, -1};
   SavingPort* saving = nullptr;      // where others are to see to it that the rank can be saved
-  bool held = false;  // it stops before its first instruction, until SIGCONT
+  bool held = false;                 // it stops before its first instruction, until SIGCONT
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
   // The rank is born in that space, as the leader of a session; null: in the launcher's.
   ProcessSpace* space = nullptr;
@@ -148,6 +149,9 @@ struct HostState {
   Kind kind = Kind::kStarting;
   std::uint64_t silent_ms = 0;                 // up: since it was last heard of
   std::optional<std::uint64_t> round_trip_us;  // of the last ping; none: not answered yet
+  // How far its clock is ahead of ours, and how wrong that may be, by the quickest of all answers.
+  std::optional<std::int64_t> clock_ahead_ns;
+  std::uint64_t clock_error_ns = 0;
 };
 
 // Does `signal` end a process, and the job if all ranks get it?

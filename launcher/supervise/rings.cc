@@ -16,6 +16,7 @@
 #include "runtime/base/anonymous_file.h"
 #include "runtime/base/call_names.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/base/trace_table.h"
 
 namespace lamina::launcher {
 namespace {
@@ -33,12 +34,12 @@ Rings::~Rings() {
   for (const int fd : fds_) close(fd);
 }
 
-Status Rings::Make(std::size_t ranks, std::size_t bytes) {
+Status Rings::Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes) {
   while (fds_.size() < ranks) {
     Result<int> ring = MakeAnonymousFile("lamina-events");
     if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
     fds_.push_back(*ring);
-    if (ftruncate(*ring, static_cast<off_t>(bytes)) != 0)
+    if (!SizeRingFile(*ring, profiled, trace_bytes))
       return SystemError(Code::kResource, errno, "cannot size an event ring");
   }
   return {};

@@ -28,9 +28,9 @@ class Rings {
   Rings(const Rings&) = delete;
   Rings& operator=(const Rings&) = delete;
 
-  // Makes a ring for each rank, of kEventRingBytes or longer. It is not called where the Job keeps
-  // them.
-  Status Make(std::size_t ranks, std::size_t bytes);
+  // Makes a ring for each rank, with what lies behind it; see SizeRingFile. It is not called where
+  // the Job keeps them.
+  Status Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes);
   // The descriptor that the rank inherits; -1 where the Job keeps the rings.
   int Descriptor(std::uint32_t rank) const { return rank < fds_.size() ? fds_[rank] : -1; }
 

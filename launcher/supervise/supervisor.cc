@@ -91,6 +91,7 @@ Supervisor::~Supervisor() {
   server_.reset();
   saving_.reset();
   save_again_.reset();
+  ask_clocks_.reset();
   checkpoints_.reset();
   streams_.reset();
   signals_.reset();
@@ -162,10 +163,16 @@ Status Supervisor::Prepare() {
   if (!server.ok()) return std::move(server).status();
   server_ = *std::move(server);
   if (!caps_.keeps_rings)
-    if (Status status = rings_.Make(plan_.ranks.size(),
-                                    plan_.options.profiled ? kProfiledRingBytes : kEventRingBytes);
+    if (Status status = rings_.Make(plan_.ranks.size(), plan_.options.profiled,
+                                    plan_.options.traced ? plan_.options.trace_bytes : 0);
         !status.ok())
       return status;
+  if (plan_.options.traced) {
+    Result<std::unique_ptr<Tracing>> tracing = Tracing::Make(plan_);
+    if (!tracing.ok()) return std::move(tracing).status();
+    tracing_ = *std::move(tracing);
+    ask_clocks_ = std::make_unique<Timer>(loop_, [this] { AskClocks(); });
+  }
   if (plan_.options.profiled) profiling_ = std::make_unique<Profiling>(plan_);
   return PrepareSaving();
 }
@@ -314,6 +321,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   job_ = *std::move(job);
   streams_->RanksStarted();
   debugging_.RanksStarted(*job_);
+  if (ask_clocks_ != nullptr && !caps_.takes_descriptors) ask_clocks_->Set(kAskClocksMs);
   if (saving_ != nullptr) saving_->RanksStarted();
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
@@ -439,6 +447,10 @@ Result<int> Supervisor::Run() {
   if (!ended_) StartServerIfNeeded();
   if (!Done()) event_base_dispatch(loop_);
   if (profiling_ != nullptr) WriteProfile();
+  if (tracing_ != nullptr) {
+    const Result<std::string> line = tracing_->Finish();
+    streams_->Say(line.ok() ? *line : std::string(line.status().message()));
+  }
   return verdict_.status();
 }
 
@@ -453,6 +465,13 @@ void Supervisor::PublishOnce() {
   published_ = true;
   PublishProcesses(processes);
   if (held_) SignalAll(SIGCONT);
+}
+
+// The quicker an answer, the more it tells, so hosts are asked again and again.
+void Supervisor::AskClocks() {
+  if (ended_) return;
+  static_cast<void>(job_->Hosts(true));
+  ask_clocks_->Set(kAskClocksMs);
 }
 
 // All that the ranks wrote is written by now.
@@ -489,6 +508,13 @@ void Supervisor::OnEnd(const RankEvent& event) {
     const RankTrace* trace = TraceOf(event.rank);
     profiling_->Take(
         event.rank, trace != nullptr ? trace->profile : CopyProfile(rings_.Descriptor(event.rank)));
+  }
+  if (tracing_ != nullptr) {
+    const RankTrace* trace = TraceOf(event.rank);
+    tracing_->Take(
+        event.rank,
+        trace != nullptr ? DecodeTrace(trace->timeline) : CopyTrace(rings_.Descriptor(event.rank)),
+        job_->Hosts(false));
   }
   if (streams_->output_gone()) verdict_.OutputGone();
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));

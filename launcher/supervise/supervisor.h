@@ -35,6 +35,7 @@
 #include "launcher/supervise/signals.h"
 #include "launcher/supervise/streams.h"
 #include "launcher/supervise/timer.h"
+#include "launcher/supervise/tracing.h"
 #include "launcher/supervise/verdict.h"
 #include "launcher/why/why.h"
 #include "runtime/base/descriptor.h"
@@ -72,6 +73,7 @@ class Supervisor {
   void WriteProfile();
   // Lets debuggers see the ranks once all their processes are known.
   void PublishOnce();
+  void AskClocks();
   void React(const Reaction& reaction);
   // Reacts to what one rank did, and with -v shows its last events.
   void React(std::uint32_t rank, const Reaction& reaction);
@@ -121,6 +123,8 @@ class Supervisor {
   std::unique_ptr<Checkpoints> checkpoints_;    // null: its processes are not saved
   std::unique_ptr<Timer> save_again_;           // null: not by the time
   Debugging debugging_;
+  std::unique_ptr<Tracing> tracing_;      // null: the job is not traced
+  std::unique_ptr<Timer> ask_clocks_;     // the same
   std::unique_ptr<Profiling> profiling_;  // null: the job is not profiled
   Rings rings_;
   std::unique_ptr<Job> job_;

@@ -38,4 +38,7 @@ inline constexpr int kTieTimeoutMs = 1000;
 // When a job has run out of time, at most so many lines say for what its ranks wait.
 inline constexpr std::size_t kReasonsMax = 24;
 
+// The hosts of a job that is traced are asked for their clocks this often.
+inline constexpr std::uint64_t kAskClocksMs = 500;
+
 }  // namespace lamina::launcher

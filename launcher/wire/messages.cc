@@ -238,7 +238,8 @@ std::string Encode(const Orders& orders) {
       .U64(orders.silence_ms)
       .U64(orders.open_files_max)
       .U8(orders.profiled ? 1 : 0)
-      .U8(orders.held ? 1 : 0);
+      .U8(orders.held ? 1 : 0)
+      .U64(orders.trace_bytes);
   PutRules(orders.rules, &writer);
   PutPlan(orders.plan, &writer);
   writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
@@ -270,6 +271,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.open_files_max = reader.U64();
   orders.profiled = reader.U8() != 0;
   orders.held = reader.U8() != 0;
+  orders.trace_bytes = reader.U64();
   orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
       orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders))
@@ -342,6 +344,19 @@ Result<std::vector<Started>> DecodeStarted(std::string_view payload) {
   }
   if (!reader.complete()) return Malformed("a list of processes");
   return started;
+}
+
+std::string Encode(const TracePiece& piece) {
+  return Writer().U32(piece.rank).Raw(piece.bytes).Take();
+}
+
+Result<TracePiece> DecodeTracePiece(std::string_view payload) {
+  Reader reader(payload);
+  TracePiece piece;
+  piece.rank = reader.U32();
+  piece.bytes = reader.Rest();
+  if (!reader.complete()) return Malformed("a timeline");
+  return piece;
 }
 
 std::string Encode(const Gone& gone) {
@@ -451,12 +466,13 @@ Result<Beat> DecodeBeat(std::string_view payload) {
   return beat;
 }
 
-std::string Encode(const Ping& ping) { return Writer().U32(ping.host).Take(); }
+std::string Encode(const Ping& ping) { return Writer().U32(ping.host).U64(ping.clock_ns).Take(); }
 
 Result<Ping> DecodePing(std::string_view payload) {
   Reader reader(payload);
   Ping ping;
   ping.host = reader.U32();
+  ping.clock_ns = reader.U64();
   if (!reader.complete()) return Malformed("a ping");
   return ping;
 }

@@ -76,8 +76,9 @@ struct Orders {
   std::string directory;         // the launcher's; where an App::wdir is relative to
   std::uint64_t silence_ms = 0;  // how long a silent launcher is believed to be alive; 0: for ever
   std::uint64_t open_files_max = 0;
-  bool profiled = false;  // the ranks count what they do in MPI
-  bool held = false;      // the ranks stop before their first instruction, until SIGCONT
+  bool profiled = false;          // the ranks count what they do in MPI
+  std::uint64_t trace_bytes = 0;  // for what each rank records; 0: nothing
+  bool held = false;              // the ranks stop before their first instruction, until SIGCONT
   StartRules rules;
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
   std::vector<RankOrder> ranks;  // its own and those of the hosts below
@@ -111,6 +112,14 @@ struct Started {
 };
 std::string Encode(const std::vector<Started>& started);
 Result<std::vector<Started>> DecodeStarted(std::string_view payload);
+
+// What a rank has recorded, as Encode(TraceCopy) returns it.
+struct TracePiece {
+  std::uint32_t rank = 0;
+  std::string_view bytes;  // borrowed
+};
+std::string Encode(const TracePiece& piece);
+Result<TracePiece> DecodeTracePiece(std::string_view payload);
 
 // Hosts that the sender answers for no longer.
 struct Gone {
@@ -179,6 +188,7 @@ Result<Beat> DecodeBeat(std::string_view payload);
 // Asks whether the shepherd of this host is there, which sends the same back.
 struct Ping {
   std::uint32_t host = 0;
+  std::uint64_t clock_ns = 0;  // of the one that answers
 };
 std::string Encode(const Ping& ping);
 Result<Ping> DecodePing(std::string_view payload);

@@ -12,6 +12,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/profile_table.h"
+#include "runtime/base/trace_table.h"
 
 namespace lamina {
 namespace {
@@ -26,7 +27,11 @@ std::size_t RingBytes(int fd) {
   struct stat file;
   if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink != 0) return 0;
   const std::size_t bytes = static_cast<std::size_t>(file.st_size);
-  return bytes == kEventRingBytes || bytes == kProfiledRingBytes ? bytes : 0;
+  if (bytes == kEventRingBytes || bytes == kProfiledRingBytes) return bytes;
+  std::uint64_t table[2] = {};  // its magic number and its capacity
+  const bool traced = pread(fd, table, sizeof table, kProfiledRingBytes) == sizeof table &&
+                      table[0] == TraceTable::kMagic;
+  return traced && bytes == RingFileBytes(true, table[1] * sizeof(TraceRecord)) ? bytes : 0;
 }
 
 }  // namespace
@@ -63,9 +68,15 @@ void MoveEventRing(int fd) {
 }
 
 ProfileTable* AdoptedProfile() {
-  if (adopted_bytes != kProfiledRingBytes) return nullptr;
+  if (adopted_bytes < kProfiledRingBytes) return nullptr;
   return reinterpret_cast<ProfileTable*>(reinterpret_cast<char*>(CurrentEventRing()) +
                                          kEventRingBytes);
+}
+
+TraceTable* AdoptedTrace() {
+  if (adopted_bytes <= kProfiledRingBytes) return nullptr;
+  return reinterpret_cast<TraceTable*>(reinterpret_cast<char*>(CurrentEventRing()) +
+                                       kProfiledRingBytes);
 }
 
 void RecordEvent(const char* format, ...) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "runtime/base/trace_table.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::trace {
@@ -34,6 +35,17 @@ struct Inside {
 };
 constinit thread_local Inside inside;
 
+constinit TraceTable* timeline = nullptr;                // null: this process is not traced
+constinit std::uint32_t threads = 0;                     // that have been in MPI
+constinit thread_local std::uint32_t thread_number = 0;  // from 1 on
+
+// The oldest record gives way.
+void Record(const TraceRecord& record) {
+  const std::uint64_t next = timeline->next.load(kRelaxed);
+  timeline->records()[next % timeline->capacity] = record;
+  timeline->next.store(next + 1, std::memory_order_release);
+}
+
 // Messages that are copied once are among those that go by rendezvous.
 Bytes Moved() {
   const auto sum = [](Counter eager, Counter rendezvous) {
@@ -53,6 +65,7 @@ void StartProfile() {
   if (table == nullptr) return;
   table->began_ns.store(MonotonicNs());
   table->magic.store(ProfileTable::kMagic);
+  timeline = AdoptedTrace();
   profile = table;
 }
 
@@ -84,6 +97,11 @@ void LeaveCall() {
   row.longest_ns.store(std::max(row.longest_ns.load(kRelaxed), inside_ns), kRelaxed);
   Add(row.sent_bytes, bytes.sent);
   Add(row.received_bytes, bytes.received);
+  if (timeline != nullptr) {
+    if (thread_number == 0) thread_number = ++threads;
+    Record({it.began_ns, now_ns, bytes.sent, bytes.received, static_cast<std::uint32_t>(it.call),
+            thread_number - 1});
+  }
   profile->open_call.store(0, kRelaxed);
   profile->last_ns.store(now_ns, kRelaxed);
 }

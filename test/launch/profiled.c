@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spends its time in ways that are known beforehand, for profile_test.py.
+/* Spends its time in ways that are known beforehand, for profile_test.py and trace_test.py.
  *
- * usage: profiled late|imbalance|ring|collectives|killed|stuck */
+ * usage: profiled late|imbalance|ring|collectives|many|killed|stuck */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "imbalance") == 0) share_badly(rank);
   if (strcmp(what, "ring") == 0) pass_round(rank, size);
   if (strcmp(what, "collectives") == 0) call_collectives(size);
+  if (strcmp(what, "many") == 0)
+    for (int i = 0; i < 10000000; ++i) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(what, "killed") == 0 && rank == 1) raise(SIGKILL);
   if (strcmp(what, "killed") == 0 || strcmp(what, "stuck") == 0)
     MPI_Recv(&rank, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

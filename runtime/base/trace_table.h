@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The trace table keeps when a process was in which function of MPI, in memory that outlives the
+// process.
+//
+// Where a job is traced, its launcher makes the file of the event ring longer once more, and the
+// table lies behind the profile. When it is full, the oldest records go.
+//
+// Threads: Whoever writes holds the library lock.
+// Layout:  It is pinned by trace_table_test.cc, because two processes share it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/profile_table.h"
+
+namespace lamina {
+
+// One call of a function, from entering it to leaving it.
+struct TraceRecord {
+  std::uint64_t began_ns;  // CLOCK_MONOTONIC
+  std::uint64_t ended_ns;
+  std::uint64_t sent_bytes;
+  std::uint64_t received_bytes;
+  std::uint32_t call;
+  std::uint32_t thread;  // threads of the process are numbered as they come
+};
+static_assert(sizeof(TraceRecord) == 40);
+
+struct TraceTable {
+  static constexpr std::uint64_t kMagic = 0x3174616e696d614c;  // "Laminat1"
+
+  std::uint64_t magic;     // the launcher has made the table
+  std::uint64_t capacity;  // records
+  std::atomic<std::uint64_t> next;
+  std::uint64_t unused;
+  // The records follow.
+  TraceRecord* records() { return reinterpret_cast<TraceRecord*>(this + 1); }
+};
+static_assert(sizeof(TraceTable) == 32);
+
+// How long the file of a ring is. `trace_bytes` are for records; 0: the job is not traced.
+std::size_t RingFileBytes(bool profiled, std::uint64_t trace_bytes);
+// Gives the file `ring` that length, and says in it how many records there is room for. False: that
+// failed, and errno says why.
+bool SizeRingFile(int ring, bool profiled, std::uint64_t trace_bytes);
+// The table behind the ring that this process has adopted; null if there is none.
+TraceTable* AdoptedTrace();
+
+// What is in the table of a ring, the oldest record first.
+struct TraceCopy {
+  std::uint64_t lost = 0;  // records that had no room
+  std::vector<TraceRecord> records;
+};
+// Besides whole calls it has the one that the process was in when it ended.
+TraceCopy CopyTrace(int ring);
+std::string Encode(const TraceCopy& copy);
+TraceCopy DecodeTrace(std::string_view bytes);
+
+}  // namespace lamina

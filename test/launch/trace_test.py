@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Goal:   `mpiexec --trace` leaves a timeline that viewers of Perfetto traces can read, however the job ends: each call
+        is a slice, slices of a thread do not cross, clocks of hosts are made one, and memory is bounded.
+Method: programs whose calls are known by construction. The file is decoded here, by the field numbers that Perfetto
+        publishes. Two hosts are made of this machine by an agent, one of them with another clock.
+"""
+
+import collections
+import os
+import re
+import resource
+import subprocess
+import tempfile
+import unittest
+
+from harness import LaunchCase, ROOT, environment
+
+PROFILED = os.path.join(ROOT, "test/launch/profiled")
+SHIFT_S = 5000
+
+Slice = collections.namedtuple("Slice", "rank thread name begin end notes")
+
+
+def fields(data):
+    """Yields the fields of a message as (number, value): an int, or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            yield key >> 3, varint()
+        elif key & 7 == 2:
+            length = varint()
+            yield key >> 3, data[at:at + length]
+            at += length
+        else:
+            raise ValueError("wire type %d" % (key & 7))
+    if at != len(data):
+        raise ValueError("cut short")
+
+
+def one(message, number, default=None):
+    found = [value for field, value in fields(message) if field == number]
+    return found[-1] if found else default
+
+
+class Timeline:
+    """What a file says: the names of processes and the slices of each thread."""
+
+    def __init__(self, data):
+        self.processes = {}   # track: name
+        self.parents = {}     # track of a thread: track of its process
+        self.slices = []
+        names = {}            # (sequence, id): name
+        open_slices = {}      # track: what has begun
+        times = {}            # track: the last time
+        for field, packet in fields(data):
+            assert field == 1
+            sequence = one(packet, 10)
+            flags = one(packet, 13, 0)
+            if flags & 1:
+                names = {key: name for key, name in names.items() if key[0] != sequence}
+            interned = one(packet, 12)
+            if interned is not None:
+                for number, name in fields(interned):
+                    assert number == 2
+                    names[sequence, one(name, 1)] = one(name, 2).decode()
+            descriptor = one(packet, 60)
+            if descriptor is not None:
+                self.describe(descriptor)
+            event = one(packet, 11)
+            if event is None:
+                continue
+            assert flags & 2
+            time, track = one(packet, 8), one(event, 11)
+            assert time >= times.get(track, 0), "time runs backwards"
+            times[track] = time
+            if one(event, 9) == 1:
+                assert track not in open_slices, "slices cross"
+                open_slices[track] = (names[sequence, one(event, 10)], time, self.notes(event))
+            else:
+                name, begin, notes = open_slices.pop(track)
+                rank = int(re.match(r"rank (\d+) ", self.processes[self.parents[track]]).group(1))
+                self.slices.append(Slice(rank, track & 0xffffffff, name, begin, time, notes))
+        assert not open_slices
+
+    def describe(self, descriptor):
+        track, process = one(descriptor, 1), one(descriptor, 3)
+        if process is not None:
+            self.processes[track] = one(process, 6).decode()
+        else:
+            assert one(one(descriptor, 4), 5) is not None
+            self.parents[track] = one(descriptor, 5)
+
+    @staticmethod
+    def notes(event):
+        return {one(note, 10).decode(): one(note, 3) for number, note in fields(event) if number == 4}
+
+    def of(self, rank, name):
+        return [each for each in self.slices if (each.rank, each.name) == (rank, name)]
+
+
+class Trace(LaunchCase):
+
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"])
+        self.line = ""
+
+    def trace(self, *arguments, ranks=2, options=(), status=0):
+        name = os.path.join(self.folder, "a.pftrace")
+        result = self.run_job(*arguments, ranks=ranks, options=["--trace=" + name, *options])
+        self.assertEqual(result.returncode, status, result.stderr)
+        lines = [line for line in result.stderr.splitlines() if " timeline in " in line]
+        self.assertEqual(len(lines), 1, result.stderr)
+        self.line = lines[0]
+        with open(name, "rb") as file:
+            timeline = Timeline(file.read())
+        self.assertEqual(len(timeline.processes), ranks, timeline.processes)
+        return timeline
+
+    def agent(self, shifted):
+        """A host "two" has a clock of its own if it is shifted."""
+        path = os.path.join(self.folder, "agent")
+        with open(path, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nhost=$1\nshift\n')
+            if shifted:
+                file.write('[ $host = two ] && exec unshare --time --monotonic %d --fork "$@"\n' % SHIFT_S)
+            file.write('exec "$@"\n')
+        os.chmod(path, 0o755)
+        return ["--agent", path + " {host}", "-H", "one:1,two:1"]
+
+    def check_late_sender(self, timeline, error_s):
+        """Rank 0 computes 400 ms after a barrier and then sends, while rank 1 receives."""
+        send, = timeline.of(0, "MPI_Send")
+        receive, = timeline.of(1, "MPI_Recv")
+        self.assertGreater(receive.end - receive.begin, 0.2e9)
+        self.assertGreater(receive.end, send.begin - error_s * 1e9)
+        self.assertLess(receive.begin, send.begin + error_s * 1e9)
+        left = [timeline.of(rank, "MPI_Barrier")[0].end for rank in (0, 1)]
+        came = [timeline.of(rank, "MPI_Barrier")[0].begin for rank in (0, 1)]
+        # Nobody leaves the barrier before both have come.
+        self.assertGreater(min(left), max(came) - error_s * 1e9)
+        self.assertEqual(send.notes, {"bytes sent": 8})
+        self.assertEqual(receive.notes, {"bytes received": 8})
+
+    def test_late_sender(self):
+        self.check_late_sender(self.trace(PROFILED, "late"), 0)
+
+    def test_two_hosts(self):
+        timeline = self.trace(PROFILED, "late", options=self.agent(shifted=False))
+        self.assertEqual(sorted(timeline.processes.values()), ["rank 0 on one", "rank 1 on two"])
+        self.check_late_sender(timeline, self.error_s())
+
+    def error_s(self):
+        said = re.search(r"times of other hosts are right to within (\d+) us", self.line)
+        self.assertTrue(said, self.line)
+        return (int(said.group(1)) + 50) * 1e-6
+
+    def test_two_hosts_with_different_clocks(self):
+        if subprocess.run(["unshare", "--time", "--monotonic", "1", "--fork", "true"], check=False,
+                          capture_output=True).returncode != 0:
+            self.skipTest("a clock of one's own needs root and time namespaces")
+        timeline = self.trace(PROFILED, "late", options=self.agent(shifted=True))
+        self.check_late_sender(timeline, self.error_s())
+
+    def test_ring(self):
+        timeline = self.trace(PROFILED, "ring", ranks=4)
+        for rank in range(4):
+            self.assertEqual(len(timeline.of(rank, "MPI_Sendrecv")), 10)
+            self.assertEqual(len(timeline.of(rank, "MPI_Finalize")), 1)
+
+    def test_a_job_that_is_killed_in_a_call(self):
+        timeline = self.trace(PROFILED, "stuck", ranks=2, options=["--timeout", "3"], status=124)
+        self.assertGreater(max(each.end - each.begin for each in timeline.slices), 1e9)
+
+    def test_the_oldest_go(self):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        timeline = self.trace(PROFILED, "many", ranks=1, options=["--trace-buffer", "1"])
+        kept = (1 << 20) // 40
+        self.assertEqual(len(timeline.slices), kept)
+        self.assertEqual(timeline.slices[-1].name, "MPI_Finalize")
+        lost = int(re.search(r"; (\d+) earlier ones had no room \(--trace-buffer\)", self.line).group(1))
+        self.assertGreaterEqual(lost, 10**7 - kept)
+        self.assertIn("(%d earlier calls had no room)" % lost, list(timeline.processes.values())[0])
+        self.assertLess(max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss), 256 << 10)
+
+    def test_the_name_of_the_file(self):
+        result = subprocess.run([os.path.join(ROOT, "launcher/mpiexec"), "--trace", "-n", "1", PROFILED, "ring"],
+                                check=False, cwd=self.folder, capture_output=True, text=True, timeout=60,
+                                stdin=subprocess.DEVNULL, env=environment(self.mark))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex("\n".join(os.listdir(self.folder)), r"^profiled\.\d+\.pftrace$")
+
+    def test_mistakes(self):
+        result = self.run_job("true", options=["--trace=" + self.folder + "/none/a"])
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("cannot write the timeline", result.stderr)
+        result = self.run_job("true", options=["--trace-buffer", "0"])
+        self.assertIn("\"0\" is not a number of MiB from 1 to 4096", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
