@@ -65,9 +65,13 @@ int Tune(std::span<const std::string> arguments, const launcher::CommandContext&
                         launcher::ParameterFiles(installation, context.environment));
 }
 
-constexpr launcher::Command kTools[] = {{"ps", launcher::Ps},       {"check", launcher::Check},
-                                        {"clean", launcher::Clean}, {"stack", launcher::ShowStacks},
-                                        {"why", launcher::Why},     {"tune", Tune}};
+constexpr launcher::Command kTools[] = {{"ps", launcher::Ps},
+                                        {"check", launcher::Check},
+                                        {"clean", launcher::Clean},
+                                        {"stack", launcher::ShowStacks},
+                                        {"why", launcher::Why},
+                                        {"profile", launcher::WriteProfile},
+                                        {"tune", Tune}};
 
 // libpmix, in this program and in the ranks, dies of a user who has neither HOME nor an entry in
 // the user database, as in containers that run under any number.

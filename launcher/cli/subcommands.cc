@@ -74,6 +74,18 @@ one. What a rank does outside MPI is told by lamina stack.
 
 Exit status: 0; 1 when a host did not answer; 2 when there is no such job.
 )"},
+    {"profile", "write the profile of a running job",
+     R"(usage: lamina profile [-o FILE] [JOB]
+
+Writes what the ranks of a job have counted until now, as mpiexec --profile does at the end; the
+job goes on. It must have been started with --profile. JOB is the number of its mpiexec, which
+`lamina ps` shows; it may be left out if there is only one.
+
+  -o FILE   the page, with or without .html; without it the one that mpiexec writes at the end
+
+Exit status: 0; 1 when a host did not answer, or the page could not be written; 2 when there is no
+such job.
+)"},
     {"info", "components, versions, priorities, parameters",
      R"(usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]
 

@@ -311,6 +311,7 @@ Status Herd::Obey(const wire::Frame& frame) {
       wire::Beat beat;
       AddHeads(Waits::kAll, &beat);
       if (!beat.heads.empty()) outlets_.send(wire::Kind::kBeat, Encode(beat));
+      if (orders_.profiled) SendProfiles();
       return wire::With(wire::DecodePing(frame.payload), [this](wire::Ping ping) {
         ping.clock_ns = MonotonicNs();
         outlets_.send(wire::Kind::kPing, Encode(ping));
@@ -334,6 +335,14 @@ void Herd::OnJob() {
   while (std::optional<RankEvent> event = job_ != nullptr ? job_->Next() : std::nullopt)
     TellEnd(*event);
   if (!ends_.empty()) outlets_.send(wire::Kind::kEnded, Encode(std::exchange(ends_, {})));
+}
+
+void Herd::SendProfiles() {
+  for (const auto& [rank, sheep] : sheep_) {
+    if (job_ == nullptr || job_->ProcessThere(rank) == 0) continue;
+    const std::string copy = CopyProfile(sheep.ring);
+    outlets_.send(wire::Kind::kProfile, Encode(wire::TracePiece{rank, copy}));
+  }
 }
 
 void Herd::SendTrace(std::uint32_t rank, int ring) {

@@ -85,6 +85,7 @@ class Herd {
   void SaySaving(const wire::SavingWord& word);
   void OnJob();
   void TellEnd(const RankEvent& event);
+  void SendProfiles();
   void SendTrace(std::uint32_t rank, int ring);
   void AddHeads(Waits waits, wire::Beat* beat);
   void Deliver(const wire::Piece& piece);

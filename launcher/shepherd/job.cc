@@ -112,6 +112,11 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return wire::With(wire::DecodeTracePiece(frame.payload), [&](const wire::TracePiece& piece) {
         if (mine(piece.rank)) remotes_.at(piece.rank).trace.timeline = piece.bytes;
       });
+    case wire::Kind::kProfile:
+      return wire::With(wire::DecodeTracePiece(frame.payload), [&](const wire::TracePiece& piece) {
+        if (mine(piece.rank) && remotes_.at(piece.rank).running)
+          remotes_.at(piece.rank).trace.profile = piece.bytes;
+      });
     case wire::Kind::kStarted:
       return wire::With(wire::DecodeStarted(frame.payload), [&](const auto& started) {
         for (const wire::Started& each : started)

@@ -127,6 +127,7 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
           if (NodeOf(head.rank) == node) heads_[head.rank] = head.ring_head;
       });
     case wire::Kind::kTrace:
+    case wire::Kind::kProfile:
       return wire::With(wire::DecodeTracePiece(frame.payload),
                         [&](const auto& m) { pass_on(m.rank); });
     case wire::Kind::kStarted:

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "launcher/profile/report.h"
 #include "launcher/supervise/answer.h"
@@ -39,10 +40,11 @@ Profiling::Profiling(const Plan& plan) : plan_(plan) {
   }
 }
 
-Result<std::string> Profiling::Write(int status, std::uint64_t wall_ms) {
-  profile_.end = status == 0 ? "all ranks returned 0" : Format("exit status %d", status);
+Result<std::string> Profiling::Write(const std::string& file, std::string end,
+                                     std::uint64_t wall_ms) {
+  profile_.end = std::move(end);
   profile_.wall_ms = wall_ms;
-  std::string name = plan_.options.profile_file;
+  std::string name = file.empty() ? plan_.options.profile_file : file;
   if (name.empty())
     name = std::filesystem::path(plan_.apps.front().argv.front()).filename().string() +
            Format(".%d", static_cast<int>(getpid()));

@@ -22,8 +22,9 @@ class Profiling {
 
   // Takes what a rank has counted until its end; "" if there is nothing.
   void Take(std::uint32_t rank, std::string_view copy) { DecodeRank(copy, &profile_.ranks[rank]); }
-  // Writes the page and the file beside it. Returns the line that tells the user of it.
-  Result<std::string> Write(int status, std::uint64_t wall_ms);
+  // Writes the page and the file beside it, to `file` or, if that is "", where the user has said.
+  // `end` says how the job ended. Returns the line that tells the user of it.
+  Result<std::string> Write(const std::string& file, std::string end, std::uint64_t wall_ms);
 
  private:
   const Plan& plan_;

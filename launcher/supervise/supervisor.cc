@@ -34,6 +34,9 @@
 namespace lamina::launcher {
 namespace {
 
+// What comes before the name of a file, in hexadecimal digits.
+constexpr std::string_view kProfileWord = "profile ";
+
 // Lets this process open as many files as it is allowed to. Returns the limit it had before, which
 // the ranks get; 0 if it is not known.
 std::uint64_t RaiseOpenFilesMax() {
@@ -352,6 +355,9 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
     });
   }
   if (AnswerRanks(question, reply, keep)) return;
+  if (question.starts_with("profile") && job_ != nullptr)
+    return reply(
+        ProfileNow(FromHex(question.substr(std::min(question.size(), kProfileWord.size())))));
   if ((question == "why" || question == "why queues") && job_ != nullptr)
     return reply(AnswerWhy(question != "why"));
   if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
@@ -474,10 +480,28 @@ void Supervisor::AskClocks() {
   ask_clocks_->Set(kAskClocksMs);
 }
 
+// Writes the profile of a job that runs, for whoever asks.
+std::string Supervisor::ProfileNow(const std::string& file) {
+  if (profiling_ == nullptr) return "refused the job was started without --profile\nend\n";
+  for (std::uint32_t rank = 0; rank < running_.size(); ++rank)
+    if (running_[rank]) TakeProfile(rank);
+  const Result<std::string> line =
+      profiling_->Write(file, "the job goes on", MonotonicMs() - started_ms_);
+  return (line.ok() ? "say " + *line : "refused " + std::string(line.status().message())) +
+         "\nend\n";
+}
+
+void Supervisor::TakeProfile(std::uint32_t rank) {
+  const RankTrace* trace = TraceOf(rank);
+  profiling_->Take(rank, trace != nullptr ? trace->profile : CopyProfile(rings_.Descriptor(rank)));
+}
+
 // All that the ranks wrote is written by now.
 void Supervisor::WriteProfile() {
+  const int status = verdict_.status();
   const Result<std::string> line =
-      profiling_->Write(verdict_.status(), MonotonicMs() - started_ms_);
+      profiling_->Write("", status == 0 ? "all ranks returned 0" : Format("exit status %d", status),
+                        MonotonicMs() - started_ms_);
   streams_->Say(line.ok() ? *line : std::string(line.status().message()));
 }
 
@@ -504,11 +528,7 @@ void Supervisor::OnEnd(const RankEvent& event) {
   running_[event.rank] = false;
   --running_count_;
   if (checkpoints_ != nullptr) checkpoints_->RankEnded(event.rank);
-  if (profiling_ != nullptr) {
-    const RankTrace* trace = TraceOf(event.rank);
-    profiling_->Take(
-        event.rank, trace != nullptr ? trace->profile : CopyProfile(rings_.Descriptor(event.rank)));
-  }
+  if (profiling_ != nullptr) TakeProfile(event.rank);
   if (tracing_ != nullptr) {
     const RankTrace* trace = TraceOf(event.rank);
     tracing_->Take(

@@ -71,6 +71,8 @@ class Supervisor {
   void OnJob();
   void OnEnd(const RankEvent& event);
   void WriteProfile();
+  std::string ProfileNow(const std::string& file);
+  void TakeProfile(std::uint32_t rank);
   // Lets debuggers see the ranks once all their processes are known.
   void PublishOnce();
   void AskClocks();

@@ -29,4 +29,8 @@ int ShowStacks(std::span<const std::string> arguments, const CommandContext& con
 // 0.
 int Why(std::span<const std::string> arguments, const CommandContext& context);
 
+// Has a job write its profile. Returns 1 if it could not, or some host did not answer, 2 if there
+// is no such job; else 0.
+int WriteProfile(std::span<const std::string> arguments, const CommandContext& context);
+
 }  // namespace lamina::launcher

@@ -36,7 +36,8 @@ enum class Kind : std::uint16_t {
   kGone = 6,
   kReady = 7,
   kStarted = 8,
-  kTrace = 9,  // of a rank that is about to be told as ended
+  kTrace = 9,     // of a rank that is about to be told as ended
+  kProfile = 10,  // of a rank that runs
   // The launcher sends these.
   kOrders = 32,
   kInput = 33,

@@ -113,7 +113,7 @@ struct Started {
 std::string Encode(const std::vector<Started>& started);
 Result<std::vector<Started>> DecodeStarted(std::string_view payload);
 
-// What a rank has recorded, as Encode(TraceCopy) returns it.
+// What a rank has recorded, as Encode(TraceCopy) returns it, or counted, as CopyProfile() does.
 struct TracePiece {
   std::uint32_t rank = 0;
   std::string_view bytes;  // borrowed

@@ -10,10 +10,11 @@ Method: programs whose profile is known by construction: a sender that is late b
 import glob
 import json
 import os
+import subprocess
 import tempfile
 import unittest
 
-from harness import LaunchCase, ROOT
+from harness import LaunchCase, MPIEXEC, ROOT, environment, wait_until
 
 PROFILED = os.path.join(ROOT, "test/launch/profiled")
 
@@ -128,6 +129,49 @@ class Profile(LaunchCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("cannot write the profile", result.stderr)
         self.assertIn("No such file or directory", result.stderr)
+
+
+    def test_a_job_that_runs(self):
+        lamina = os.path.join(self.folder, "lamina")
+        os.symlink(MPIEXEC, lamina)
+        agent = os.path.join(self.folder, "agent")
+        with open(agent, "w", encoding="ascii") as file:
+            file.write('#!/bin/sh\nshift\nexec "$@"\n')
+        os.chmod(agent, 0o755)
+
+        def ask(*words):
+            return subprocess.run([lamina, "profile", *words], check=False, capture_output=True, text=True,
+                                  timeout=60, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                  env=environment(self.mark))
+
+        for options in ((), ("--agent", agent + " {host}", "-H", "one:1,two:1")):
+            with self.subTest(options):
+                end = os.path.join(self.folder, "end%d" % len(options))
+                job = self.start_job(PROFILED, "stuck", ranks=2, options=["--profile=" + end, *options])
+                page = os.path.join(self.folder, "now.html")
+
+                def is_there():
+                    done = ask("-o", "now.html", str(job.pid))
+                    if done.returncode != 0:
+                        return False  # mpiexec does not listen yet, or a host is not up
+                    self.assertIn("profile in " + page, done.stdout)
+                    with open(page[:-5] + ".json", encoding="utf-8") as numbers:
+                        profile = json.load(numbers)
+                    self.assertEqual(profile["end"], "the job goes on")
+                    return all(rank["ended_in"] == "MPI_Recv" for rank in profile["ranks"])
+
+                self.assertTrue(wait_until(is_there, 30))
+                self.assertFalse(os.path.exists(end + ".html"))
+                job.terminate()
+                job.wait(timeout=30)
+                self.assertTrue(os.path.exists(end + ".html"))
+        job = self.start_job(PROFILED, "stuck", ranks=1)
+        wait_until(lambda: ask(str(job.pid)).returncode != 2)
+        done = ask(str(job.pid))
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "lamina profile: the job was started without --profile\n"))
+        job.terminate()
+        job.wait(timeout=30)
 
 
 if __name__ == "__main__":
