@@ -18,8 +18,8 @@ constexpr const char* kUseParamFile =
 constexpr const char* kAllPassed = "all variables are passed on anyway; leave it out";
 constexpr const char* kUseSpawner = "the spawner is chosen by --spawner NAME";
 constexpr const char* kUseDebugger =
-    "start a debugger on each rank (mpiexec -n 2 xterm -e gdb ./app), or attach one to a running "
-    "rank by its process id";
+    "--gdb RANK debugs one rank here; for all, start a debugger on each (mpiexec -n 2 xterm -e gdb "
+    "./app), or attach one to a running rank by its process id";
 constexpr const char* kNoRecovery =
     "a rank that fails ends the job, and the others cannot go on without it; leave it out";
 constexpr const char* kUsePlan = "use --display plan; with --dry-run nothing is started";
@@ -52,7 +52,6 @@ constexpr Advice kForeign[] = {
     {"print-rank-map", kUsePlan},
     {"display-devel-map", kUsePlan},
     {"tv", kUseDebugger},
-    {"gdb", kUseDebugger},
     {"gdba", kUseDebugger},
     {"debug", kUseDebugger},
     {"xterm", "put it in front of the program: mpiexec -n 2 xterm -hold -e ./app"},

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Goal:   `lamina check`, `ps --ping` and `clean` tell the truth about hosts over ssh: all well, one cut off,
-        one frozen, one with leftovers; and clean leaves a running job alone.
+        one frozen, one with leftovers; clean leaves a running job alone. A debugger finds the ranks.
 Method: the virtual hosts of hosts_test; leftovers are made by hand on one of them.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -72,6 +73,28 @@ class ToolsTest(hosts.HostsCase):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"(?m)^ +lh3 +2 of 2 ranks running +no answer within 2 s$")
         self.assertEqual(done.stdout.count(" answered in "), 2)
+        process.send_signal(signal.SIGTERM)
+        self.ends(process, 10)
+
+    def test_a_debugger_finds_the_ranks(self):
+        if shutil.which("gdb") is None:
+            self.skipTest("gdb is missing: third_party/install test")
+        process = self.start_and_wait("wait")
+        look = ('set $i = 0\nwhile $i < *(int*)&MPIR_proctable_size\n'
+                'set $entry = *(char**)&MPIR_proctable + $i * 24\n'
+                'printf "rank %d host %s pid %d\\n", $i, *(char**)$entry, *(int*)($entry + 16)\n'
+                'set $i = $i + 1\nend\n')
+        script = os.path.join(hosts.PLACE, "table.gdb")
+        with open(script, "w", encoding="ascii") as file:
+            file.write(look)
+        seen = subprocess.run(["gdb", "-nx", "-batch", "-x", script, "-p", str(process.pid)], check=False,
+                              capture_output=True, text=True, timeout=harness.TIME_LIMIT_S,
+                              stdin=subprocess.DEVNULL, env=self.variables())
+        rows = re.findall(r"(?m)^rank (\d+) host (\S+) pid (\d+)$", seen.stdout)
+        self.assertEqual([(int(rank), host) for rank, host, _ in rows],
+                         [(i, hosts.HOSTS[i // 2]) for i in range(6)], seen.stdout + seen.stderr)
+        for _, host, pid in rows:
+            self.assertIn("actor", hosts.vcluster("exec", host, "cat", "/proc/%s/cmdline" % pid))
         process.send_signal(signal.SIGTERM)
         self.ends(process, 10)
 

@@ -26,7 +26,7 @@ TAKEN = """
 EXPLAINED = {
     "--tune": "~/.config/lamina.conf", "--am": "~/.config/lamina.conf", "-rmk": "--spawner",
     "-iface": "transport.ucx", "-order-nodes": "order in which they are listed",
-    "-tv": "gdb", "-gdb": "gdb", "--debug": "gdb", "--xterm": "xterm -hold -e",
+    "-tv": "gdb", "-gdba": "gdb", "--debug": "gdb", "--xterm": "xterm -hold -e",
     "--preload-binary": "not copied", "--enable-recovery": "ends the job",
     "-disable-auto-cleanup": "ends the job", "-npersocket": "--map-by ppr:N:socket",
     "-nolocal": "schedule=no", "-print-rank-map": "--display plan", "--mca": "--param NAME=VALUE",
