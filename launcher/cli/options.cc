@@ -199,11 +199,14 @@ Status Trace(Draft& draft, std::string_view value) {
   return {};
 }
 
+// A shepherd sends what a rank has recorded in one frame, which has this much room.
+constexpr std::int64_t kTraceBufferMiBMax = 60;
+
 Status TraceBuffer(Draft& draft, std::string_view value) {
   const auto mebibytes = ParseInteger(value);
-  if (!mebibytes || *mebibytes < 1 || *mebibytes > 4096)
-    return Error(Code::kInvalid, "\"%s\" is not a number of MiB from 1 to 4096",
-                 std::string(value).c_str());
+  if (!mebibytes || *mebibytes < 1 || *mebibytes > kTraceBufferMiBMax)
+    return Error(Code::kInvalid, "\"%s\" is not a number of MiB from 1 to %d",
+                 std::string(value).c_str(), static_cast<int>(kTraceBufferMiBMax));
   draft.line.options.trace_bytes = static_cast<std::uint64_t>(*mebibytes) << 20;
   return {};
 }

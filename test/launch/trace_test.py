@@ -209,7 +209,7 @@ class Trace(LaunchCase):
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("cannot write the timeline", result.stderr)
         result = self.run_job("true", options=["--trace-buffer", "0"])
-        self.assertIn("\"0\" is not a number of MiB from 1 to 4096", result.stderr)
+        self.assertIn("\"0\" is not a number of MiB from 1 to 60", result.stderr)
 
 
 if __name__ == "__main__":
