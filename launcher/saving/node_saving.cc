@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -38,12 +39,14 @@ struct NodeSaving::Line {
   RankStart* start = nullptr;                  // while it is being revived
   std::int64_t process = 0;                    // while it is being saved: as it knows itself
   event* ready = nullptr;
+  event* died = nullptr;  // likewise: looks whether the process has
   ~Line() {
     if (reporting != nullptr) event_free(reporting);
     EndErrand();
   }
   void EndErrand() {
     if (ready != nullptr) event_free(std::exchange(ready, nullptr));
+    if (died != nullptr) event_free(std::exchange(died, nullptr));
     errand.reset();
   }
 };
@@ -82,6 +85,18 @@ std::int64_t OwnNumberOf(std::int64_t process) {
   for (std::string line; std::getline(status, line);)
     if (line.starts_with("NSpid:")) return ParseInteger(Split(line, '\t').back()).value_or(0);
   return 0;
+}
+
+// While a process is being saved, it is looked this often whether it has died.
+constexpr suseconds_t kLookAgainUs = 200'000;
+
+// True if all that is left of the process is its end.
+bool IsDead(std::int64_t process) {
+  std::ifstream file(Format("/proc/%lld/stat", static_cast<long long>(process)));
+  std::string stat;
+  std::getline(file, stat);
+  const std::size_t name_end = stat.rfind(')');
+  return name_end == stat.npos || stat.compare(name_end, 3, ") Z") == 0;
 }
 
 // What this process has open is found in a pid namespace at its first process.
@@ -344,7 +359,24 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   if (!errand.ok()) return std::move(errand).status();
   stands_still_ = true;
   Watch(line, *std::move(errand));
+  WatchSubject(line);
   return {};
+}
+
+// An engine may wait for ever for a process that was killed under its hands. As long as it traces
+// the process, nobody else is told of that death, not even by a pidfd; so it is looked for.
+void NodeSaving::WatchSubject(Line* line) {
+  line->died = event_new(
+      loop_, -1, EV_PERSIST,
+      [](int, short, void* self) {
+        auto* its = static_cast<Line*>(self);
+        if (!IsDead(its->owner->outlets_.process(its->rank))) return;
+        its->EndErrand();
+        its->owner->SaySaved(its, Error(Code::kPeerLost, "it has ended meanwhile"));
+      },
+      line);
+  const timeval again{0, kLookAgainUs};
+  event_add(line->died, &again);
 }
 
 void NodeSaving::Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand) {

@@ -100,6 +100,7 @@ class NodeSaving {
   void GoOn(Line* line, std::string_view order);
   Status Save(Line* line, const std::string& folder);
   void Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand);
+  void WatchSubject(Line* line);
   void OnErrand(Line* line);
   void SaySaved(Line* line, const Status& outcome);
 

@@ -100,6 +100,12 @@ class Job:
         return read("err")
 
 
+def children(job, pattern):
+    """The process ids of what mpiexec has started with such words."""
+    return subprocess.run(["pgrep", "-P", str(job.process.pid), "-f", pattern], check=False, text=True,
+                          capture_output=True).stdout.split()
+
+
 class Restarted(unittest.TestCase):
     def setUp(self):
         shutil.rmtree(STORE, ignore_errors=True)
@@ -215,8 +221,7 @@ class Restarted(unittest.TestCase):
                               stderr=subprocess.DEVNULL) as saving:
             time.sleep(dice.uniform(0, 1))  # tidy: sleep: the kill is to come at any moment
             name = dice.choice(["steady", "criu", "mpiexec"])
-            found = subprocess.run(["pgrep", "-P", str(job.process.pid), name], check=False, text=True,
-                                   capture_output=True).stdout.split()
+            found = children(job, "criu dump" if name == "criu" else "^" + PROGRAM)
             victim = int(dice.choice(found)) if found and name != "mpiexec" else job.process.pid
             try:
                 os.kill(victim, signal.SIGKILL)
@@ -229,6 +234,19 @@ class Restarted(unittest.TestCase):
         while subprocess.run(["pgrep", "-f", "^" + PROGRAM], check=False, capture_output=True).stdout:
             self.assertLess(time.monotonic(), until, "a rank outlives its mpiexec")
         self.compare(2, self.restart())
+
+    def test_a_rank_is_killed_while_criu_saves_it(self):
+        for _ in range(times(4)):
+            shutil.rmtree(STORE, ignore_errors=True)
+            job = self.start(2)
+            job.go_on(1)
+            with subprocess.Popen([LAMINA, "checkpoint", str(job.process.pid)], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL) as saving:
+                while not children(job, "criu dump"):
+                    self.assertIsNone(saving.poll())
+                os.kill(int(children(job, "^" + PROGRAM)[0]), signal.SIGKILL)
+                self.assertEqual(saving.wait(timeout=TIME_LIMIT_S), 1)
+            self.assertEqual(job.wait(), 137, read("err")[-1000:])
 
     def test_the_end_of_a_restarted_rank_is_judged(self):
         job = self.start(2)
