@@ -10,10 +10,12 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -33,8 +35,9 @@ struct Params {
 };
 constexpr std::tuple kFields{
     param::Describe("checkpoint.criu.program", &Params::program, "",
-                    "The program criu: a path, or a name that is looked for in PATH and the "
-                    "folders of the system's own programs."),
+                    "The program criu: a path, or a name that is looked for in libexec/lamina/criu "
+                    "of the installation, in PATH, and in the folders of the system's own "
+                    "programs."),
     param::Describe("checkpoint.criu.limit_ms", &Params::limit_ms, Unit::kMilliseconds, 1u,
                     86'400'000u,
                     "How long criu may take for one rank before it is ended. Raise it where images "
@@ -44,21 +47,37 @@ constexpr std::tuple kFields{
 // PATH of an ordinary user often lacks these.
 constexpr std::string_view kSystemPath = "/usr/local/sbin:/usr/sbin:/sbin";
 
-// Returns the path of an executable file, or "".
-std::string FindProgram(const std::string& program, const Environment& environment) {
-  const auto is_program = [](const std::string& path) {
-    struct stat status;
-    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-           access(path.c_str(), X_OK) == 0;
-  };
-  if (program.find('/') != program.npos) return is_program(program) ? program : "";
+// Where third_party/criu lays the program, seen from the folder of mpiexec.
+constexpr const char* kInstalled = "/../libexec/lamina/criu/";
+
+struct Program {
+  std::string path;   // "": there is none
+  std::string where;  // in words
+};
+
+bool IsProgram(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+// Returns the path of an executable file. The one that was installed with mpiexec precedes those of
+// the system, because these are often too old for the kernel.
+Program FindProgram(const std::string& program, const Environment& environment) {
+  if (program.find('/') != program.npos)
+    return {IsProgram(program) ? program : "", "named by checkpoint.criu.program"};
+  std::error_code error;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (const std::filesystem::path installed = own.parent_path().string() + kInstalled + program;
+      IsProgram(installed))
+    return {installed.lexically_normal(), "of this installation"};
   const std::string path = environment.Get("PATH").value_or(std::string(kDefaultPath));
   for (const std::string_view list : {std::string_view(path), kSystemPath})
     for (const std::string_view folder : Split(list, ':'))
       if (std::string file = std::string(folder) + "/" + program;
-          !folder.empty() && is_program(file))
-        return file;
-  return "";
+          !folder.empty() && IsProgram(file))
+        return {std::move(file), list == kSystemPath ? "of the system" : "found in PATH"};
+  return {};
 }
 
 // True where this process has the rights of root over the whole machine.
@@ -244,22 +263,23 @@ component::Offer Query(const EngineContext& context) {
   Params params;
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok())
     return {-1, std::string(status.message())};
-  const std::string program = FindProgram(params.program, context.environment);
+  const auto [program, where] = FindProgram(params.program, context.environment);
   if (program.empty())
     return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
   if (!IsPrivileged() && geteuid() != 0 && !MayMakeNamespaces())
     return {-1, program +
                     " needs rights that this user can only have in namespaces of its own, which it "
                     "may not make (user.max_user_namespaces, kernel.unprivileged_userns_clone)"};
-  if (Result<std::string> version = UsableVersion(program); !version.ok())
-    return {-1, std::string(version.status().message())};
-  return {50, program + " saves whole processes"};
+  const Result<std::string> version = UsableVersion(program);
+  if (!version.ok()) return {-1, std::string(version.status().message())};
+  return {50, Format("%s (%s, %s) saves whole processes", program.c_str(), version->c_str(),
+                     where.c_str())};
 }
 
 Result<std::unique_ptr<CheckpointEngine>> Make(const EngineContext& context) {
   Params params;
   if (Status status = param::Load(context.settings, kFields, &params); !status.ok()) return status;
-  std::string program = FindProgram(params.program, context.environment);
+  std::string program = FindProgram(params.program, context.environment).path;
   if (program.empty())
     return Error(Code::kNotFound, "there is no program %s", params.program.c_str());
   Result<std::string> version = UsableVersion(program);

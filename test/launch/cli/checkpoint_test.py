@@ -118,5 +118,34 @@ class Store(unittest.TestCase):
         self.assertTrue(checkpoint("--help").stdout.startswith("usage: lamina checkpoint"))
 
 
+class Program(unittest.TestCase):
+    def program(self, folder, version):
+        path = os.path.join(SCRATCH, folder, "criu")
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\necho Version: %s\n" % version)
+        os.chmod(path, 0o755)
+        return path
+
+    def test_that_of_the_installation_precedes_that_of_the_system(self):
+        own = os.path.join(SCRATCH, "prefix/bin/lamina")
+        os.makedirs(os.path.dirname(own))
+        shutil.copy(os.path.realpath(MPIEXEC), own)
+        found = self.program("found", "4.2.3")
+        named = self.program("named", "4.2.5")
+        variables = dict(os.environ, PATH=os.path.dirname(found))
+
+        def info(*words):
+            text = subprocess.run([own, "info", "checkpoint", *words], check=True, capture_output=True, text=True,
+                                  timeout=TIME_LIMIT_S, env=variables).stdout
+            return " ".join(text.split())
+
+        self.assertIn(found + " (4.2.3, found in PATH) saves whole processes", info())
+        installed = self.program("prefix/libexec/lamina/criu", "4.2.4")
+        self.assertIn(installed + " (4.2.4, of this installation) saves whole processes", info())
+        variables["LAMINA_CHECKPOINT_CRIU_PROGRAM"] = named
+        self.assertIn(named + " (4.2.5, named by checkpoint.criu.program) saves whole processes", info())
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
