@@ -283,12 +283,12 @@ class Restarted(unittest.TestCase):
         self.save(job, "--end")
         self.assertEqual(job.wait(), 85, read("err")[-1000:])
         reviving = os.path.join(SCRATCH, "reviving")
-        job = self.restart("--param", self.criu_that("touch %s; exec sleep 1000" % reviving))  # tidy: sleep: it hangs
+        job = self.restart("--param", self.criu_that("touch %s; exec sleep 86431" % reviving))  # tidy: sleep: it hangs
         while not os.path.exists(reviving):
             self.assertIsNone(job.process.poll(), read("err")[-1000:])
         job.process.send_signal(signal.SIGTERM)
         self.assertNotEqual(job.wait(), 0)
-        self.assertEqual(subprocess.run(["pgrep", "-f", "^sleep 1000"], check=False, capture_output=True).stdout, b"")
+        self.assertEqual(subprocess.run(["pgrep", "-f", "^sleep 86431$"], check=False, capture_output=True).stdout, b"")
 
 
 def become_user():
