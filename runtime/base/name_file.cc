@@ -128,9 +128,9 @@ Result<std::vector<NameLine>> ReadNameLines(std::string_view text) {
 std::string WriteNameLines(const std::vector<NameLine>& lines) {
   std::string text(kHead);
   for (const NameLine& line : lines)
-    text += Format("%s\t%s\t%016llx\t%d\t%llu\n", line.name.c_str(), line.port.c_str(),
-                   static_cast<unsigned long long>(line.place), line.process,
-                   static_cast<unsigned long long>(line.start));
+    text += line.name + '\t' + line.port +
+            Format("\t%016llx\t%d\t%llu\n", static_cast<unsigned long long>(line.place),
+                   line.process, static_cast<unsigned long long>(line.start));
   return text;
 }
 

@@ -25,7 +25,7 @@ def setUpModule():
     shutil.copy(os.path.realpath(RESTLESS), hosts_test.program("restless"))
 
 
-class SpawnKillsOnHosts(Kills, HostsCase):
+class Ssh(Kills, HostsCase):
     soon_s = 2.0
     places = {"family": "lh1:1,lh2:4", "serve": "lh1:2,lh2:2", "call": "lh2:2,lh3:2"}
 
@@ -42,11 +42,7 @@ class SpawnKillsOnHosts(Kills, HostsCase):
         return super().candidates() + list(self.shepherds().values())
 
 
-class Ssh(SpawnKillsOnHosts):
-    pass
-
-
-class Agent(SpawnKillsOnHosts):
+class Agent(Ssh):
     reach = hosts_test.AGENT
 
 
