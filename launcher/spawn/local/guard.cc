@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "launcher/plan/control_group.h"
@@ -32,6 +34,7 @@ struct Watchman {
   std::size_t mark_bytes;
   std::atomic<pid_t>* groups;
   std::size_t groups_count;
+  std::uint64_t start;  // of the guard
   char entries[32768];
   char environment[65536 + kMarkBytesMax];
 };
@@ -57,6 +60,47 @@ bool CarriesMark(Watchman* watchman, const char* process) {
   return found;
 }
 
+// What /proc says of a process: its parent, and when it started, in ticks since the machine did.
+struct Origin {
+  pid_t parent = 0;
+  std::uint64_t start = 0;
+};
+
+Origin OriginOf(pid_t process) {
+  char path[64], text[1024];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  const ssize_t bytes = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (bytes <= 0) return {};
+  text[bytes] = 0;
+  // The name may hold anything. Behind it are a letter, the parent, and 18 fields on the start
+  // (proc(5)).
+  const char* const name_end = std::strrchr(text, ')');
+  if (name_end == nullptr || std::strlen(name_end) < 5) return {};
+  Origin origin;
+  origin.parent = static_cast<pid_t>(std::strtol(name_end + 4, nullptr, 10));
+  const char* field = name_end + 1;
+  for (int i = 0; i < 19 && field != nullptr; ++i) field = std::strchr(field + 1, ' ');
+  if (field != nullptr) origin.start = std::strtoull(field, nullptr, 10);
+  return origin;
+}
+
+// True of the processes of a job that somebody has revived from a checkpoint: they carry the mark
+// as the old ones did, but descend from a launcher that is younger than this guard and does not.
+// Orphans of the old job descend from its own processes and from what was there before.
+bool IsRevived(Watchman* watchman, pid_t process) {
+  for (int level = 0; level < kAncestorsMax; ++level) {
+    process = OriginOf(process).parent;
+    if (process <= 1) return false;
+    char number[16];
+    std::snprintf(number, sizeof number, "%d", process);
+    if (OriginOf(process).start > watchman->start && !CarriesMark(watchman, number)) return true;
+  }
+  return false;
+}
+
 struct DirectoryEntry {  // linux_dirent64
   std::uint64_t inode;
   std::int64_t offset;
@@ -80,6 +124,7 @@ int KillMarked(Watchman* watchman) {
       for (const char* digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit)
         process = process * 10 + (*digit - '0');
       if (process <= 1 || !CarriesMark(watchman, entry->name)) continue;
+      if (IsRevived(watchman, process)) continue;
       if (kill(process, SIGKILL) == 0) ++killed;
     }
   }
@@ -113,6 +158,7 @@ bool NoneLeft(Watchman* watchman) {
 [[noreturn]] void StandGuard(Watchman* watchman) {
   prctl(PR_SET_NAME, "mpiexec-guard");
   setpgid(0, 0);  // a signal to the launcher's group is not for the guard
+  watchman->start = OriginOf(getpid()).start;
   pollfd line{kLifeline, 0, 0};
   while (poll(&line, 1, -1) < 0 && errno == EINTR) continue;
   for (std::size_t i = 0; i < watchman->groups_count; ++i)

@@ -10,4 +10,7 @@ inline constexpr int kSweepRounds = 40;
 // The time between two such rounds.
 inline constexpr int kSweepRoundMs = 50;
 
+// So many ancestors of a process are looked at.
+inline constexpr int kAncestorsMax = 64;
+
 }  // namespace lamina::launcher::local
