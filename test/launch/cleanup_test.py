@@ -114,11 +114,16 @@ class Leftovers(LaunchCase):
         self.nothing_left()
 
     def guard_of(self, pid):
-        for child in self.children(pid):
-            with open("/proc/%d/comm" % child, encoding="ascii") as file:
-                if file.read() == "mpiexec-guard\n":
-                    return child
-        raise AssertionError("no guard")
+        """It gives itself its name, maybe later than ranks have come to speak."""
+        def found():
+            for child in self.children(pid):
+                with open("/proc/%d/comm" % child, encoding="ascii") as file:
+                    if file.read() == "mpiexec-guard\n":
+                        return child
+            return None
+        guard = wait_until(found)
+        self.assertIsNotNone(guard, "no guard")
+        return guard
 
     def kill_at_moments(self, victim_of, after):
         """Kills victim_of(process) at MOMENTS random moments of a PMIx job's life."""
