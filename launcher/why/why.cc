@@ -134,7 +134,7 @@ class Explanation {
   }
 
   void TellCircle(RankNumbers circle) {
-    std::ranges::rotate(circle, std::ranges::min_element(circle));
+    std::rotate(circle.begin(), std::ranges::min_element(circle), circle.end());
     if (circle.size() == 1) {
       Say(Format("deadlock: rank %u waits for itself: it %s", circle[0],
                  does_[circle[0]].does.c_str()));

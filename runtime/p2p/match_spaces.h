@@ -40,8 +40,9 @@ class MatchSpaces {
   }
   template <class Look>
   void EachUnexpected(const Look& look) const {
-    for (const auto& [context, space] : spaces_)
-      space->EachUnexpected([&](const Message* message) { look(ContextId{context}, *message); });
+    for (const auto& entry : spaces_)
+      entry.second->EachUnexpected(
+          [&](const Message* message) { look(ContextId{entry.first}, *message); });
   }
   // Takes out the unexpected message for which the sender `from` waits under `token`, or the
   // parcel of that number if `frame` is kParcel. Null: it has been matched, or never came.
