@@ -115,8 +115,8 @@ int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler) {
                  MPI_ERR_ERRHANDLER, "errhandler is %p, which is not an error handler for windows",
                  static_cast<void*>(errhandler));
   Retain(handler);
-  Release(found->errhandler);
-  found->errhandler = handler;
+  Release(found->comm->errhandler);
+  found->comm->errhandler = handler;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Win_set_errhandler);
@@ -127,8 +127,8 @@ int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler* errhandler) {
   Win* found = FindWin(win);
   if (found == nullptr) return BadWin(entry, win);
   REQUIRE_OF_WIN(errhandler != nullptr, found, MPI_ERR_ARG, "errhandler is a null pointer");
-  Retain(found->errhandler);
-  *errhandler = found->errhandler->handle;
+  Retain(found->comm->errhandler);
+  *errhandler = found->comm->errhandler->handle;
   return MPI_SUCCESS;
 }
 PROFILED(MPI_Win_get_errhandler);

@@ -40,11 +40,11 @@ int Create(const Entry& entry, Wish wish, MPI_Info info, MPI_Comm comm, void* ba
   if (over == nullptr) return BadComm(entry, comm);
   REQUIRE(!over->is_inter(), over, MPI_ERR_COMM, "the communicator is an intercommunicator");
   const core::Info* hints;
-  if (!FindHints(info, &hints)) return BadInfo(entry, info, over);
-  REQUIRE_POINTER(over, win);
+  std::string why;
+  Blame(&wish, FindHints(info, &hints), MPI_ERR_INFO, &why, "info is no valid handle");
+  Blame(&wish, win != nullptr, MPI_ERR_ARG, &why, "win is a null pointer");
   rma::Take(hints, &wish.hints);
   if (wish.flavor != MPI_WIN_FLAVOR_SHARED) wish.hints.noncontiguous = false;
-  std::string why;
   Blame(&wish, wish.size >= 0, MPI_ERR_SIZE, &why, "size is negative");
   Blame(&wish, wish.disp_unit > 0, MPI_ERR_DISP, &why, "disp_unit is not positive");
   if (wish.flavor == MPI_WIN_FLAVOR_CREATE)

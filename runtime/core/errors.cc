@@ -205,7 +205,7 @@ Owner OwnerOf(Comm* comm) {
 Owner OwnerOf(Session* session) { return {session->errhandler, &session->handle, "a session"}; }
 
 Owner OwnerOf(Win* win) {
-  return {win->errhandler, &win->handle, win->name.empty() ? "a window" : win->name};
+  return {win->comm->errhandler, &win->handle, win->name.empty() ? "a window" : win->name};
 }
 
 Owner NoFile() {

@@ -23,14 +23,17 @@ Win* MakeWin(Comm* comm) {
   NoteUnsaved();
   win->comm = comm;
   win->handle = ToHandle<MPI_Win>(win);
-  win->errhandler = FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  Release(comm->errhandler);
+  comm->errhandler = FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  Retain(comm->errhandler);
+  comm->handle = reinterpret_cast<MPI_Comm>(win->handle);
+  comm->name = "a window";
   return win;
 }
 
 void FreeWin(Win* win) {
   ForgetUnsaved();
   static_cast<void>(Release(win->comm));
-  Release(win->errhandler);
   *win = Win();
   win->kind = Kind::kFreed;
   win->next_free = pool;

@@ -17,16 +17,16 @@ class Window;
 
 namespace lamina::core {
 
-struct Errhandler;
-
 struct Win : Object {
   static constexpr Kind kKind = Kind::kWin;
   Win() : Object(kKind) {}
 
   rma::Window* window = nullptr;  // owned by runtime/rma, which also makes and frees this object
-  Comm* comm = nullptr;           // private to the window; its group is the window's
+  // Private to the window; its group is the window's. Errors of the window are raised on it, and
+  // its error handler is the window's: requests fail through it. Handlers of the application get
+  // its handle, which is the window's.
+  Comm* comm = nullptr;
   MPI_Win handle = MPI_WIN_NULL;
-  Errhandler* errhandler = nullptr;
   Attributes attributes;
   std::string name;
   // Attributes that are predefined. Their value is a pointer, which is why they are kept here.
@@ -46,7 +46,7 @@ inline Win* FindWin(MPI_Win handle) { return FromHandle<Win>(handle); }
 // Makes a window of the communicator, whose reference it takes. Errors on it are fatal to begin
 // with.
 Win* MakeWin(Comm* comm);
-// Lets go of the communicator and the error handler. The attributes have been deleted.
+// Lets go of the communicator. The attributes have been deleted.
 void FreeWin(Win* win);
 // Returns the memory of freed windows, at finalisation.
 void DrainWinPool();

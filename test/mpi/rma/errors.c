@@ -99,6 +99,8 @@ static void Making(void) {
   FAILS(MPI_ERR_COMM, MPI_Win_allocate_shared_c(4, 1, no_info, no_comm, &base, &none));
   FAILS(MPI_ERR_COMM, MPI_Win_create_dynamic(no_info, no_comm, &none));
   FAILS(MPI_ERR_INFO, MPI_Win_create(memory, 4, 1, copy, world, &none));
+  MPI_Info on_last = rank == ranks - 1 ? copy : no_info;
+  FAILS(MPI_ERR_INFO, MPI_Win_allocate(4, 1, on_last, world, &base, &none));
   FAILS(MPI_ERR_SIZE, MPI_Win_create(memory, -1, 1, no_info, world, &none));
   FAILS(MPI_ERR_DISP, MPI_Win_create(memory, 4, 0, no_info, world, &none));
   FAILS(MPI_ERR_BASE, MPI_Win_create(NULL, 4, 1, no_info, world, &none));
@@ -415,6 +417,32 @@ static void NoLocks(void) {
   MPI_Win_free(&unlocked);
 }
 
+static int handled;
+
+static void Count(MPI_Win* it, int* error, ...) {
+  int class = 0;
+  MPI_Error_class(*error, &class);
+  EXPECT(*it == win && class == MPI_ERR_RMA_RANGE);
+  ++handled;
+}
+
+// Errors of an access go to the window's handler, whether they are found at once or with the
+// request.
+static void Handler(void) {
+  MPI_Errhandler counts;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Win_create_errhandler(Count, &counts);
+  MPI_Win_set_errhandler(win, counts);
+  MPI_Win_lock_all(0, win);
+  int error = MPI_Rget(data, 1, MPI_INT, 0, 1 << 20, 1, MPI_INT, win, &request);
+  EXPECT(error != MPI_SUCCESS || MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+  EXPECT(handled == 1);
+  MPI_Win_flush(0, win);
+  MPI_Win_unlock_all(win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&counts);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -439,6 +467,7 @@ int main(int argc, char** argv) {
   Groups();
   Epochs();
   NoLocks();
+  Handler();
   MPI_Win_free(&dynamic);
   MPI_Win_free(&win);
   return Passed();
