@@ -254,6 +254,12 @@ Status Shepherds::Hear(Node* node, const wire::Frame& frame) {
       Carry(node);
     return {};
   }
+  // What start-up files of a shell say may come behind the greeting, but not behind the answer to
+  // the orders.
+  if (frame.kind == wire::Kind::kReady && node->agent != nullptr) {
+    OnWords(node);
+    node->agent->ForgetWords();
+  }
   if (frame.kind != wire::Kind::kBye) return outlets_.hear(node, frame);
   if (!sweeping_) return Error(Code::kInvalid, "its shepherd leaves too early");
   Detach(node);
