@@ -30,25 +30,6 @@ std::string SignalText(int signal) {
   return Format("signal %d (SIG%s, %s)", signal, name, words.c_str());
 }
 
-std::string RankList(const std::vector<std::uint32_t>& ranks) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    if (end - i >= 2) {
-      parts.push_back(Format("%u-%u", ranks[i], ranks[end]));
-    } else {
-      end = i;
-      parts.push_back(Format("%u", ranks[i]));
-    }
-    i = end + 1;
-  }
-  std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  return text;
-}
-
 std::string Verdict::Name(std::uint32_t rank) const {
   return Format("rank %u on %s", rank, plan_.hosts[plan_.ranks[rank].host].name.c_str());
 }
@@ -146,8 +127,8 @@ Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>
   for (const auto& [rank, last] : running) by_call[Where(last)].push_back(rank);
   std::string where;
   for (const auto& [call, ranks] : by_call)
-    where += (where.empty() ? "" : "; ") + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
-             RankList(ranks) + (call.empty() ? by_call.size() > 1 ? " outside MPI" : "" : call);
+    where += (where.empty() ? "" : "; ") + RankWords(ranks) +
+             (call.empty() ? by_call.size() > 1 ? " outside MPI" : "" : call);
   const auto seconds = static_cast<double>(plan_.options.timeout_ms) / 1000.0;
   return {
       Format("timeout after %g s, still running: %s; the job was ended", seconds, where.c_str()),

@@ -69,9 +69,6 @@ class Verdict {
   int status_ = 0;
 };
 
-// "0-2, 5 and 7"
-std::string RankList(const std::vector<std::uint32_t>& ranks);
-
 // "signal 11 (SIGSEGV, segmentation fault)"
 std::string SignalText(int signal);
 

@@ -180,12 +180,6 @@ TEST_F(VerdictTest, LostNodeIsSaidOnce) {
   EXPECT_EQ(verdict_.status(), 1);
 }
 
-TEST(RankListTest, IsShort) {
-  EXPECT_EQ(RankList({3}), "3");
-  EXPECT_EQ(RankList({3, 4}), "3 and 4");
-  EXPECT_EQ(RankList({0, 1, 2, 5, 7, 8, 9, 10}), "0-2, 5 and 7-10");
-}
-
 TEST(SignalTextTest, UnknownNumber) { EXPECT_EQ(SignalText(63), "signal 63"); }
 
 }  // namespace

@@ -190,22 +190,6 @@ WaitingFor WhatWaits(std::span<const RankView> ranks, std::uint32_t self, bool t
 
 }  // namespace
 
-std::string RankWords(std::vector<std::uint32_t> ranks) {
-  std::ranges::sort(ranks);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t end = i;
-    while (end + 1 < ranks.size() && ranks[end + 1] == ranks[end] + 1) ++end;
-    if (end - i < 2) end = i;
-    parts.push_back(end > i ? Format("%u-%u", ranks[i], ranks[end]) : Format("%u", ranks[i]));
-    i = end + 1;
-  }
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-  return text;
-}
-
 std::string OfSeveral(const std::string& does) {
   static constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"waits ", "wait "},

@@ -13,9 +13,6 @@
 
 namespace lamina::launcher {
 
-// Numbers of ranks as people write them: "rank 3", "ranks 0-2 and 5".
-std::string RankWords(std::vector<std::uint32_t> ranks);
-
 // What one rank does, said of several: "wait in MPI_Recv".
 std::string OfSeveral(const std::string& does);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   who waits for whom is told rightly: circles and nothing but circles are called deadlocks,
-// one
-//         of many possible senders is enough, and whoever is elsewhere is named.
+// Goal:   who waits for whom is told rightly: circles and nothing but circles are called
+//         deadlocks, one of many possible senders is enough, and whoever is elsewhere is named.
 // Method: views of ranks by hand, as their notes would be.
 #include "launcher/why/why.h"
 

@@ -30,4 +30,7 @@ std::optional<std::int64_t> ParseInteger(std::string_view text);
 // most a third of its letters are inserted, deleted, replaced or swapped with a neighbour.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+// Numbers of ranks as people write them: "rank 3", "ranks 0-2, 5 and 7".
+std::string RankWords(std::vector<std::uint32_t> ranks);
+
 }  // namespace lamina

@@ -53,5 +53,11 @@ TEST(Nearest, SaysNothingRatherThanNonsense) {
   EXPECT_EQ(Nearest("", {"host"}), "");
 }
 
+TEST(RankWords, AreShort) {
+  EXPECT_EQ(RankWords({3}), "rank 3");
+  EXPECT_EQ(RankWords({4, 3}), "ranks 3 and 4");
+  EXPECT_EQ(RankWords({0, 1, 2, 5, 7, 8, 9, 10}), "ranks 0-2, 5 and 7-10");
+}
+
 }  // namespace
 }  // namespace lamina
