@@ -17,4 +17,12 @@ inline std::uint64_t MonotonicNs() {
 inline std::uint64_t MonotonicUs() { return MonotonicNs() / 1'000; }
 inline std::uint64_t MonotonicMs() { return MonotonicNs() / 1'000'000; }
 
+// What time it is, which another host knows as well; for no intervals.
+inline std::uint64_t RealMs() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
 }  // namespace lamina

@@ -25,6 +25,9 @@ inline constexpr char kFurtherVariable[] = "LAMINA_FURTHER";
 //
 //   met           from the parent: the children have met it
 //   part          from the parent: the two jobs no longer share a fate
+//   finalized     from the parent: it may end, and is not to be ended; if the children fail, so
+//   does
+//                 the run
 //   why TEXT      from mpiexec, before they have met: why the children cannot run
 //
 // The tie ends when either process does.

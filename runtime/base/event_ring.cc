@@ -63,7 +63,8 @@ void MoveEventRing(int fd) {
   // The old one is a copy that was revived with this process. Threads may note something meanwhile,
   // which may be lost.
   static_cast<void>(!pwrite(fd, ring, adopted_bytes, 0));
-  mmap(ring, adopted_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+  static_cast<void>(
+      !mmap(ring, adopted_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0));
   close(fd);
 }
 

@@ -53,6 +53,8 @@ struct EventRing {
   LockNote waits;   // for this lock the process waits
   LockNote queued;  // for this lock of its own it keeps processes of other nodes waiting
   alignas(64) std::atomic<std::uint64_t> next;
+  // The address in the process of what it counts (counters.h); 0: it has not come to MPI.
+  std::atomic<std::uint64_t> counters;
   alignas(64) Event events[kEvents];
   WaitNote wait;
 };

@@ -53,6 +53,7 @@ TEST(EventRing, LayoutIsPinned) {
   EXPECT_EQ(offsetof(LockNote, holder), 16u);
   EXPECT_EQ(offsetof(LockNote, sharers), 20u);
   EXPECT_EQ(offsetof(EventRing, next), 64u);
+  EXPECT_EQ(offsetof(EventRing, counters), 72u);
   EXPECT_EQ(offsetof(EventRing, events), 128u);
   EXPECT_EQ(offsetof(EventRing, wait), 128u + 1024u * 128u);
   EXPECT_EQ(kEventRingBytes, 128u + 1024u * 128u + 5952u);

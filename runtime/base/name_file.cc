@@ -12,11 +12,13 @@
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/place.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 
@@ -35,16 +37,10 @@ bool ReadNumber(std::string_view text, int base, Number* number) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-// Returns 0 if there is no such process. Its name, which may hold anything, stands in parentheses
-// before the field that tells the start.
+// Returns 0 if there is no such process.
 std::uint64_t StartOf(pid_t process) {
-  const std::string text = ReadFile(Format("/proc/%d/stat", process)).value_or("");
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == text.npos) return 0;
-  const std::vector<std::string_view> fields = Split(std::string_view(text).substr(name_end), ' ');
-  constexpr std::size_t kStart = 20;
-  std::uint64_t start = 0;
-  return fields.size() > kStart && ReadNumber(fields[kStart], 10, &start) ? start : 0;
+  const std::optional<ProcessStat> stat = StatOf(process);
+  return stat ? stat->start_ticks : 0;
 }
 
 NameLine OwnLine(std::string_view name, std::string_view port) {

@@ -57,6 +57,58 @@ std::string FromHex(std::string_view digits) {
   return bytes;
 }
 
+std::string_view WholeCharacters(std::string_view text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  const auto continues = [&](std::size_t at) {
+    return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80;
+  };
+  // A character has four bytes at most; what has more of that kind is no UTF-8.
+  std::size_t end = bytes_max;
+  while (end > 0 && bytes_max - end < 3 && continues(end)) --end;
+  return text.substr(0, continues(end) ? bytes_max : end);
+}
+
+namespace {
+
+// How many bytes the character at the beginning of `text` has; 0: it is no UTF-8.
+std::size_t CharacterBytes(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  const std::size_t bytes = first < 0x80                    ? 1
+                            : first >= 0xc2 && first < 0xe0 ? 2
+                            : first >= 0xe0 && first < 0xf0 ? 3
+                            : first >= 0xf0 && first < 0xf5 ? 4
+                                                            : 0;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  for (std::size_t at = 1; at < bytes; ++at)
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  // Too long a form, half of a pair, and beyond the last character.
+  const bool wrong =
+      bytes > 2 && ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) >= 0xa0) ||
+                    (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) >= 0x90));
+  return wrong ? 0 : bytes;
+}
+
+}  // namespace
+
+std::string JsonText(std::string_view text) {
+  std::string quoted = "\"";
+  while (!text.empty()) {
+    const std::size_t bytes = CharacterBytes(text);
+    const char letter = text[0];
+    if (bytes == 0)
+      quoted += "\xef\xbf\xbd";
+    else if (letter == '"' || letter == '\\')
+      quoted += std::string("\\") + letter;
+    else if (bytes == 1 && (letter < ' ' || letter == '<'))
+      quoted += Format("\\u%04x", static_cast<unsigned>(letter));
+    else
+      quoted += text.substr(0, bytes);
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  return quoted + '"';
+}
+
 std::optional<std::int64_t> ParseInteger(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

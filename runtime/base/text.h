@@ -22,6 +22,13 @@ std::string_view Trim(std::string_view text);  // without blanks and tabs at bot
 std::string HexOf(std::string_view bytes);
 std::string FromHex(std::string_view digits);
 
+// Returns the longest beginning of `text` that has at most so many bytes and ends with a whole
+// character of UTF-8.
+std::string_view WholeCharacters(std::string_view text, std::size_t bytes_max);
+// The text as a string of JSON, in quotation marks. What is no UTF-8 becomes the replacement
+// character. It may stand in HTML.
+std::string JsonText(std::string_view text);
+
 // Reads the whole of `text` as a decimal number; returns nothing on any other character or
 // overflow.
 std::optional<std::int64_t> ParseInteger(std::string_view text);

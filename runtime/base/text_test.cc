@@ -59,5 +59,23 @@ TEST(RankWords, AreShort) {
   EXPECT_EQ(RankWords({0, 1, 2, 5, 7, 8, 9, 10}), "ranks 0-2, 5 and 7-10");
 }
 
+TEST(WholeCharacters, NeverCutsInsideOne) {
+  const std::string text = "a\u00e9\u20ac\U0001f600";  // characters of 1, 2, 3 and 4 bytes
+  ASSERT_EQ(text.size(), 10u);
+  const std::size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+  for (std::size_t bytes = 0; bytes < std::size(kept); ++bytes)
+    EXPECT_EQ(WholeCharacters(text, bytes).size(), kept[bytes]) << bytes;
+  EXPECT_EQ(WholeCharacters(std::string(9, '\x80'), 5).size(), 5u);  // no UTF-8
+  EXPECT_EQ(WholeCharacters("", 0), "");
+}
+
+TEST(JsonText, QuotesWhatMeansSomething) {
+  EXPECT_EQ(JsonText("a\"b\\c\n<"), "\"a\\\"b\\\\c\\u000a\\u003c\"");
+  EXPECT_EQ(JsonText("\u20ac"), "\"\u20ac\"");
+  // Cut short, half of a pair, too long a form, a byte that begins nothing.
+  for (const char* wrong : {"\xe2\x82", "\xed\xa0\x80", "\xc0\xaf", "\xff", "\xf4\x90\x80\x80"})
+    EXPECT_TRUE(JsonText(wrong).starts_with("\"\xef\xbf\xbd")) << JsonText(wrong);
+}
+
 }  // namespace
 }  // namespace lamina

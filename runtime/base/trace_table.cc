@@ -64,8 +64,12 @@ TraceCopy CopyTrace(int ring) {
   if (pread(ring, profile.get(), sizeof *profile, kEventRingBytes) ==
           static_cast<ssize_t>(sizeof *profile) &&
       profile->open_call != 0 && profile->finalized == 0)
+    // How much there is now is not known, so nothing changes in that.
     copy.records.push_back({profile->open_since_ns, MonotonicNs(), 0, 0,
-                            static_cast<std::uint32_t>(profile->open_call), 0});
+                            static_cast<std::uint32_t>(profile->open_call), 0,
+                            kept > 0 ? copy.records[kept - 1].unexpected : 0,
+                            kept > 0 ? copy.records[kept - 1].posted : 0,
+                            kept > 0 ? copy.records[kept - 1].unexpected_bytes : 0});
   return copy;
 }
 

@@ -28,8 +28,12 @@ struct TraceRecord {
   std::uint64_t received_bytes;
   std::uint32_t call;
   std::uint32_t thread;  // threads of the process are numbered as they come
+  // How much there was when the call was left.
+  std::uint32_t unexpected;  // messages that wait for their receive
+  std::uint32_t posted;      // receives that wait
+  std::uint64_t unexpected_bytes;
 };
-static_assert(sizeof(TraceRecord) == 40);
+static_assert(sizeof(TraceRecord) == 56);
 
 struct TraceTable {
   static constexpr std::uint64_t kMagic = 0x3174616e696d614c;  // "Laminat1"

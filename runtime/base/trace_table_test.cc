@@ -28,7 +28,8 @@ class TraceFile {
   TraceFile& operator=(const TraceFile&) = delete;
   void Write(std::uint64_t began_ns) {
     auto* const table = reinterpret_cast<TraceTable*>(memory_ + kProfiledRingBytes);
-    table->records()[table->next++ % table->capacity] = {began_ns, began_ns + 1, 8, 0, 5, 0};
+    table->records()[table->next++ % table->capacity] = {began_ns, began_ns + 1, 8, 0, 5, 0, 1, 2,
+                                                         3};
   }
   TraceCopy Copy() const { return CopyTrace(fd_); }
 
@@ -41,10 +42,12 @@ class TraceFile {
 TEST(TraceTable, LayoutIsPinned) {
   EXPECT_EQ(offsetof(TraceRecord, ended_ns), 8u);
   EXPECT_EQ(offsetof(TraceRecord, call), 32u);
+  EXPECT_EQ(offsetof(TraceRecord, unexpected), 40u);
+  EXPECT_EQ(offsetof(TraceRecord, unexpected_bytes), 48u);
   EXPECT_EQ(offsetof(TraceTable, next), 16u);
   EXPECT_EQ(RingFileBytes(false, 0), kEventRingBytes);
   EXPECT_EQ(RingFileBytes(true, 0), kProfiledRingBytes);
-  EXPECT_EQ(RingFileBytes(false, 400), kProfiledRingBytes + 32 + 400);
+  EXPECT_EQ(RingFileBytes(false, 560), kProfiledRingBytes + 32 + 560);
 }
 
 TEST(TraceTable, NothingIsLostWhereThereIsRoom) {

@@ -95,7 +95,7 @@ std::vector<std::uint32_t> WaitSeen::MembersOf(const NotedComm& comm) const {
   if (listed && (comm.first > members.size() || comm.size > members.size() - comm.first))
     return all;
   // No job has more processes than this.
-  constexpr std::uint32_t kSizeMax = 1u << 23;
+  constexpr std::uint32_t kSizeMax = 1u << 20;
   for (std::uint32_t i = 0; i < comm.size && i < kSizeMax; ++i)
     all.push_back(listed ? members[comm.first + i] : comm.first + i * comm.stride);
   return all;
