@@ -30,6 +30,8 @@
 
 namespace lamina::transport {
 
+class OneSided;  // one_sided.h
+
 // The name of a process: its job namespace (hashed) in the high half, its PMIx rank in the low
 // half. A frame's sender is known by this name until the Inbox has given it a PeerId.
 enum class ProcessName : std::uint64_t {};
@@ -112,6 +114,9 @@ class Endpoint {
   // kDenied: the operating system forbids it (caps().get_bytes_max is 0 from now on).
   virtual Code Get(const Region& from, std::uint64_t offset, std::span<std::byte> into,
                    Completion* done) = 0;
+  // How the peer's memory is reached without its processor, and this process's memory by the peer.
+  // Null: not through this transport. The transport owns it.
+  virtual OneSided* one_sided() = 0;
 };
 
 // How to sleep until something happens: until a word of shared memory changes (futex), or until a

@@ -56,6 +56,13 @@ Configuration Ucx(std::string name, std::vector<std::string> params) {
   return it;
 }
 
+// Windows would use it, whatever there is.
+Configuration WithMemory(Configuration it) {
+  it.params.push_back("transport.ucx.one_sided=on");
+  it.one_sided = true;
+  return it;
+}
+
 }  // namespace
 
 std::vector<Configuration> AllConfigurations() {
@@ -68,8 +75,8 @@ std::vector<Configuration> AllConfigurations() {
       Shm("shm_no_single_copy", {"transport.shm.single_copy=never"}, false),
       Shm("shm_descriptor_sleep", {"transport.shm.fence=sleeper"}, true),
       Shm("shm_sender_fences", {"transport.shm.fence=sender"}, true),
-      Ucx("ucx_tcp", {"transport.ucx.tls=tcp", kLoopback}),
-      Ucx("ucx_shm", {"transport.ucx.tls=sm"}),
+      WithMemory(Ucx("ucx_tcp", {"transport.ucx.tls=tcp", kLoopback})),
+      WithMemory(Ucx("ucx_shm", {"transport.ucx.tls=sm"})),
       Ucx("ucx_tcp_few_sends", {"transport.ucx.tls=tcp", "transport.ucx.network=127.0.0.0/8",
                                 "transport.ucx.sends_max=16", "transport.ucx.large_sends_max=1"}),
   };

@@ -28,6 +28,7 @@ struct Configuration {
   int node_memory = -1;           // of the processes, which inherit it; -1: none
   bool get = false;               // these verbs must be there
   bool zero_copy = false;
+  bool one_sided = false;
   std::vector<Exception> unsupported;        // permanent: skipped
   std::vector<Exception> expected_failures;  // temporary: a surprise pass fails
 };

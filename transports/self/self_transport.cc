@@ -128,6 +128,8 @@ class SelfEndpoint final : public transport::Endpoint {
     done->done(done, Code::kOk);
     return Code::kOk;
   }
+  // Memory of this node is reached by loads and stores.
+  transport::OneSided* one_sided() override { return nullptr; }
 
  private:
   SelfTransport* const transport_;

@@ -39,6 +39,8 @@ class Endpoint final : public transport::Endpoint {
 
   // Asks whether the peer lives and reads, and tells the transport if not.
   void LookAfter();
+  // Memory of this node is reached by loads and stores.
+  transport::OneSided* one_sided() override { return nullptr; }
 
  private:
   Code NoRoom();

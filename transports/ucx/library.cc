@@ -76,7 +76,6 @@ Result<const Library*> Load() {
 #define LAMINA_UCP_FIND(name) \
   if (Status status = Find(ucp, "libucp.so.0", #name, &found.name); !status.ok()) return status;
   LAMINA_UCP_FUNCTIONS(LAMINA_UCP_FIND)
-#undef LAMINA_UCP_FIND
   if (Status status = Find(ucs, "libucs.so.0", "ucs_status_string", &found.ucs_status_string);
       !status.ok())
     return status;
@@ -84,6 +83,20 @@ Result<const Library*> Load() {
   library = found;
   loaded = true;
   return static_cast<const Library*>(&library);
+}
+
+[[gnu::cold]] Result<const OneSidedLibrary*> LoadOneSided() {
+  static OneSidedLibrary library;
+  static bool loaded = false;
+  if (loaded) return static_cast<const OneSidedLibrary*>(&library);
+  void* const ucp = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (ucp == nullptr) return Error(Code::kUnsupported, "UCX: %s", dlerror());
+  OneSidedLibrary found;
+  LAMINA_UCP_ONE_SIDED_FUNCTIONS(LAMINA_UCP_FIND)
+#undef LAMINA_UCP_FIND
+  library = found;
+  loaded = true;
+  return static_cast<const OneSidedLibrary*>(&library);
 }
 
 }  // namespace lamina::ucx

@@ -21,13 +21,21 @@ namespace lamina::ucx {
   X(ucp_worker_set_am_recv_handler) X(ucp_ep_create) X(ucp_ep_flush_nbx) X(ucp_ep_close_nbx)    \
   X(ucp_am_send_nbx) X(ucp_am_recv_data_nbx) X(ucp_am_data_release) X(ucp_request_check_status) \
   X(ucp_request_free)
+// The ones that reach memory of peers.
+#define LAMINA_UCP_ONE_SIDED_FUNCTIONS(X)                                                       \
+  X(ucp_mem_map) X(ucp_mem_unmap) X(ucp_rkey_pack) X(ucp_rkey_buffer_release)                   \
+  X(ucp_ep_rkey_unpack) X(ucp_rkey_destroy) X(ucp_put_nbx) X(ucp_get_nbx)
 // clang-format on
 
 struct Library {
 #define LAMINA_UCP_POINTER(name) decltype(&::name) name = nullptr;
   LAMINA_UCP_FUNCTIONS(LAMINA_UCP_POINTER)
-#undef LAMINA_UCP_POINTER
   decltype(&::ucs_status_string) ucs_status_string = nullptr;
+};
+
+struct OneSidedLibrary {
+  LAMINA_UCP_ONE_SIDED_FUNCTIONS(LAMINA_UCP_POINTER)
+#undef LAMINA_UCP_POINTER
 };
 
 // The line that UCX last logged as an error, which names device and address as a status does not.
@@ -38,5 +46,7 @@ std::string TakeLastError();
 // log goes to the library's own, and its signal handlers are removed. kUnsupported says what is
 // missing.
 Result<const Library*> Load();
+// Finds what else is in it.
+Result<const OneSidedLibrary*> LoadOneSided();
 
 }  // namespace lamina::ucx

@@ -21,6 +21,7 @@ struct Params {
   std::uint32_t connect_ms = 100;
   std::uint32_t sends_max = 1024;
   std::uint32_t large_sends_max = 64;
+  std::string one_sided = "auto";
 };
 inline constexpr std::tuple kFields{
     param::Describe("transport.ucx.tls", &Params::tls, "",
@@ -59,6 +60,11 @@ inline constexpr std::tuple kFields{
                     65536u,
                     "How many of these frames may carry more than 1 KiB; each of them holds "
                     "short_bytes_max bytes."),
+    param::Describe(
+        "transport.ucx.one_sided", &Params::one_sided, "off|on|auto",
+        "Whether windows reach memory of other nodes by UCX's put and get. auto: if "
+        "there is an RDMA adapter. on: also over TCP, where whoever reaches the network "
+        "can write there. off: never."),
 };
 
 }  // namespace lamina::ucx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transports/ucx/ucx_transport.h"
 
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 
 #include "runtime/base/anonymous_file.h"
 #include "transports/ucx/address.h"
+#include "transports/ucx/one_sided.h"
 #include "transports/ucx/params.h"
 #include "transports/ucx/tuning.h"
 #include "transports/ucx/worker.h"
@@ -18,9 +20,28 @@ namespace lamina::ucx {
 
 namespace {
 
+// What reaches memory of peers, made when somebody first asks for it.
+class OneSidedOwner {
+ public:
+  OneSidedOwner(const Params& params, const transport::Context& context)
+      : params_(params), context_(context) {}
+  [[gnu::cold]] transport::OneSided* one_sided() {
+    if (!worker_ && WantsOneSided(params_)) worker_ = OneSidedWorker::Make(params_, context_);
+    return worker_.get();
+  }
+  // Null: nobody has asked.
+  OneSidedWorker* worker() const { return worker_.get(); }
+
+ private:
+  const Params& params_;
+  const transport::Context& context_;
+  std::unique_ptr<OneSidedWorker> worker_;
+};
+
 class UcxEndpoint final : public transport::Endpoint {
  public:
-  UcxEndpoint(Worker* worker, Line* line) : worker_(worker), line_(line) {}
+  UcxEndpoint(Worker* worker, Line* line, OneSidedOwner* memory)
+      : worker_(worker), line_(line), memory_(memory) {}
   ~UcxEndpoint() override { worker_->Abandon(line_); }
 
   transport::EndpointCaps caps() const override {
@@ -57,19 +78,22 @@ class UcxEndpoint final : public transport::Endpoint {
            transport::Completion*) override {
     return Code::kUnsupported;  // caps() says so
   }
+  transport::OneSided* one_sided() override { return memory_->one_sided(); }
 
  private:
   Worker* const worker_;
   Line* const line_;
+  OneSidedOwner* const memory_;
 };
 
 // Starts UCX when it is first asked for its address or for a peer; until then it costs nothing.
 class UcxTransport final : public transport::Transport {
  public:
   UcxTransport(const Params& params, const transport::Context& context)
-      : params_(params), context_(context) {}
+      : params_(params), context_(context), memory_(params_, context_) {}
   ~UcxTransport() override {
     if (event_ >= 0) close(event_);
+    if (both_ >= 0) close(both_);
   }
 
   Result<std::vector<std::byte>> LocalAddress() override {
@@ -87,21 +111,25 @@ class UcxTransport final : public transport::Transport {
     auto line = worker_->OpenLine(peer, *address);
     if (!line.ok()) return std::move(line).status();
     return std::unique_ptr<transport::Endpoint>(
-        std::make_unique<UcxEndpoint>(worker_.get(), *line));
+        std::make_unique<UcxEndpoint>(worker_.get(), *line, &memory_));
   }
 
   std::uint32_t Progress(std::uint32_t events_max) override {
-    return worker_ ? worker_->Progress(events_max) : 0;
+    const std::uint32_t handled = worker_ ? worker_->Progress(events_max) : 0;
+    OneSidedWorker* const memory = memory_.worker();
+    return memory == nullptr ? handled : handled + memory->Progress();
   }
 
   Code Arm(bool, transport::Bell* bell) override {
     if (!worker_ && event_ < 0) event_ = OutOfTheWay(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     armed_.store(true);
-    const Code code = worker_ ? worker_->Arm() : event_ >= 0 ? Code::kOk : Code::kAgain;
+    Code code = worker_ ? worker_->Arm() : event_ >= 0 ? Code::kOk : Code::kAgain;
+    const bool has_memory = memory_.worker() != nullptr && memory_.worker()->descriptor() >= 0;
+    if (has_memory && code == Code::kOk) code = memory_.worker()->Arm();
     if (code != Code::kOk)
       armed_.store(false);
     else
-      bell->descriptor = worker_ ? worker_->descriptor() : event_;
+      bell->descriptor = has_memory ? BothDescriptors() : worker_ ? worker_->descriptor() : event_;
     return code;
   }
   void Disarm() override {
@@ -126,11 +154,26 @@ class UcxTransport final : public transport::Transport {
     return {};
   }
 
+  // Readable when one of the two workers has something. It stays the same, because neither ends
+  // before this.
+  [[gnu::cold]] int BothDescriptors() {
+    if (both_ >= 0) return both_;
+    both_ = OutOfTheWay(epoll_create1(EPOLL_CLOEXEC));
+    for (const int each : {worker_->descriptor(), memory_.worker()->descriptor()}) {
+      epoll_event wanted{};
+      wanted.events = EPOLLIN;
+      epoll_ctl(both_, EPOLL_CTL_ADD, each, &wanted);
+    }
+    return both_;
+  }
+
   const Params params_;
   const transport::Context context_;
+  OneSidedOwner memory_;
   std::unique_ptr<Worker> worker_;
   std::atomic<bool> armed_{false};
   int event_ = -1;  // to sleep on until UCX runs
+  int both_ = -1;   // to sleep on once memory of peers is reached too
 };
 
 component::Offer Query(const transport::Context&) {
@@ -153,6 +196,20 @@ std::vector<param::Row> Rows(const param::Settings& settings) {
 }
 
 }  // namespace
+
+std::string DescribeDevices(const param::Settings& settings) {
+  Params params;
+  if (Status status = param::Load(settings, kFields, &params); !status.ok())
+    return std::string(status.message());
+  return DeviceWords(params);
+}
+
+std::string DescribeOneSided(const param::Settings& settings) {
+  Params params;
+  if (Status status = param::Load(settings, kFields, &params); !status.ok())
+    return std::string(status.message());
+  return std::string("windows put and get ") + ExplainOneSided(params);
+}
 
 transport::Component Describe() {
   return {{"ucx", "1.0.0", "built in"},      Query, Make, Rows, Check,

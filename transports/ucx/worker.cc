@@ -56,6 +56,34 @@ Result<std::string> DevicesFor(const Params& params) {
   return Listed(*devices);
 }
 
+}  // namespace
+
+std::string DeviceWords(const Params& params) {
+  const Result<std::string> chosen = DevicesFor(params);
+  if (!chosen.ok()) return std::string(chosen.status().message());
+  std::string words;
+  const auto add = [&words](const std::string& word) {
+    words += (words.empty() ? "" : ", ") + word;
+  };
+  if (chosen->empty()) {
+    for (const AddressedDevice& device : AddressedDevices())
+      add(device.name + " " + device.address);
+    return words;
+  }
+  for (const std::string_view name : Split(*chosen, ',')) {
+    bool addressed = false;
+    for (const AddressedDevice& device : AddressedDevices())
+      if (device.name == name) {
+        add(device.name + " " + device.address);
+        addressed = true;
+      }
+    if (!addressed) add(std::string(name));  // a port of an adapter
+  }
+  return words;
+}
+
+namespace {
+
 Status UcxError(const Library& library, Code code, ucs_status_t status, const char* call) {
   return Error(code, "%s: %s", call, Explain(library.ucs_status_string(status)).c_str());
 }
@@ -79,18 +107,18 @@ Worker::Worker(const Library& library, const Params& params, const transport::Co
       small_(kSmallBytes, params.sends_max),
       large_(params.short_bytes_max, params.large_sends_max) {}
 
-// Turns parameters into settings of UCX, except those that the user has set for UCX itself.
-Status Worker::Configure(const transport::Context& context, ucp_config_t* config) {
+Status Worker::Configure(const Library& library, const Params& params,
+                         const transport::Context& context, ucp_config_t* config) {
   const auto set = [&](const char* name, const std::string& value) -> Status {
     if (value.empty() || context.environment->Get(std::string("UCX_") + name)) return {};
-    const ucs_status_t status = library_.ucp_config_modify(config, name, value.c_str());
+    const ucs_status_t status = library.ucp_config_modify(config, name, value.c_str());
     if (status == UCS_OK) return {};
     return Error(Code::kInvalid, "UCX refuses %s %s: %s", name, value.c_str(),
-                 library_.ucs_status_string(status));
+                 library.ucs_status_string(status));
   };
-  Status status = set("TLS", params_.tls);
+  Status status = set("TLS", params.tls);
   if (!status.ok()) return status;
-  Result<std::string> devices = DevicesFor(params_);
+  Result<std::string> devices = DevicesFor(params);
   if (!devices.ok()) return std::move(devices).status();
   status = set("NET_DEVICES", *devices);
   // A receiver must have room for a whole segment, so both are set or neither. (ucp_config_modify
@@ -98,9 +126,9 @@ Status Worker::Configure(const transport::Context& context, ucp_config_t* config
   if (status.ok() && !context.environment->Get("UCX_TCP_RX_SEG_SIZE") &&
       !context.environment->Get("UCX_TCP_TX_SEG_SIZE")) {
     status =
-        set("RX_SEG_SIZE", std::to_string(ReceiveBytes(params_, context.job_ranks,
+        set("RX_SEG_SIZE", std::to_string(ReceiveBytes(params, context.job_ranks,
                                                        context.local_ranks, CongestionControl())));
-    if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params_.tcp_segment_bytes));
+    if (status.ok()) status = set("TX_SEG_SIZE", std::to_string(params.tcp_segment_bytes));
   }
   // Frames to one peer must arrive in order, so they take one rail.
   if (status.ok()) status = set("MAX_EAGER_RAILS", "1");
@@ -116,7 +144,7 @@ Status Worker::Open(const transport::Context& context) {
   ucp_config_t* config = nullptr;
   ucs_status_t status = library_.ucp_config_read(nullptr, nullptr, &config);
   if (status != UCS_OK) return UcxError(library_, Code::kUnsupported, status, "ucp_config_read");
-  Status configured = Configure(context, config);
+  Status configured = Configure(library_, params_, context, config);
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;

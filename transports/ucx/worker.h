@@ -21,6 +21,9 @@
 
 namespace lamina::ucx {
 
+// The devices that UCX may use, with their addresses, for people.
+std::string DeviceWords(const Params& params);
+
 // One peer's UCP endpoint. The worker owns it, because UCX may report its errors until it has been
 // closed, and it is closed after the transport's Endpoint has died.
 struct Line {
@@ -57,6 +60,10 @@ class Worker {
   // Progress().
   bool Drained();
 
+  // Turns parameters into settings of UCX, except those that the user has set for UCX itself.
+  static Status Configure(const Library& library, const Params& params,
+                          const transport::Context& context, ucp_config_t* config);
+
   // Endpoints call what follows.
   const Params& params() const { return params_; }
   // True: the frame has left, or UCX has copied the rest. False: nothing was sent, because UCX
@@ -89,7 +96,6 @@ class Worker {
 
   Worker(const Library& library, const Params& params, const transport::Context& context);
   Status Open(const transport::Context& context);
-  Status Configure(const transport::Context& context, ucp_config_t* config);
   static ucs_status_t OnMessage(void* self, const void* header, std::size_t header_bytes,
                                 void* data, std::size_t bytes, const ucp_am_recv_param_t* param);
   static void OnError(void* line, ucp_ep_h endpoint, ucs_status_t status);
