@@ -2,7 +2,6 @@
 #include "runtime/core/win.h"
 
 #include "runtime/core/errors.h"
-#include "runtime/core/process.h"
 
 namespace lamina::core {
 namespace {
@@ -20,7 +19,6 @@ Win* MakeWin(Comm* comm) {
   } else {
     win = new Win;
   }
-  NoteUnsaved();
   win->comm = comm;
   win->handle = ToHandle<MPI_Win>(win);
   Release(comm->errhandler);
@@ -32,7 +30,6 @@ Win* MakeWin(Comm* comm) {
 }
 
 void FreeWin(Win* win) {
-  ForgetUnsaved();
   static_cast<void>(Release(win->comm));
   *win = Win();
   win->kind = Kind::kFreed;

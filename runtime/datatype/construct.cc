@@ -67,7 +67,7 @@ Datatype* Make(std::vector<Part> parts) {
   auto& held = type->definition->held;
   CheckedMath math;
   for (const Part& part : parts) {
-    held.push_back(part.type);
+    if (held.empty() || held.back() != part.type) held.push_back(part.type);
     if (IsEmpty(part)) continue;
     const std::int64_t copies = math.Multiply(part.count, part.repeats);
     type->size = math.Add(type->size, math.Multiply(copies, part.type->size));

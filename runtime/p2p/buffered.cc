@@ -168,6 +168,13 @@ void FlushBuffered() {
       nullptr);
 }
 
+bool IsBuffered(const Request* request) {
+  if (request->watcher == nullptr) return false;
+  for (const SendBuffer* buffer = first_buffer; buffer != nullptr; buffer = buffer->next())
+    if (request->watcher == buffer) return true;
+  return false;
+}
+
 int SendBuffered(const Envelope& to, const Buffer& data) {
   SendBuffer* buffer = to.comm->send_buffer;
   const core::Session* session = to.comm->group->session;

@@ -36,8 +36,10 @@ core::Request* StartFlush(SendBuffer* buffer, core::Comm* comm);
 
 // The place of the process's own buffer.
 SendBuffer** ProcessBuffer();
-// Waits until all buffered messages of this process have left. Precedes finalisation.
+// Waits until all buffered messages of this process have left.
 void FlushBuffered();
+// True if the send is one of a buffer.
+bool IsBuffered(const core::Request* request);
 
 // Sends through the communicator's buffer; if it has none, through its session's; if that has none,
 // through the process's. MPI_ERR_BUFFER: there is not enough room.

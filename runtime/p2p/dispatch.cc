@@ -242,6 +242,12 @@ void Dispatch::PeerHasLeft(PeerId peer) {
       EndAskedBack(request, !request->lent || request->loan != nullptr);
 }
 
+// While data is pushed, the token is the receiver's.
+void Dispatch::Abandon(Request* request) {
+  if (std::erase(pushing_, request) == 0) ForgetToken(request);
+  Detach(request);
+}
+
 // The send that the frame names, if it waits for an answer of this peer.
 Request* Dispatch::Awaiting(PeerId from, const transport::Header& header) {
   Request* const request = tokens_.Find(TokenOf(header));

@@ -65,6 +65,9 @@ class Dispatch final : public Lanes::Sender {
   void TransportsHaveEnded();
   void EndRest();
 
+  // Nobody will answer the request, and its buffer is not read any more.
+  void Abandon(core::Request* request);
+
   // True if granted data is still to be pushed.
   bool pushing() const { return !pushing_.empty(); }
   // Pushes as far as there is room. True: something was pushed or has ended.
@@ -75,6 +78,12 @@ class Dispatch final : public Lanes::Sender {
   void EachLent(const Look& look) const {
     for (const auto& loan : loans_)
       if (loan->owner != nullptr) look(loan->owner);
+  }
+
+  // Hands each request to `look` whose data is being pushed.
+  template <class Look>
+  void EachPushed(const Look& look) const {
+    for (const core::Request* request : pushing_) look(request);
   }
 
   // Lanes::Sender. kOk: the request is on its way, and complete unless it waits for an answer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/p2p/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -10,11 +11,14 @@
 #include "runtime/core/activity.h"
 #include "runtime/core/process.h"
 #include "runtime/core/request.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/buffered.h"
+#include "runtime/p2p/counted_endpoint.h"
 #include "runtime/p2p/note_word.h"
 #include "runtime/p2p/noting.h"
 #include "runtime/p2p/sleeping.h"
 #include "runtime/p2p/tuning.h"
+#include "runtime/trace/profile.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
@@ -60,8 +64,10 @@ bool Engine::SendWhatWaits() {
 
 void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max) {
   trace::Count(trace::Counter::kWaits);
-  if (core::shared_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+  if (core::shared_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    if (trace::profile != nullptr) TellProfile(done, argument);
     return watch_.WaitUntil(done, argument);
+  }
   waiting::Waiter waiter(policy_);
   while (!done(argument)) {
     if (Progress(events_max)) {
@@ -118,7 +124,37 @@ namespace {
 
 bool IsComplete(void* request) { return static_cast<Request*>(request)->complete; }
 
+trace::Awaits WhoEnds(const Request& request) {
+  const bool own = IsOwn(request.context);
+  switch (request.type) {
+    case Request::Type::kSend:
+      return own ? trace::Awaits::kMembers : trace::Awaits::kReceiver;
+    case Request::Type::kReceive:
+      return own ? trace::Awaits::kMembers : trace::Awaits::kSender;
+    case Request::Type::kCollective:
+      return trace::Awaits::kMembers;
+    default:
+      return trace::Awaits::kUnknown;
+  }
+}
+
 }  // namespace
+
+// Says for whom this thread waits, as far as the profile tells that apart.
+void Engine::TellProfile(bool (*done)(void*), const void* argument) {
+  const Request* request = nullptr;
+  if (done == IsComplete)
+    request = static_cast<const Request*>(argument);
+  else if (awaited_by != nullptr)
+    request = awaited_by(done, argument);
+  const Awaited* const awaited = AwaitedNow();
+  if (request != nullptr)
+    trace::NoteAwaited(WhoEnds(*request), request);
+  else if (awaited != nullptr && awaited->kind == Awaited::Kind::kProbe)
+    trace::NoteAwaited(trace::Awaits::kSender);
+  else if (awaited != nullptr && awaited->kind == Awaited::Kind::kBoard)
+    trace::NoteAwaited(trace::Awaits::kMembers);
+}
 
 void Engine::NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) {
   const Request* awaited = done == IsComplete ? static_cast<const Request*>(argument) : nullptr;
@@ -281,14 +317,54 @@ void Engine::Drain() {
   DrainUntil([] { return true; });
 }
 
-void Engine::Farewell() {
+void Engine::SayGoodbyes() {
   lanes_.SayGoodbye();
   // Whoever waits for a match that will never come may want the message back.
   for (const PeerId peer : delivery_.spaces().Awaiting()) lanes_.SayGoodbyeTo(peer);
+}
+
+// The sends that nobody waits for and that still need this process: those whose request was freed,
+// and the buffered ones.
+std::vector<Request*> Engine::Owed() const {
+  std::vector<Request*> owed;
+  EachOpenSend([&](const Request* request) {
+    if (request->type == Request::Type::kSend && (request->orphan || IsBuffered(request)) &&
+        std::find(owed.begin(), owed.end(), request) == owed.end())
+      owed.push_back(const_cast<Request*>(request));
+  });
+  return owed;
+}
+
+// The receiver may be busy for as long as it likes. What ends the wait otherwise is that it says
+// goodbye, as this process has done, or dies.
+void Engine::SendWhatIsOwed() {
+  const auto is_done = [](void* argument) {
+    auto* const self = static_cast<Engine*>(argument);
+    const std::vector<Request*> owed = self->Owed();
+    if (!owed.empty()) self->SayGoodbyes();  // also to those whose messages have just come
+    return std::none_of(owed.begin(), owed.end(), [self](const Request* request) {
+      return self->lanes_.Reads(request->comm->peers[request->peer]);
+    });
+  };
+  if (!is_done(this)) WaitUntil(is_done, this);
+}
+
+void Engine::Farewell() {
+  SayGoodbyes();
+  SendWhatIsOwed();
   DrainUntil([this] {
-    lanes_.SayGoodbye();  // to those whose goodbye made the lane
+    SayGoodbyes();  // to those whose goodbye made the lane
+    // A sender that does not cancel any more may still wait for its buffer to come back.
+    delivery_.spaces().DropParcelsOf(
+        [this](PeerId peer) { return lanes_.To(peer).goodbye_received; });
     return lanes_.Parted();
   });
+  for (Request* request : Owed()) {
+    lanes_.Withdraw(lanes_.To(request->comm->peers[request->peer]), request);
+    dispatch_.Abandon(request);
+    core::Finish(request, MPI_ERR_PROC_ABORTED);
+  }
+  Progress();  // buffers are told
   // Nothing will match a receive that was freed and is still posted.
   for (Request* request : delivery_.spaces().Posted()) {
     if (!request->orphan) continue;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "runtime/p2p/context.h"
 #include "runtime/p2p/delivery.h"
@@ -59,6 +60,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void EachOpenSend(const Look& look) const {
     lanes_.EachWaiting(look);
     dispatch_.EachLent(look);
+    dispatch_.EachPushed(look);
     tokens_.Each(look);
   }
   // See lifetime.h.
@@ -93,6 +95,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   [[gnu::noinline]] void WaitLong(waiting::Waiter* waiter, bool (*done)(void*), void* argument,
                                   std::uint32_t events_max);
   void CountMarker(std::uint64_t epoch);
+  [[gnu::cold]] static void TellProfile(bool (*done)(void*), const void* argument);
   // Ends everything that waits for this peer by name.
   void FailWhatNames(PeerId peer);
   // Another job has lost a process, and so ends: nobody there will speak any more.
@@ -101,6 +104,9 @@ class Engine final : public transport::Inbox, public Watch::Duty {
                               std::span<const std::byte> payload);
   template <class Done>
   void DrainUntil(const Done& done);
+  void SayGoodbyes();
+  std::vector<Request*> Owed() const;
+  void SendWhatIsOwed();
 
   const Params params_;
   const waiting::WaitPolicy policy_;

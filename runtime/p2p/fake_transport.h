@@ -60,6 +60,7 @@ class FakeEndpoint final : public transport::Endpoint {
     done->done(done, Code::kOk);
     return Code::kOk;
   }
+  transport::OneSided* one_sided() override { return nullptr; }
 
  private:
   FakeRoad* const road_;

@@ -10,6 +10,8 @@
 
 #include "runtime/base/check.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/p2p/counted_endpoint.h"
+#include "runtime/trace/profile.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
@@ -92,27 +94,34 @@ Lane& Lanes::Connect(PeerId peer) {
 // Takes the first carrier, in order of preference, that reaches the peer.
 Status Lanes::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
   std::string refusals;
+  std::string better;  // without those of a carrier that leads to this process alone
   for (const Carrier& carrier : carriers_.all()) {
+    const auto refuse = [&](std::string_view why) {
+      for (std::string* const text : {&refusals, carrier.loopback ? nullptr : &better})
+        if (text != nullptr)
+          *text += (text->empty() ? "" : "; ") + carrier.name + ": " + std::string(why);
+    };
     const auto address =
         std::find_if(card.addresses.begin(), card.addresses.end(),
                      [&](const auto& entry) { return entry.first == carrier.name; });
     if (address == card.addresses.end()) {
-      refusals += (refusals.empty() ? "" : "; ") + carrier.name + ": the peer does not offer it";
+      refuse("the peer does not offer it");
       continue;
     }
     Result<std::unique_ptr<transport::Endpoint>> endpoint =
         carrier.transport->Connect(lane.peer, address->second);
     if (!endpoint.ok()) {
-      refusals += (refusals.empty() ? "" : "; ") + carrier.name + ": " +
-                  std::string(endpoint.status().message());
+      refuse(endpoint.status().message());
       continue;
     }
     lane.owned = *std::move(endpoint);
+    if (trace::profile != nullptr) lane.owned = Counted(std::move(lane.owned), lane.peer);
     lane.endpoint = lane.owned.get();
     lane.caps = lane.endpoint->caps();
     lane.farewell = carrier.network;
     // A lane that was connected before may hold messages.
     if (lane.waiting_head == nullptr) lane.fast_bytes_max = lane.caps.eager_bytes_max;
+    chosen_ = carrier.name + (better.empty() ? "" : " (not " + better + ")");
     RecordEvent("p2p: peer %u through %s", Index(lane.peer), carrier.name.c_str());
     return {};
   }

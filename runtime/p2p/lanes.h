@@ -56,6 +56,14 @@ class Lanes {
   }
   // The same if the peer has been spoken to, otherwise null.
   const Lane* Find(PeerId peer) const { return lanes_[Index(peer)]; }
+  // True if the peer has been spoken to and may still read.
+  bool Reads(PeerId peer) const {
+    const Lane* lane = Find(peer);
+    return lane != nullptr && !lane->lost && !lane->goodbye_received;
+  }
+  // What the last connection goes through, and why not through what is preferred to that: "ucx
+  // (not shm: it is on another node)".
+  const std::string& chosen() const { return chosen_; }
   // True if any lane is lost. So nobody has to look at single lanes in a healthy job.
   bool any_lost() const { return lost_ != 0; }
 
@@ -118,6 +126,7 @@ class Lanes {
   std::vector<std::unique_ptr<Lane>> storage_;
   std::vector<Lane*> waiting_lanes_;  // lanes with something waiting
   std::uint32_t lost_ = 0;            // how many lanes are lost
+  std::string chosen_;
   // While the job is at rest, lanes have this endpoint. Afterwards, those of which nobody has
   // spoken to the peer yet are stale: they stand in storage_ alone, until Connect() takes them up
   // again.

@@ -17,6 +17,12 @@ OwnedEngine MakeEngine(const Params& params, const waiting::WaitPolicy& policy, 
 transport::Inbox* InboxOf(Engine* engine) { return engine; }
 void AddCarrier(Engine* engine, Carrier carrier) { engine->carriers().Add(std::move(carrier)); }
 std::span<const Carrier> CarriersOf(Engine* engine) { return engine->carriers().all(); }
+Result<std::string> ConnectTo(Engine* engine, PeerId peer) {
+  if (engine->lanes().Find(peer) != nullptr) return std::string();
+  const Lane& lane = engine->lanes().To(peer);
+  if (lane.lost) return Error(Code::kPeerLost, "%s", lane.lost_why.c_str());
+  return engine->lanes().chosen();
+}
 void SetAgreed(Engine* engine, std::string components, std::string settings) {
   engine->cards().SetAgreed(std::move(components), std::move(settings));
 }

@@ -40,6 +40,9 @@ transport::Inbox* InboxOf(Engine* engine);
 void AddCarrier(Engine* engine, Carrier carrier);
 // Those there are.
 std::span<const Carrier> CarriersOf(Engine* engine);
+// Connects to a peer unless it has been spoken to, and says through what: "ucx (not shm: it is on
+// another node)"; "" if it has been spoken to.
+Result<std::string> ConnectTo(Engine* engine, PeerId peer);
 // Sets what all ranks must have in common (cards.h). Precedes PublishCard().
 void SetAgreed(Engine* engine, std::string components, std::string settings);
 // Publishes how this process is reached.
@@ -49,6 +52,8 @@ Status PublishCard(Engine* engine);
 // p2p.engine.goodbye_timeout_ms, as is Farewell().
 void Drain(Engine* engine);
 // Says goodbye to network peers and waits for theirs, so that everything has left and arrived.
+// Sends whose request was freed, and buffered ones, are waited for without limit, until they are
+// received or their receiver has said goodbye.
 void Farewell(Engine* engine);
 // The process receives again after a Farewell().
 void TakeUpReading(Engine* engine);

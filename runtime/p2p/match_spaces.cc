@@ -31,17 +31,19 @@ void MatchSpaces::Drop(ContextId context) {
 }
 
 void MatchSpaces::DropMessages(MatchSpace* space) {
-  for (Message* message : space->Unexpected()) {
-    space->RemoveUnexpected(message);
-    if (message->frame == FrameKind::kParcel) {
-      messages_.ForgetLent(message);
-      if (message->parcel != nullptr) message->parcel->Drop();
-    }
-    const bool is_new =
-        std::find(forgotten_.begin(), forgotten_.end(), message->from) == forgotten_.end();
-    if (message->frame != FrameKind::kEager && is_new) forgotten_.push_back(message->from);
-    messages_.Give(message);
+  for (Message* message : space->Unexpected()) DropMessage(space, message);
+}
+
+void MatchSpaces::DropMessage(MatchSpace* space, Message* message) {
+  space->RemoveUnexpected(message);
+  if (message->frame == FrameKind::kParcel) {
+    messages_.ForgetLent(message);
+    if (message->parcel != nullptr) message->parcel->Drop();
   }
+  const bool is_new =
+      std::find(forgotten_.begin(), forgotten_.end(), message->from) == forgotten_.end();
+  if (message->frame != FrameKind::kEager && is_new) forgotten_.push_back(message->from);
+  messages_.Give(message);
 }
 
 std::vector<core::Request*> MatchSpaces::Posted() const {

@@ -47,6 +47,14 @@ class MatchSpaces {
   // Takes out the unexpected message for which the sender `from` waits under `token`, or the
   // parcel of that number if `frame` is kParcel. Null: it has been matched, or never came.
   Message* TakeAwaited(PeerId from, std::uint64_t token, FrameKind frame);
+  // Gives back the unmatched parcels of those senders, which have left.
+  template <class HasLeft>
+  void DropParcelsOf(const HasLeft& has_left) {
+    for (const auto& [context, space] : spaces_)
+      for (Message* message : space->Unexpected())
+        if (message->frame == FrameKind::kParcel && has_left(message->from))
+          DropMessage(space.get(), message);
+  }
   // Those who wait for a message to be matched, or waited for one that was forgotten with its
   // context.
   std::vector<PeerId> Awaiting() const;
@@ -54,6 +62,7 @@ class MatchSpaces {
  private:
   MatchSpace& Make(ContextId context);
   void DropMessages(MatchSpace* space);
+  void DropMessage(MatchSpace* space, Message* message);
 
   MessagePool& messages_;
   std::vector<PeerId> forgotten_;  // who waited for messages that were forgotten

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/base/event_ring.h"
+#include "runtime/base/text.h"
 #include "runtime/p2p/awaited.h"
 #include "runtime/p2p/engine.h"
 
@@ -105,7 +106,7 @@ class Pen {
     noted.context = context;
     noted.size = size;
     std::memset(noted.name, 0, sizeof noted.name);
-    comm.name.copy(noted.name, sizeof noted.name - 1);
+    WholeCharacters(comm.name, sizeof noted.name - 1).copy(noted.name, sizeof noted.name - 1);
     NoteMembers(&noted, peer_at);
     return static_cast<std::uint8_t>(note_.comms++);
   }

@@ -70,12 +70,19 @@ bool Cancel(Request* request) {
 
 bool Progress() { return TheEngine().Progress(); }
 
+constinit AwaitedBy awaited_by = nullptr;
+
 void WaitUntil(bool (*done)(void*), void* argument) { TheEngine().WaitUntil(done, argument); }
 
 void Wait(Request* request) { TheEngine().WaitFor(request); }
 
 void Disturb() { TheEngine().watch().Disturb(); }
 void TestedInVain() { TheEngine().watch().TestedInVain(); }
+[[gnu::cold]] transport::OneSided* OneSidedTo(PeerId peer) {
+  const Lane& lane = TheEngine().lanes().To(peer);
+  return lane.endpoint == nullptr || lane.lost ? nullptr : lane.endpoint->one_sided();
+}
+
 void Nudge(PeerId peer) { TheEngine().lanes().Nudge(peer); }
 const waiting::WaitPolicy& Policy() { return TheEngine().policy(); }
 

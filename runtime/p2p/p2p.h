@@ -19,6 +19,10 @@
 #include "runtime/datatype/datatype.h"
 #include "runtime/waiting/waiting.h"
 
+namespace lamina::transport {
+class OneSided;
+}
+
 namespace lamina::p2p {
 
 using core::Comm;
@@ -89,6 +93,10 @@ bool Progress();
 // up the library lock while it sleeps. Another thread may ask `done` meanwhile: it must be quick,
 // must not progress, and is not asked again once it has answered true.
 void WaitUntil(bool (*done)(void*), void* argument);
+// Where the process is profiled, this says for which request a caller of WaitUntil waits, perhaps
+// among others; null: for none, or that is not known. The pointer itself may be null.
+using AwaitedBy = const core::Request* (*)(bool (*done)(void*), const void* argument);
+extern AwaitedBy awaited_by;
 // Says that something was completed outside Progress that another thread may sleep for.
 void Disturb();
 // Waits until `request` is complete.
@@ -98,6 +106,8 @@ void Wait(Request* request);
 void TestedInVain();
 // Wakes `peer` if it sleeps in WaitUntil, so that it asks its condition again.
 void Nudge(PeerId peer);
+// How the peer's memory is reached without its processor; null if it is not.
+transport::OneSided* OneSidedTo(PeerId peer);
 // How this process waits.
 const waiting::WaitPolicy& Policy();
 

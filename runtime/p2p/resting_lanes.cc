@@ -22,6 +22,7 @@ class ClosedEndpoint final : public transport::Endpoint {
            transport::Completion*) override {
     return Code::kAgain;
   }
+  transport::OneSided* one_sided() override { return nullptr; }
 };
 
 // It is never deleted, because a lane that was lost may point to it until the process ends.
