@@ -2,17 +2,25 @@
 #include "runtime/rma/attach.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace lamina::rma {
 namespace {
 
-std::uint64_t Load(const std::atomic<std::uint64_t>& word) {
+template <class Word>
+Word Load(const std::atomic<Word>& word) {
   return word.load(std::memory_order_relaxed);
 }
+template <class Word>
+void Store(std::atomic<Word>* word, Word value) {
+  word->store(value, std::memory_order_relaxed);
+}
 
-void Move(AttachTable::Region* to, const AttachTable::Region& from) {
-  to->address.store(Load(from.address), std::memory_order_relaxed);
-  to->bytes.store(Load(from.bytes), std::memory_order_relaxed);
+template <class Region>
+void Move(Region* to, const Region& from) {
+  Store(&to->address, Load(from.address));
+  Store(&to->bytes, Load(from.bytes));
 }
 
 // While it lives, readers know that the table changes.
@@ -30,68 +38,176 @@ class Change {
   std::atomic<std::uint32_t>* const generation_;
 };
 
-}  // namespace
-
-// The index of the first region that begins behind `address`. A reader may see a table in change,
-// so the count is not trusted.
-std::uint32_t AttachTable::FirstAfter(std::uint64_t address) const {
+// How many of the first `count` have come at an address or before it.
+template <class AddressAt>
+std::uint32_t CountUpTo(std::uint64_t address, std::uint32_t count, const AddressAt& at) {
   std::uint32_t first = 0;
-  std::uint32_t left = std::min(count.load(std::memory_order_relaxed), kRegionsMax);
-  while (left > 0) {
-    const std::uint32_t half = left / 2;
-    if (Load(regions[first + half].address) <= address) {
+  while (count > 0) {
+    const std::uint32_t half = count / 2;
+    if (at(first + half) <= address) {
       first += half + 1;
-      left -= half + 1;
+      count -= half + 1;
     } else {
-      left = half;
+      count = half;
     }
   }
   return first;
 }
 
-bool AttachTable::Attach(std::uint64_t address, std::uint64_t bytes) {
-  const std::uint32_t regions_now = count.load(std::memory_order_relaxed);
-  const std::uint32_t place = FirstAfter(address);
-  if (place > 0) {
-    const Region& before = regions[place - 1];
+}  // namespace
+
+// A reader may see a table in change, so no number in it is trusted.
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+const typename AttachTableOf<RegionsMax, ShelfRegions>::Region&
+AttachTableOf<RegionsMax, ShelfRegions>::At(std::uint32_t shelf, std::uint32_t place) const {
+  return regions[Load(order[shelf]) % kShelvesMax][place];
+}
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+typename AttachTableOf<RegionsMax, ShelfRegions>::Region&
+AttachTableOf<RegionsMax, ShelfRegions>::At(std::uint32_t shelf, std::uint32_t place) {
+  return regions[Load(order[shelf])][place];
+}
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+std::uint32_t AttachTableOf<RegionsMax, ShelfRegions>::CountOn(std::uint32_t shelf) const {
+  return std::min(Load(counts[Load(order[shelf]) % kShelvesMax]), kShelfRegions);
+}
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+void AttachTableOf<RegionsMax, ShelfRegions>::SetCount(std::uint32_t shelf,
+                                                       std::uint32_t regions_now) {
+  Store(&counts[Load(order[shelf])], regions_now);
+}
+
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+typename AttachTableOf<RegionsMax, ShelfRegions>::Spot
+AttachTableOf<RegionsMax, ShelfRegions>::Behind(std::uint64_t address) const {
+  const std::uint32_t shelf = CountUpTo(address, std::min(Load(shelves), kShelvesMax),
+                                        [this](std::uint32_t i) { return Load(At(i, 0).address); });
+  if (shelf == 0) return {0, 0};
+  return {shelf - 1, CountUpTo(address, CountOn(shelf - 1),
+                               [&](std::uint32_t i) { return Load(At(shelf - 1, i).address); })};
+}
+
+// Puts an empty shelf into the order.
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+void AttachTableOf<RegionsMax, ShelfRegions>::AddShelf(std::uint32_t shelf) {
+  const std::uint32_t used = Load(shelves);
+  const bool anew = used == Load(made);
+  const std::uint32_t which = anew ? used : Load(order[used]);
+  if (anew) Store(&made, used + 1);
+  for (std::uint32_t i = used; i > shelf; --i) Store(&order[i], Load(order[i - 1]));
+  Store(&order[shelf], which);
+  Store(&counts[which], 0u);
+  Store(&shelves, used + 1);
+}
+
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+void AttachTableOf<RegionsMax, ShelfRegions>::DropShelf(std::uint32_t shelf) {
+  const std::uint32_t last = Load(shelves) - 1, which = Load(order[shelf]);
+  for (std::uint32_t i = shelf; i < last; ++i) Store(&order[i], Load(order[i + 1]));
+  Store(&order[last], which);
+  Store(&shelves, last);
+}
+
+// Fills the shelves one after the other.
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+void AttachTableOf<RegionsMax, ShelfRegions>::Pack() {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+  for (std::uint32_t shelf = 0; shelf < Load(shelves); ++shelf)
+    for (std::uint32_t i = 0; i < CountOn(shelf); ++i)
+      all.emplace_back(Load(At(shelf, i).address), Load(At(shelf, i).bytes));
+  Store(&shelves, 0u);
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    const std::uint32_t shelf = i / kShelfRegions, place = i % kShelfRegions;
+    if (place == 0) AddShelf(shelf);
+    Store(&At(shelf, place).address, all[i].first);
+    Store(&At(shelf, place).bytes, all[i].second);
+    SetCount(shelf, place + 1);
+  }
+}
+
+// Returns where the region belongs, on a shelf that is not full. Regions that come in order fill
+// their shelves; in between a full one is split.
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+typename AttachTableOf<RegionsMax, ShelfRegions>::Spot
+AttachTableOf<RegionsMax, ShelfRegions>::MakeRoom(std::uint64_t address, Spot spot) {
+  if (Load(shelves) == 0) AddShelf(0);
+  if (CountOn(spot.shelf) < kShelfRegions) return spot;
+  if (Load(shelves) == kShelvesMax) {
+    Pack();
+    return MakeRoom(address, Behind(address));
+  }
+  if (spot.place == kShelfRegions && spot.shelf + 1 == Load(shelves)) {
+    AddShelf(spot.shelf + 1);
+    return {spot.shelf + 1, 0};
+  }
+  if (spot.place == 0) {
+    AddShelf(0);
+    return {0, 0};
+  }
+  AddShelf(spot.shelf + 1);
+  constexpr std::uint32_t kHalf = kShelfRegions / 2;
+  for (std::uint32_t i = 0; i < kHalf; ++i) Move(&At(spot.shelf + 1, i), At(spot.shelf, kHalf + i));
+  SetCount(spot.shelf, kHalf);
+  SetCount(spot.shelf + 1, kHalf);
+  return spot.place <= kHalf ? spot : Spot{spot.shelf + 1, spot.place - kHalf};
+}
+
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+bool AttachTableOf<RegionsMax, ShelfRegions>::Attach(std::uint64_t address, std::uint64_t bytes) {
+  Spot spot = Behind(address);
+  if (spot.place > 0) {
+    const Region& before = At(spot.shelf, spot.place - 1);
     if (Load(before.address) == address || Load(before.address) + Load(before.bytes) > address)
       return false;
   }
-  if (place < regions_now && Load(regions[place].address) < address + bytes) return false;
+  Spot next = spot;
+  if (next.shelf < Load(shelves) && next.place == CountOn(next.shelf)) next = {next.shelf + 1, 0};
+  if (next.shelf < Load(shelves) && Load(At(next.shelf, next.place).address) < address + bytes)
+    return false;
   const Change change(&generation);
-  if (regions_now == kRegionsMax) {
+  if (Load(count) == kRegionsMax) {
     beyond.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
-  for (std::uint32_t i = regions_now; i > place; --i) Move(&regions[i], regions[i - 1]);
-  regions[place].address.store(address, std::memory_order_relaxed);
-  regions[place].bytes.store(bytes, std::memory_order_relaxed);
-  count.store(regions_now + 1, std::memory_order_relaxed);
+  spot = MakeRoom(address, spot);
+  const std::uint32_t last = CountOn(spot.shelf);
+  for (std::uint32_t i = last; i > spot.place; --i) Move(&At(spot.shelf, i), At(spot.shelf, i - 1));
+  Region& region = At(spot.shelf, spot.place);
+  Store(&region.address, address);
+  Store(&region.bytes, bytes);
+  SetCount(spot.shelf, last + 1);
+  Store(&count, Load(count) + 1);
   return true;
 }
 
-bool AttachTable::Detach(std::uint64_t address) {
-  const std::uint32_t place = FirstAfter(address);
-  const bool listed = place > 0 && Load(regions[place - 1].address) == address;
-  const std::uint32_t unlisted = beyond.load(std::memory_order_relaxed);
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+bool AttachTableOf<RegionsMax, ShelfRegions>::Detach(std::uint64_t address) {
+  const Spot spot = Behind(address);
+  const bool listed = spot.place > 0 && Load(At(spot.shelf, spot.place - 1).address) == address;
+  const std::uint32_t unlisted = Load(beyond);
   if (!listed && unlisted == 0) return false;
   const Change change(&generation);
   if (!listed) {
-    beyond.store(unlisted - 1, std::memory_order_relaxed);
+    Store(&beyond, unlisted - 1);
     return true;
   }
-  const std::uint32_t last = count.load(std::memory_order_relaxed) - 1;
-  for (std::uint32_t i = place - 1; i < last; ++i) Move(&regions[i], regions[i + 1]);
-  count.store(last, std::memory_order_relaxed);
+  const std::uint32_t last = CountOn(spot.shelf) - 1;
+  for (std::uint32_t i = spot.place - 1; i < last; ++i)
+    Move(&At(spot.shelf, i), At(spot.shelf, i + 1));
+  SetCount(spot.shelf, last);
+  if (last == 0) DropShelf(spot.shelf);
+  Store(&count, Load(count) - 1);
   return true;
 }
 
-bool AttachTable::Holds(std::uint64_t address, std::uint64_t bytes) const {
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+bool AttachTableOf<RegionsMax, ShelfRegions>::Holds(std::uint64_t address,
+                                                    std::uint64_t bytes) const {
   for (;;) {
     const std::uint32_t before = generation.load(std::memory_order_acquire);
-    bool holds = beyond.load(std::memory_order_relaxed) != 0;
-    if (const std::uint32_t place = FirstAfter(address); !holds && place > 0) {
-      const Region& region = regions[place - 1];
+    bool holds = Load(beyond) != 0;
+    if (const Spot spot = Behind(address); !holds && spot.place > 0) {
+      const Region& region = At(spot.shelf, spot.place - 1);
       const std::uint64_t within = address - Load(region.address);
       holds = within <= Load(region.bytes) && bytes <= Load(region.bytes) - within;
     }
@@ -99,5 +215,8 @@ bool AttachTable::Holds(std::uint64_t address, std::uint64_t bytes) const {
     if ((before & 1) == 0 && generation.load(std::memory_order_relaxed) == before) return holds;
   }
 }
+
+template struct AttachTableOf<262144, 512>;
+template struct AttachTableOf<512, 8>;  // for its test
 
 }  // namespace lamina::rma

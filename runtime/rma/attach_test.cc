@@ -6,16 +6,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <thread>
+#include <vector>
 
 namespace lamina::rma {
 namespace {
 
+using SmallTable = AttachTableOf<512, 8>;
+
 TEST(Attach, HoldsWhatIsAttached) {
-  const auto table = std::make_unique<AttachTable>();
+  const auto table = std::make_unique<SmallTable>();
   std::map<std::uint64_t, std::uint64_t> model;
   std::minstd_rand random(1);
   for (int i = 0; i < 20000; ++i) {
@@ -37,9 +42,64 @@ TEST(Attach, HoldsWhatIsAttached) {
   }
 }
 
+// Region i begins behind region i - 1 and a gap, in whatever order they are attached.
+void FillAndEmpty(const std::vector<std::uint32_t>& order) {
+  const auto table = std::make_unique<SmallTable>();
+  for (const std::uint32_t i : order) ASSERT_TRUE(table->Attach(16 + i * 16, 8));
+  EXPECT_EQ(table->beyond.load(), 0u);
+  for (const std::uint32_t i : order) {
+    EXPECT_TRUE(table->Holds(16 + i * 16, 8));
+    EXPECT_FALSE(table->Holds(16 + i * 16, 9));
+    EXPECT_FALSE(table->Holds(24 + i * 16, 8));
+    EXPECT_FALSE(table->Attach(16 + i * 16, 1));
+  }
+  for (const std::uint32_t i : order) {
+    EXPECT_TRUE(table->Detach(16 + i * 16));
+    EXPECT_FALSE(table->Holds(16 + i * 16, 1));
+  }
+  EXPECT_EQ(table->count.load(), 0u);
+  EXPECT_EQ(table->shelves.load(), 0u);
+}
+
+TEST(Attach, ChecksAsManyRegionsAsItSaysInEveryOrder) {
+  std::vector<std::uint32_t> order(SmallTable::kRegionsMax);
+  std::iota(order.begin(), order.end(), 0u);
+  FillAndEmpty(order);
+  std::reverse(order.begin(), order.end());
+  FillAndEmpty(order);
+  std::minstd_rand random(7);
+  for (int round = 0; round < 20; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    FillAndEmpty(order);
+  }
+}
+
+// What is left of many regions after most are gone lies on shelves that are nearly empty.
+TEST(Attach, FindsRoomAmongShelvesThatAreNearlyEmpty) {
+  const auto table = std::make_unique<SmallTable>();
+  std::map<std::uint64_t, std::uint64_t> model;
+  std::minstd_rand random(3);
+  for (int round = 0; round < 20; ++round) {
+    while (model.size() < SmallTable::kRegionsMax) {
+      const std::uint64_t address = 16 * (1 + random() % (4 * SmallTable::kRegionsMax));
+      ASSERT_EQ(table->Attach(address, 8), model.try_emplace(address, 8).second);
+    }
+    for (auto region = model.begin(); region != model.end();) {
+      if (random() % 6 == 0) {
+        ++region;
+        continue;
+      }
+      ASSERT_TRUE(table->Detach(region->first));
+      region = model.erase(region);
+    }
+    for (const auto& [address, bytes] : model) ASSERT_TRUE(table->Holds(address, bytes));
+  }
+  EXPECT_EQ(table->beyond.load(), 0u);
+}
+
 TEST(Attach, HasNoLimit) {
-  const auto table = std::make_unique<AttachTable>();
-  for (std::uint64_t i = 1; i <= AttachTable::kRegionsMax; ++i)
+  const auto table = std::make_unique<SmallTable>();
+  for (std::uint64_t i = 1; i <= SmallTable::kRegionsMax; ++i)
     ASSERT_TRUE(table->Attach(i * 16, 8));
   EXPECT_FALSE(table->Holds(8, 8));
   EXPECT_TRUE(table->Attach(8, 8));
@@ -49,8 +109,11 @@ TEST(Attach, HasNoLimit) {
   EXPECT_FALSE(table->Detach(8));
 }
 
+// It was 65,536, and each region that came behind them was no longer checked.
+TEST(Attach, ChecksManyRegionsOfAWindow) { EXPECT_GE(AttachTable::kRegionsMax, 262144u); }
+
 TEST(Attach, IsReadWhileItChanges) {
-  const auto table = std::make_unique<AttachTable>();
+  const auto table = std::make_unique<SmallTable>();
   ASSERT_TRUE(table->Attach(1000, 8));
   std::atomic<bool> done{false};
   std::thread reader([&] {

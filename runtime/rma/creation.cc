@@ -7,10 +7,12 @@
 // members reach each other by messages.
 #include <mpi.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <utility>
@@ -21,11 +23,14 @@
 #include "runtime/base/node_memory.h"
 #include "runtime/base/param.h"
 #include "runtime/base/roster.h"
+#include "runtime/base/text.h"
+#include "runtime/core/errors.h"
 #include "runtime/core/process.h"
 #include "runtime/memory/peer_memory.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/agent.h"
 #include "runtime/rma/layout.h"
+#include "runtime/rma/named_memory.h"
 #include "runtime/rma/params.h"
 #include "runtime/rma/window.h"
 
@@ -43,6 +48,7 @@ struct Introduction {
   std::int32_t pid = 0;
   std::int32_t noncontiguous = 0;
   std::uint32_t pid_namespace = 0;  // in which the process has that number
+  std::uint32_t alignment = 1;      // of its part of the memory
 };
 
 // What the first one answers.
@@ -51,6 +57,7 @@ struct Opening {
   memory::SealedName block;
   memory::SealedName memory;
   std::uint64_t memory_bytes = 0;
+  std::uint32_t alignment = 1;       // of all of it
   std::int32_t error = MPI_SUCCESS;  // why there is no memory for the window
 };
 
@@ -75,6 +82,30 @@ std::byte* MapPrivate(std::size_t bytes) {
   void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+}
+
+// Moves what is mapped to a multiple of `alignment`. Null: there are not enough addresses.
+std::byte* Align(std::byte* mapped, std::size_t bytes, std::size_t alignment) {
+  if (mapped == nullptr || alignment <= memory::kPageBytes) return mapped;
+  void* const room = mmap(nullptr, bytes + alignment, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) {
+    munmap(mapped, bytes);
+    return nullptr;
+  }
+  auto* const begin = static_cast<std::byte*>(room);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(room) & (alignment - 1);
+  // UCX puts a function of its own in the place of mremap, which forgets the new address.
+  const long moved =
+      syscall(SYS_mremap, mapped, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, begin + before);
+  if (moved == -1) {
+    munmap(room, bytes + alignment);
+    munmap(mapped, bytes);
+    return nullptr;
+  }
+  if (before != 0) munmap(begin, before);
+  munmap(begin + before + bytes, alignment - before);
+  return begin + before;
 }
 
 std::vector<Rank> RanksOnThisNode(const core::Comm& comm) {
@@ -183,6 +214,7 @@ class Window::Creation {
     own.pid = getpid();
     own.noncontiguous = wish_.hints.noncontiguous ? 1 : 0;
     own.pid_namespace = PidNamespaceOfProc();
+    own.alignment = static_cast<std::uint32_t>(std::max<std::size_t>(wish_.hints.alignment, 1));
     return own;
   }
 
@@ -198,7 +230,11 @@ class Window::Creation {
       sizes.push_back(member.size);
       pages = pages || member.noncontiguous != 0;
     }
-    return LayOut(sizes, pages ? Arrangement::kPages : Arrangement::kContiguous);
+    return LayOut(sizes, pages ? Arrangement::kPages : Arrangement::kContiguous, Alignment());
+  }
+  // The largest that a member asks for.
+  std::uint32_t Alignment() const {
+    return std::ranges::max_element(members_, {}, &Introduction::alignment)->alignment;
   }
 
   MemberRecord& OwnRecord() { return window_->block_->member(self_); }
@@ -229,7 +265,8 @@ class Window::Creation {
       Result<memory::MadeSealed> memory = MakeSealed(opening.memory_bytes);
       if (!memory.ok()) return CannotShare(consent, memory.status());
       opening.memory = memory->name;
-      if (!MapMemory(memory->memory, opening.memory_bytes, consent)) return Opening{};
+      opening.alignment = Alignment();
+      if (!MapMemory(memory->memory, opening, consent)) return Opening{};
       Keep(std::move(memory->memory), opening.memory_bytes);
     }
     window_->block_->header().token = block->token;
@@ -242,9 +279,20 @@ class Window::Creation {
     return opening;
   }
 
-  static NodeMemory* NodeMemoryHere() { return core::process->node_memory.get(); }
-  static Result<memory::MadeSealed> MakeSealed(std::size_t bytes) {
-    return memory::MakeSealed("lamina-window", bytes, NodeMemoryHere());
+  static NodeMemory* NodeMemoryHere() {
+    return IsSavedFromOutside(core::process->environment) ? nullptr
+                                                          : core::process->node_memory.get();
+  }
+  Result<memory::MadeSealed> MakeSealed(std::size_t bytes) {
+    const std::string folder = MemoryFolder(core::process->environment);
+    if (folder.empty()) return memory::MakeSealed("lamina-window", bytes, NodeMemoryHere());
+    window_->names_.emplace_back();
+    return MakeNamed(folder, bytes, &window_->names_.back());
+  }
+  static Result<memory::Sealed> OpenSealed(const memory::SealedName& name, std::size_t bytes) {
+    return MemoryFolder(core::process->environment).empty()
+               ? memory::OpenSealed(name, bytes, NodeMemoryHere())
+               : OpenNamed(name);
   }
   // What is the node's lasts until the window ends; anything else until everybody has opened it.
   void Keep(memory::Sealed shared, std::size_t bytes) {
@@ -280,15 +328,18 @@ class Window::Creation {
     return block.ok();
   }
 
-  bool MapMemory(const memory::Sealed& shared, std::size_t bytes, Consent* consent) {
-    Result<std::byte*> base = shared.Map(0, bytes);
+  bool MapMemory(const memory::Sealed& shared, const Opening& opening, Consent* consent) {
+    Result<std::byte*> base = shared.Map(0, opening.memory_bytes);
     if (!base.ok()) {
       CannotShare(consent, base.status());
       return false;
     }
-    window_->memory_ = *base;
-    window_->memory_bytes_ = bytes;
-    return true;
+    window_->memory_ = Align(*base, opening.memory_bytes, opening.alignment);
+    window_->memory_bytes_ = opening.memory_bytes;
+    if (window_->memory_ == nullptr)
+      CannotShare(consent, SystemError(Code::kResource, errno, "moving %llu bytes of memory",
+                                       static_cast<unsigned long long>(opening.memory_bytes)));
+    return window_->memory_ != nullptr;
   }
 
   void Open(const Opening& opening, Consent* consent, std::string* why) {
@@ -298,8 +349,7 @@ class Window::Creation {
       consent->cannot_share = 1;
       return;
     }
-    Result<memory::Sealed> block =
-        memory::OpenSealed(opening.block, BlockBytes(), NodeMemoryHere());
+    Result<memory::Sealed> block = OpenSealed(opening.block, BlockBytes());
     if (!block.ok()) {
       CannotShare(consent, block.status());
       return;
@@ -307,10 +357,9 @@ class Window::Creation {
     if (!MapBlock(*block, consent)) return;
     probe_ = opening.token;
     if (opening.memory_bytes == 0) return;
-    Result<memory::Sealed> memory =
-        memory::OpenSealed(opening.memory, opening.memory_bytes, NodeMemoryHere());
+    Result<memory::Sealed> memory = OpenSealed(opening.memory, opening.memory_bytes);
     if (memory.ok())
-      MapMemory(*memory, opening.memory_bytes, consent);
+      MapMemory(*memory, opening, consent);
     else
       CannotShare(consent, memory.status());
   }
@@ -324,7 +373,7 @@ class Window::Creation {
     std::int64_t offset = -1;
     if (Allocates(wish_.flavor) && own.size > 0) {
       const std::size_t bytes = memory::WholePages(static_cast<std::size_t>(own.size));
-      window_->memory_ = MapPrivate(bytes);
+      window_->memory_ = Align(MapPrivate(bytes), bytes, own.alignment);
       if (window_->memory_ == nullptr)
         return Refuse(consent, MPI_ERR_NO_MEM, why, "there is not that much memory");
       window_->memory_bytes_ = bytes;
@@ -412,9 +461,11 @@ class Window::Creation {
     window.locks_ = std::make_unique<Locks>(window.block_.get(), ranks_, self_, &window.messages_,
                                             &window.origin_, elsewhere_);
     if (!serves) return;
+    if (!IsDynamic()) window.origin_.UseDevice();
     const MemberRecord& own = window.block_->member(self_);
     Served served{window.near_[self_].memory, own.size, own.disp_unit, nullptr};
     if (IsDynamic()) served.attached = &window.block_->attached(self_);
+    served.is_ours = Allocates(wish_.flavor);
     window.service_ = std::make_unique<Service>(&window.messages_, window.locks_.get(),
                                                 window.block_.get(), self_, served);
     window.locks_->Serve(window.service_.get());
@@ -451,6 +502,8 @@ int Window::Create(core::Comm* over, const Wish& wish, core::Win** made, std::st
     if (error == MPI_SUCCESS) window = creation.Take();
   }
   if (error != MPI_SUCCESS) {
+    if (why->empty())
+      *why = Format("the members could not meet to make the window: %s", core::ClassText(error));
     static_cast<void>(core::Release(comm));
     return error;
   }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 
 #include "runtime/base/text.h"
-#include "runtime/memory/sealed_memory.h"
 
 namespace lamina::rma {
 namespace {
@@ -50,7 +49,7 @@ void Take(const core::Info* info, Hints* hints) {
     hints->accumulate_granularity = std::strtoul(text->c_str(), nullptr, 10);
   if (const std::string* text = info->Find("mpi_minimum_memory_alignment"); text != nullptr)
     if (const unsigned long bytes = std::strtoul(text->c_str(), nullptr, 10);
-        std::has_single_bit(bytes) && bytes <= memory::kPageBytes)
+        std::has_single_bit(bytes) && bytes <= kAlignmentMax)
       hints->alignment = bytes;
   if (const std::string* text = info->Find("mpi_assert_memory_alloc_kinds"); text != nullptr)
     hints->memory_kinds = *text;

@@ -9,6 +9,9 @@
 
 namespace lamina::rma {
 
+// No larger alignment is granted, because it is paid for with addresses.
+inline constexpr std::size_t kAlignmentMax = std::size_t{1} << 30;
+
 struct Hints {
   bool no_locks = false;
   std::string accumulate_ordering = "rar,raw,war,waw";
@@ -17,8 +20,7 @@ struct Hints {
   bool same_size = false;
   bool same_disp_unit = false;
   bool noncontiguous = false;  // of memory that is allocated shared
-  // Memory that is allocated begins on a page in any case. 0: none was asked for that a page
-  // grants.
+  // What memory that is allocated begins on a multiple of, beside a page. 0: none was asked for.
   std::size_t alignment = 0;
   std::string memory_kinds;  // asserted kinds; empty if none were
 };

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/rma/layout.h"
 
+#include <algorithm>
+
 #include "runtime/memory/sealed_memory.h"
 
 namespace lamina::rma {
 
-SharedLayout LayOut(std::span<const std::int64_t> sizes, Arrangement arrangement) {
-  const std::int64_t grain = arrangement == Arrangement::kPages ? memory::kPageBytes : 1;
+SharedLayout LayOut(std::span<const std::int64_t> sizes, Arrangement arrangement,
+                    std::size_t alignment) {
+  const std::int64_t grain =
+      arrangement == Arrangement::kPages
+          ? static_cast<std::int64_t>(std::max(memory::kPageBytes, alignment))
+          : 1;
   SharedLayout layout;
   std::int64_t end = 0;
   for (const std::int64_t size : sizes) {

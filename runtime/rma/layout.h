@@ -11,7 +11,9 @@ namespace lamina::rma {
 
 enum class Arrangement : std::uint8_t {
   kContiguous,  // part i + 1 begins where part i ends
-  kPages,       // each part begins on a page of its own, so that its owner's touch places it
+  // Each part begins on a page of its own, so that its owner's touch places it, or on a larger
+  // alignment.
+  kPages,
 };
 
 struct SharedLayout {
@@ -21,7 +23,8 @@ struct SharedLayout {
   bool fits = true;       // false: the sum does not fit into 63 bits
 };
 
-// The memory begins on a page, which is enough for every alignment that a window grants.
-SharedLayout LayOut(std::span<const std::int64_t> sizes, Arrangement arrangement);
+// The memory begins on a multiple of `alignment`, a power of two, and on a page.
+SharedLayout LayOut(std::span<const std::int64_t> sizes, Arrangement arrangement,
+                    std::size_t alignment = 1);
 
 }  // namespace lamina::rma

@@ -33,6 +33,13 @@ TEST(Layout, PartsLieInOrder) {
     }
 }
 
+TEST(Layout, PagesMayHaveALargerAlignment) {
+  const std::int64_t sizes[] = {8, 0, 70000, 1};
+  const SharedLayout layout = LayOut(sizes, Arrangement::kPages, 65536);
+  EXPECT_EQ(layout.offsets, (std::vector<std::size_t>{0, 65536, 65536, 196608}));
+  EXPECT_EQ(layout.bytes, 262144u);
+}
+
 TEST(Layout, NoticesASumThatDoesNotFit) {
   const std::int64_t sizes[] = {INT64_MAX, INT64_MAX};
   EXPECT_FALSE(LayOut(sizes, Arrangement::kContiguous).fits);

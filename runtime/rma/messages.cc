@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/datatype/datatype.h"
+#include "runtime/rma/request.h"
 
 namespace lamina::rma {
 
@@ -36,6 +37,18 @@ void Messages::Start(Rank to, int tag, std::span<const std::byte> bytes,
     core::FreeRequest(request);
   else
     sent_.push_back({request, std::move(kept)});
+}
+
+// A receive from a process that is gone ends at once.
+[[gnu::cold]] bool Messages::IsGone(Rank rank) {
+  Request* const request = core::NewRequest(comm_);
+  p2p::PrepareReceive(request, At(rank, kNothingTag),
+                      {nullptr, 0, datatype::FindDatatype(MPI_BYTE)});
+  p2p::Start(request);
+  const bool gone = request->complete;
+  if (!gone && !p2p::Cancel(request)) p2p::Wait(request);
+  core::FreeRequest(request);
+  return gone;
 }
 
 void Messages::Reap() {

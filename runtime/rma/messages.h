@@ -29,6 +29,8 @@ class Messages {
   void Send(Rank to, int tag, std::vector<std::byte> bytes);
   // Sends what the caller does not change before the message has left.
   void SendLent(Rank to, int tag, std::span<const std::byte> bytes);
+  // True if that process is known to be gone.
+  bool IsGone(Rank rank);
   // How many have not left.
   std::size_t under_way();
   // Waits until fewer than `count` have not left.

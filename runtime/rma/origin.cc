@@ -11,6 +11,7 @@
 #include "runtime/base/event_ring.h"
 #include "runtime/rma/lock_note.h"
 #include "runtime/rma/tuning.h"
+#include "runtime/trace/trace.h"
 
 namespace lamina::rma {
 
@@ -20,6 +21,11 @@ using datatype::Run;
 namespace {
 
 const Datatype* Bytes() { return datatype::FindDatatype(MPI_BYTE); }
+
+void CountFramed(const Goal& goal) {
+  trace::Count(trace::Counter::kFramedAccesses);
+  trace::Count(trace::Counter::kFramedBytes, static_cast<std::uint64_t>(goal.bytes()));
+}
 
 // Cuts the runs of a goal into requests of at most `bytes_max` bytes and about kRequestRunsMax
 // runs, each of whole elements of `grain` bytes. An element has at most two runs.
@@ -162,7 +168,26 @@ void Origin::Ask(Rank target, RequestHeader header, std::span<const Run> runs,
   messages_->Send(target, kRequestTag, std::move(message));
 }
 
-int Origin::Put(const Goal& goal, const Buffer& from) {
+// Asks the target for the key of its memory if nobody has.
+Device::Target* Origin::ReachByDevice(const Goal& goal, std::int64_t* offset) {
+  bool must_ask = false;
+  Device::Target* const target = device_.Reach(goal, offset, &must_ask);
+  if (!must_ask) return target;
+  RequestHeader header;
+  header.kind = Kind::kDescribe;
+  header.answer_tag = NextTag();
+  device_.AwaitDescription(goal.target, header.answer_tag);
+  Touch(goal.target);
+  Ask(goal.target, header, {}, {}, 0, 0);
+  return nullptr;
+}
+
+int Origin::Put(const Goal& goal, const Buffer& from, bool stays) {
+  std::int64_t offset = 0;
+  if (uses_device_)
+    if (Device::Target* const target = ReachByDevice(goal, &offset); target != nullptr)
+      return device_.Put(target, offset, from, stays);
+  CountFramed(goal);
   Touch(goal.target);
   RequestHeader header;
   header.kind = Kind::kPut;
@@ -182,6 +207,11 @@ Fetch* Origin::NewFetch(Rank target, const Buffer& into, Request* owner) {
 
 // Data that lies in one piece at the target comes in one answer of any length.
 int Origin::Get(const Goal& goal, const Buffer& into, Request* owner) {
+  std::int64_t offset = 0;
+  if (uses_device_ && goal.bytes() != 0)
+    if (Device::Target* const target = ReachByDevice(goal, &offset); target != nullptr)
+      return device_.Get(target, offset, into, owner);
+  CountFramed(goal);
   Touch(goal.target);
   RequestHeader header;
   header.kind = Kind::kGet;
@@ -198,6 +228,7 @@ int Origin::Get(const Goal& goal, const Buffer& into, Request* owner) {
 }
 
 int Origin::Accumulate(const Goal& goal, const Accumulation& it, Request* owner) {
+  CountFramed(goal);
   Touch(goal.target);
   RequestHeader header;
   header.kind = Kind::kAccumulate;
@@ -223,6 +254,7 @@ int Origin::Accumulate(const Goal& goal, const Accumulation& it, Request* owner)
 }
 
 int Origin::CompareAndSwap(const Goal& goal, const Swap& it) {
+  CountFramed(goal);
   Touch(goal.target);
   RequestHeader header;
   header.kind = Kind::kSwap;
@@ -240,6 +272,7 @@ int Origin::CompareAndSwap(const Goal& goal, const Swap& it) {
 }
 
 int Origin::WaitForFetches(Rank target) {
+  const int moved = device_.FlushLocal(target);
   struct Wait {
     Origin* self;
     Rank target;
@@ -253,7 +286,7 @@ int Origin::WaitForFetches(Rank target) {
                        });
   };
   if (!all_done(&wait)) p2p::WaitUntil(all_done, &wait);
-  int error = MPI_SUCCESS;
+  int error = moved;
   for (auto fetch = fetches_.begin(); fetch != fetches_.end();) {
     if (!(*fetch)->done()) {
       ++fetch;
@@ -356,25 +389,34 @@ int Origin::AskForFlush(std::span<const Rank> targets) {
 }
 
 int Origin::Unlock(Rank target) {
-  const int fetched = WaitForFetches(target);
+  int fetched = device_.Flush(target);
+  const int answered = WaitForFetches(target);
+  if (fetched == MPI_SUCCESS) fetched = answered;
   std::erase(touched_, target);
   const int error = AskAndWait(Kind::kUnlock, {&target, 1});
   return error != MPI_SUCCESS ? error : fetched;
 }
 
 int Origin::Flush(Rank target) {
-  if (!MustFlush(target)) return WaitForFetches(target);
-  const int error = AskForFlush({&target, 1});
+  const int moved = device_.Flush(target);
+  if (!MustFlush(target)) {
+    const int fetched = WaitForFetches(target);
+    return moved != MPI_SUCCESS ? moved : fetched;
+  }
+  int error = AskForFlush({&target, 1});
+  if (error == MPI_SUCCESS) error = moved;
   const int fetched = WaitForFetches(target);
   return error != MPI_SUCCESS ? error : fetched;
 }
 
 int Origin::FlushAll() {
+  const int moved = device_.Flush(kEveryone);
   std::vector<Rank> targets = std::exchange(touched_, {});
   for (const Rank target : flushing_)
     if (std::find(targets.begin(), targets.end(), target) == targets.end())
       targets.push_back(target);
-  const int error = AskForFlush(targets);
+  int error = AskForFlush(targets);
+  if (error == MPI_SUCCESS) error = moved;
   const int fetched = WaitForFetches(kEveryone);
   return error != MPI_SUCCESS ? error : fetched;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The origin's side of access by messages. Data that goes out is copied into requests at once, so
-// only data that comes back is ever waited for.
+// The origin's side of access to members that this process does not reach itself: by messages, or
+// by a device (device.h). Data that goes out by message is copied into requests at once, so only
+// data that comes back is ever waited for.
 //
 // Functions return an MPI error class. What a target finds wrong is known with the next flush.
 //
@@ -17,21 +18,13 @@
 
 #include "runtime/core/activity.h"
 #include "runtime/core/request.h"
+#include "runtime/rma/device.h"
+#include "runtime/rma/goal.h"
 #include "runtime/rma/messages.h"
 #include "runtime/rma/place.h"
 #include "runtime/rma/request.h"
 
 namespace lamina::rma {
-
-// Where an access goes: `count` elements of `type` at a displacement in the target's units.
-struct Goal {
-  Rank target;
-  std::int64_t displacement;
-  std::int64_t count;
-  const Datatype* type;
-
-  std::int64_t bytes() const { return count * type->size; }
-};
 
 // Data of one operation that comes back, in one or more answers.
 class Fetch final : public core::Activity {
@@ -71,9 +64,12 @@ class Fetch final : public core::Activity {
 
 class Origin {
  public:
-  explicit Origin(Messages* messages) : messages_(messages) {}
+  explicit Origin(Messages* messages) : messages_(messages), device_(messages) {}
+  // From now on a device is used where there is one.
+  void UseDevice() { uses_device_ = true; }
 
-  int Put(const Goal& goal, const Buffer& from);
+  // `stays`: the data is not changed before the next flush.
+  int Put(const Goal& goal, const Buffer& from, bool stays);
   // `owner` as in Fetch.
   int Get(const Goal& goal, const Buffer& into, core::Request* owner);
   int Accumulate(const Goal& goal, const Accumulation& it, core::Request* owner);
@@ -107,6 +103,7 @@ class Origin {
 
   int NextTag() { return kFirstAnswerTag + static_cast<int>(next_tag_++ % kAnswerTags); }
   void Touch(Rank target);
+  Device::Target* ReachByDevice(const Goal& goal, std::int64_t* offset);
   bool MustFlush(Rank target);
   int AskForFlush(std::span<const Rank> targets);
   void Ask(Rank target, RequestHeader header, std::span<const datatype::Run> runs,
@@ -117,6 +114,8 @@ class Origin {
   int AskAndWait(Kind kind, std::span<const Rank> targets);
 
   Messages* const messages_;
+  Device device_;
+  bool uses_device_ = false;
   std::uint32_t next_tag_ = 0;
   std::vector<Rank> touched_;   // targets of which something is not flushed
   std::vector<Rank> flushing_;  // targets that threads wait for in a flush

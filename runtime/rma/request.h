@@ -34,6 +34,7 @@ enum class Kind : std::uint32_t {
   kFlush,       // answered by the first error since the last answer of this kind
   kLooseLocks,  // from the same node: a lock was released that this process may queue for
   kLookAround,  // from who waits for long: do those live who hold locks, or wait for them?
+  kDescribe,    // answered by a Description, or without data
 };
 
 // The lock that lock_all takes on another node, from one member there: it keeps exclusive locks of
@@ -62,6 +63,12 @@ inline constexpr std::size_t kRequestBytesMax =
 // The answer to kLock, kUnlock and kFlush.
 struct Verdict {
   std::int32_t error_class = 0;
+};
+
+// The answer to kDescribe: how a device reaches the window. The key of its memory follows.
+struct Description {
+  std::int64_t size = 0;
+  std::int64_t disp_unit = 1;
 };
 
 }  // namespace lamina::rma

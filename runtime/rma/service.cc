@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "runtime/base/event_ring.h"
@@ -125,6 +126,9 @@ int Service::CarryOut(Rank origin, Parsed* request) {
       else
         LookAround();
       return MPI_SUCCESS;
+    case Kind::kDescribe:
+      Describe(origin, header.answer_tag);
+      return MPI_SUCCESS;
     case Kind::kPut:
     case Kind::kGet:
     case Kind::kAccumulate:
@@ -136,6 +140,7 @@ int Service::CarryOut(Rank origin, Parsed* request) {
   }
   Place place;
   int error = Find(*request, &place);
+  if (error == MPI_SUCCESS && !Allows(*request, place)) error = MPI_ERR_RMA_RANGE;
   if (error == MPI_SUCCESS) {
     if (header.kind == Kind::kGet) return ServeGet(origin, *request, place);
     if (header.kind == Kind::kAccumulate) error = ServeAccumulate(origin, *request, place);
@@ -182,6 +187,54 @@ int Service::Find(const Parsed& request, Place* place) const {
   place->memory = datatype::At(served_.base, start);
   place->offset = static_cast<std::uint64_t>(start);
   return MPI_SUCCESS;
+}
+
+// The application's memory may be read only, or no memory at all.
+bool Service::Allows(const Parsed& request, const Place& place) {
+  if (served_.is_ours) return true;
+  const RequestHeader& header = request.header;
+  const bool reads =
+      header.kind == Kind::kGet ||
+      (header.kind == Kind::kAccumulate &&
+       header.op == static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(MPI_NO_OP)));
+  const Right right = reads ? Right::kRead : Right::kWrite;
+  return std::ranges::all_of(request.runs, [&](const Run& run) {
+    // Pieces that do not run backwards are first taken for one, with what is between them.
+    const std::int64_t last = (run.count - 1) * run.stride;
+    if (last >= 0 && served_.attached == nullptr)
+      return guard_.Allows(datatype::At(place.memory, run.offset),
+                           static_cast<std::size_t>(last + run.bytes), right);
+    for (std::int64_t i = 0; i < run.count; ++i)
+      if (!guard_.Allows(datatype::At(place.memory, run.offset + i * run.stride),
+                         static_cast<std::size_t>(run.bytes), right))
+        return false;
+    return true;
+  });
+}
+
+// A device does not ask whether memory may be written, so all of the window must be.
+[[gnu::cold]] void Service::Describe(Rank origin, int tag) {
+  const std::span<std::byte> memory(served_.base, static_cast<std::size_t>(served_.size));
+  const bool writable =
+      served_.is_ours || guard_.Allows(memory.data(), memory.size(), Right::kWrite);
+  transport::OneSided* const device = p2p::OneSidedTo(messages_->comm()->peers[origin]);
+  if (!std::exchange(was_asked_, true) && device != nullptr && writable && !memory.empty() &&
+      served_.attached == nullptr) {
+    auto exposed = device->Expose(memory);
+    if (exposed.ok())
+      exposed_ = *std::move(exposed);
+    else
+      Log(Level::kInfo, "rma", "a window is reached by messages: %s",
+          std::string(exposed.status().message()).c_str());
+  }
+  std::vector<std::byte> answer;
+  if (exposed_ != nullptr) {
+    answer = BytesOf(Description{served_.size, served_.disp_unit});
+    const std::span<const std::byte> key = exposed_->key();
+    answer.insert(answer.end(), key.begin(), key.end());
+  }
+  if (answer.size() > kDescriptionBytesMax) answer.clear();
+  messages_->Send(origin, tag, std::move(answer));
 }
 
 // Data that lies in one piece is sent from where it is.
@@ -312,17 +365,6 @@ void Service::TryLocks() {
   if (shared) locks_->Announce();
 }
 
-// A receive from a process that is gone ends at once.
-bool Service::IsGone(Rank origin) {
-  core::Request* const request = core::NewRequest(messages_->comm());
-  p2p::PrepareReceive(request, messages_->At(origin, kNothingTag), {nullptr, 0, Bytes()});
-  p2p::Start(request);
-  const bool gone = request->complete;
-  if (!gone && !p2p::Cancel(request)) p2p::Wait(request);
-  core::FreeRequest(request);
-  return gone;
-}
-
 void Service::LookAround() {
   if (!asked_.empty()) {
     const int type = asked_.front().type;
@@ -331,9 +373,10 @@ void Service::LookAround() {
     noted_ = true;
   }
   const bool gone = std::any_of(held_.begin(), held_.end(),
-                                [&](const auto& held) { return IsGone(held.first); }) ||
-                    std::any_of(asked_.begin(), asked_.end(),
-                                [&](const Asked& asked) { return IsGone(asked.origin); });
+                                [&](const auto& held) { return messages_->IsGone(held.first); }) ||
+                    std::any_of(asked_.begin(), asked_.end(), [&](const Asked& asked) {
+                      return messages_->IsGone(asked.origin);
+                    });
   if (gone) locks_->Break();
 }
 

@@ -17,9 +17,11 @@
 #include "runtime/core/activity.h"
 #include "runtime/core/request.h"
 #include "runtime/rma/block.h"
+#include "runtime/rma/guard.h"
 #include "runtime/rma/messages.h"
 #include "runtime/rma/place.h"
 #include "runtime/rma/request.h"
+#include "transports/one_sided.h"
 
 namespace lamina::rma {
 
@@ -31,6 +33,7 @@ struct Served {
   std::int64_t size = 0;
   std::int64_t disp_unit = 1;
   const AttachTable* attached = nullptr;  // of a dynamic window; otherwise null
+  bool is_ours = false;                   // MPI allocated it, so all of it can be written
 };
 
 class Service final : public core::Activity {
@@ -44,6 +47,8 @@ class Service final : public core::Activity {
   // Looks whether the processes live for which it keeps locks, or places in queues, and notes that
   // they wait.
   void LookAround();
+  // The application has taken memory out of a dynamic window.
+  void Detached() { guard_.Forget(); }
 
  private:
   // A lock that an origin has asked for.
@@ -66,12 +71,13 @@ class Service final : public core::Activity {
   void Serve(Rank origin, std::span<std::byte> message);
   int CarryOut(Rank origin, Parsed* request);
   int Find(const Parsed& request, Place* place) const;
+  bool Allows(const Parsed& request, const Place& place);
   int ServeGet(Rank origin, const Parsed& request, const Place& place);
   int ServeAccumulate(Rank origin, const Parsed& request, const Place& place);
   int ServeSwap(Rank origin, const Parsed& request, const Place& place);
   void AskForLock(Rank origin, const RequestHeader& header);
+  void Describe(Rank origin, int tag);
   bool TryLock(Asked* asked);
-  bool IsGone(Rank origin);
   int Unlock(Rank origin);
   void Answer(Rank origin, int tag, int error_class);
   Exclusion Zones() { return {block_, self_, self_}; }
@@ -81,6 +87,9 @@ class Service final : public core::Activity {
   Block* const block_;
   const std::size_t self_;
   const Served served_;
+  Guard guard_;
+  bool was_asked_ = false;                       // how a device reaches the window
+  std::unique_ptr<transport::Exposed> exposed_;  // null: none does
   std::vector<std::byte> buffer_;
   core::Request* listening_ = nullptr;
   std::list<Asked> asked_;

@@ -22,6 +22,8 @@ using core::Request;
 
 namespace {
 
+constexpr Rank kEveryone = -1;
+
 void OrderMemory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 // A message without data is expected from `rank`.
@@ -135,14 +137,42 @@ int Window::UnlockAll(bool unchecked) {
   return error != MPI_SUCCESS ? error : unlocked;
 }
 
+// If one is gone, the next flush looks again, because all of them are to fail.
+[[gnu::cold]] int Window::LookAfterNow(Rank target) {
+  flushes_to_look_ = kFlushesPerLookAround;
+  for (std::size_t i = 0; i < near_.size(); ++i) {
+    const bool concerns = target == kEveryone || near_[i].rank == target;
+    if (i == self_ || !concerns || memory::IsRunning(block_->member(i).pid)) continue;
+    flushes_to_look_ = 1;
+    return MPI_ERR_PROC_ABORTED;
+  }
+  return MPI_SUCCESS;
+}
+
 int Window::Flush(Rank target) {
   OrderMemory();
-  return origin_.Flush(target);
+  const int error = origin_.Flush(target);
+  return error != MPI_SUCCESS ? error : LookAfter(target);
 }
 
 int Window::FlushAll() {
   OrderMemory();
-  return origin_.FlushAll();
+  const int error = origin_.FlushAll();
+  return error != MPI_SUCCESS ? error : LookAfter(kEveryone);
+}
+
+// This is asked when something has failed.
+[[gnu::cold]] Rank Window::FindGone(Rank likely) {
+  const auto is_gone = [this](Rank rank) {
+    if (rank < 0 || rank >= members() || rank == comm_->rank) return false;
+    if (const Near* const near = NearOf(rank); near != nullptr)
+      return !memory::IsRunning(block_->member(IndexOf(near)).pid);
+    return messages_.IsGone(rank);
+  };
+  if (is_gone(likely)) return likely;
+  for (Rank rank = 0; rank < members(); ++rank)
+    if (is_gone(rank)) return rank;
+  return -1;
 }
 
 }  // namespace lamina::rma

@@ -24,6 +24,9 @@ inline constexpr std::uint64_t kAskAroundMs = 500;
 // it gives them back for the first time. It doubles each time.
 inline constexpr std::uint64_t kPatienceMs = 2;
 
+// One flush of so many looks whether the processes live whose memory is reached without their help.
+inline constexpr std::uint32_t kFlushesPerLookAround = 1024;
+
 // The agent looks so often whether the application calls MPI.
 inline constexpr std::uint32_t kAgentTickMs = 5;
 
@@ -38,6 +41,8 @@ inline constexpr std::size_t kRequestDataBytesMax = std::size_t{48} << 10;
 inline constexpr std::size_t kRequestRunsMax = 256;
 // An answer with data that is scattered in the window has at most so many bytes.
 inline constexpr std::int64_t kAnswerBytesMax = std::int64_t{256} << 10;
+// What a device says of a window has at most so many bytes.
+inline constexpr std::size_t kDescriptionBytesMax = std::size_t{16} << 10;
 // So many requests may be on their way before a process waits for room.
 inline constexpr std::size_t kRequestsUnderWayMax = 64;
 

@@ -2,6 +2,7 @@
 #include "runtime/rma/window.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +20,7 @@ Window::~Window() {
   service_.reset();
   messages_.WaitForRoom(1);  // they may lie in the memory
   if (memory_ != nullptr) munmap(memory_, memory_bytes_);
+  for (const std::string& name : names_) unlink(name.c_str());
 }
 
 const Window::Near* Window::Search(Rank rank) const {
@@ -62,10 +64,8 @@ int Window::Locate(const Near& near, const Goal& goal, Place* place) const {
 
 void Window::CountAccess(Path path, std::int64_t bytes) {
   using trace::Counter;
-  constexpr Counter kAccesses[] = {Counter::kMappedAccesses, Counter::kCopiedAccesses,
-                                   Counter::kFramedAccesses};
-  constexpr Counter kBytes[] = {Counter::kMappedBytes, Counter::kCopiedBytes,
-                                Counter::kFramedBytes};
+  constexpr Counter kAccesses[] = {Counter::kMappedAccesses, Counter::kCopiedAccesses};
+  constexpr Counter kBytes[] = {Counter::kMappedBytes, Counter::kCopiedBytes};
   trace::Count(kAccesses[path]);
   trace::Count(kBytes[path], static_cast<std::uint64_t>(bytes));
 }
@@ -74,15 +74,15 @@ void Window::CountAccess(Path path, std::int64_t bytes) {
 int Window::MakeReady(const Goal& goal, const Near** near) {
   *near = NearOf(goal.target);
   if (*near != nullptr && (*near)->path == kFramed) *near = nullptr;
-  CountAccess(*near == nullptr ? kFramed : (*near)->path, goal.bytes());
+  if (*near != nullptr) CountAccess((*near)->path, goal.bytes());
   return posts_.empty() ? static_cast<int>(MPI_SUCCESS) : AwaitPost(goal.target);
 }
 
-int Window::Put(const Goal& goal, const Buffer& from) {
+int Window::Put(const Goal& goal, const Buffer& from, bool stays) {
   const Near* near;
   if (const int error = MakeReady(goal, &near); error != MPI_SUCCESS) return error;
   if (goal.bytes() == 0) return MPI_SUCCESS;
-  if (near == nullptr) return origin_.Put(goal, from);
+  if (near == nullptr) return origin_.Put(goal, from, stays);
   Place place;
   const int error = Locate(*near, goal, &place);
   return error != MPI_SUCCESS ? error : rma::Put(place, {goal.count, goal.type, {}}, from);
@@ -126,6 +126,7 @@ bool Window::Attach(const void* base, std::int64_t size) {
 }
 
 bool Window::Detach(const void* base) {
+  if (service_ != nullptr) service_->Detached();
   return block_->attached(self_).Detach(reinterpret_cast<std::uint64_t>(base));
 }
 

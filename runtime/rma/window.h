@@ -32,6 +32,7 @@
 #include "runtime/rma/origin.h"
 #include "runtime/rma/place.h"
 #include "runtime/rma/service.h"
+#include "runtime/rma/tuning.h"
 
 namespace lamina::rma {
 
@@ -69,7 +70,8 @@ class Window {
   bool is_dynamic() const { return flavor_ == MPI_WIN_FLAVOR_DYNAMIC; }
 
   // `owner` finishes with the operation, unless that is over at once; see Fetch. It may be null.
-  int Put(const Goal& goal, const Buffer& from);
+  // `stays`: the data is not changed before the next flush.
+  int Put(const Goal& goal, const Buffer& from, bool stays);
   int Get(const Goal& goal, const Buffer& into, core::Request* owner);
   int Accumulate(const Goal& goal, const Accumulation& it, core::Request* owner);
   int CompareAndSwap(const Goal& goal, const Swap& it);
@@ -99,6 +101,8 @@ class Window {
   bool Attach(const void* base, std::int64_t size);
   bool Detach(const void* base);
   Mapping Query(Rank rank) const;
+  // A member that is gone, `likely` if that one is; -1: none is known to be.
+  Rank FindGone(Rank likely);
 
  private:
   enum Path : std::uint8_t { kMapped, kCopied, kFramed };
@@ -128,6 +132,11 @@ class Window {
   int AwaitPost(Rank target);
   int AwaitPosts();
   int Barrier();
+  // Memory that is mapped outlives its process, so a flush now and then looks after its members.
+  int LookAfter(Rank target) {
+    return --flushes_to_look_ != 0 ? static_cast<int>(MPI_SUCCESS) : LookAfterNow(target);
+  }
+  int LookAfterNow(Rank target);
   static int WaitAll(std::vector<core::Request*>* requests);
 
   core::Comm* const comm_;
@@ -142,13 +151,15 @@ class Window {
   std::unique_ptr<Locks> locks_;
   std::unique_ptr<Service> service_;
   bool has_agent_ = false;
+  std::uint32_t flushes_to_look_ = kFlushesPerLookAround;
   // What this process has taken of the node's memory, to be given back.
   struct Shared {
     memory::Sealed memory;
     std::size_t bytes;
   };
   std::vector<Shared> shared_;
-  std::byte* memory_ = nullptr;  // what was allocated and is mapped here
+  std::vector<std::string> names_;  // of files that this process has made for the window
+  std::byte* memory_ = nullptr;     // what was allocated and is mapped here
   std::size_t memory_bytes_ = 0;
   std::vector<Rank> targets_;                // of the access epoch that MPI_Win_start began
   std::vector<core::Request*> posts_;        // from these
