@@ -7,8 +7,6 @@
 #include <optional>
 #include <span>
 
-#include "runtime/io/tuning.h"
-
 namespace lamina::io {
 namespace {
 
@@ -57,21 +55,24 @@ class FileSide {
     while (runs_ < kBatchRuns && bytes < bytes_max) {
       batch_[runs_] = cursor_->Next(bytes_max - bytes);
       bytes += batch_[runs_++].bytes;
-      if (Span() > (access_.patches ? kWriteWindowBytes : kReadWindowBytes) / 2) break;
+      if (Span() > (access_.patches ? access_.write_window_bytes : access_.read_window_bytes) / 2)
+        break;
     }
     return bytes;
   }
 
   // Says whether the pieces are so short and close that one call moves them best.
   bool IsOneWindow(std::int64_t bytes) const {
-    const std::int64_t window_bytes = access_.writes ? kWriteWindowBytes : kReadWindowBytes;
+    const std::int64_t window_bytes =
+        access_.writes ? access_.write_window_bytes : access_.read_window_bytes;
     return runs_ > 1 && Span() <= window_bytes && bytes / runs_ < kLongRunBytes &&
            Span() / bytes < kSparse;
   }
 
   std::int64_t MoveBatch(Bytes part, Outcome* outcome) {
     const bool together = IsOneWindow(static_cast<std::int64_t>(part.size()));
-    if (!access_.writes) return together ? ReadTogether(part, outcome) : MoveRuns(part, outcome);
+    if (!access_.writes)
+      return together && access_.sieves ? ReadTogether(part, outcome) : MoveRuns(part, outcome);
     const bool patches = together && access_.patches;
     if (access_.locks == nullptr || access_.atomic)
       return patches ? Patch(part, outcome) : MoveRuns(part, outcome);
@@ -109,9 +110,10 @@ class FileSide {
 
   // Reads what the batch spans, as far as the file goes.
   Moved ReadWindow(Outcome* outcome) {
-    if (window_ == nullptr)
-      window_ = std::make_unique_for_overwrite<std::byte[]>(
-          static_cast<std::size_t>(access_.writes ? kWriteWindowBytes : kReadWindowBytes));
+    if (window_room_ < Span()) {
+      window_room_ = Span();
+      window_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(window_room_));
+    }
     const std::int64_t first = batch_[0].offset;
     const Moved read = access_.body->ReadAt(first, Window());
     if (read.error_number != 0)
@@ -165,6 +167,7 @@ class FileSide {
   Run batch_[kBatchRuns];
   int runs_ = 0;
   std::unique_ptr<std::byte[]> window_;
+  std::int64_t window_room_ = 0;
 };
 
 void MoveAll(const Access& access, Outcome* outcome) {

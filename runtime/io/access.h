@@ -11,6 +11,7 @@
 #include "runtime/datatype/datatype.h"
 #include "runtime/io/locks.h"
 #include "runtime/io/open_file.h"
+#include "runtime/io/tuning.h"
 #include "runtime/io/view.h"
 
 namespace lamina::io {
@@ -19,9 +20,13 @@ struct Access {
   OpenFile* body = nullptr;
   const View* view = nullptr;
   bool writes = false;
-  RangeLocks* locks = nullptr;   // null if nobody needs any
-  bool atomic = false;           // the access locks all that it spans
-  bool patches = false;          // it may write back what lies between its pieces
+  RangeLocks* locks = nullptr;  // null if nobody needs any
+  bool atomic = false;          // the access locks all that it spans
+  bool patches = false;         // it may write back what lies between its pieces
+  bool sieves = true;           // it may read what lies between its pieces
+  // Short pieces within windows of these sizes are read, or written back, at once.
+  std::int64_t read_window_bytes = kReadWindowBytes;
+  std::int64_t write_window_bytes = kWriteWindowBytes;
   std::int64_t position = 0;     // in data bytes of the view
   datatype::Buffer memory = {};  // data in the representation of the file
 };

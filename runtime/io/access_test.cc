@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -128,6 +129,7 @@ TEST_P(AccessTest, WritesItsOwnBytesUntilACallFails) {
       std::vector<std::byte> expected = file.bytes;
       Access access = Make(&file, true, gaps);
       access.patches = round >= 2;
+      if (fails_at % 2 == 0) access.write_window_bytes = generator_.Between(1, 100);
       const Outcome outcome = Carry(access);
       const bool failed = fails_at >= 0 && fails_at < file.calls;
       ASSERT_EQ(outcome.error_number != 0, failed);
@@ -148,7 +150,10 @@ TEST_P(AccessTest, ReadsAsFarAsTheFileGoes) {
         file.bytes.push_back(static_cast<std::byte>(generator_.Between(0, 255)));
       file.fails_at = round % 2 == 0 ? -1 : round / 2;
       const std::vector<std::byte> before = memory_;
-      const Outcome outcome = Carry(Make(&file, false, gaps));
+      Access access = Make(&file, false, gaps);
+      access.sieves = round % 3 != 0;
+      if (round % 3 == 1) access.read_window_bytes = generator_.Between(1, 100);
+      const Outcome outcome = Carry(access);
       std::int64_t there = 0;
       while (there < count_ && OffsetOf(there) < size) ++there;
       const bool failed = file.fails_at >= 0 && file.fails_at < file.calls;
@@ -277,6 +282,21 @@ TEST_F(SystemFileTest, WhoWritesBackHarmsNobody) {
   for (View* view : views) Release(view);
   datatype::Release(type);
   datatype::Release(piece);
+}
+
+// The system moves less than 2 GiB in a call. The memory is never touched.
+TEST(SystemFile, MovesMoreThanOneCallDoes) {
+  constexpr std::size_t kBytes = std::size_t{3} << 30;
+  void* memory =
+      mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::unique_ptr<OpenFile> sink;
+  Identity identity;
+  ASSERT_EQ(OpenSystemFile("/dev/null", O_WRONLY, 0, &sink, &identity), 0);
+  const Moved moved = sink->WriteAt(0, {static_cast<const std::byte*>(memory), kBytes});
+  EXPECT_EQ(moved.error_number, 0);
+  EXPECT_EQ(moved.bytes, static_cast<std::int64_t>(kBytes));
+  munmap(memory, kBytes);
 }
 
 TEST_F(SystemFileTest, SaysWhyItCannotBeOpened) {

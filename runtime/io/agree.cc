@@ -13,7 +13,8 @@
 namespace lamina::io {
 namespace {
 
-constexpr std::size_t kTextBytes = 400;
+// Ranks without a failure have a word above that of every rank with one.
+constexpr std::int64_t kNone = INT64_MAX;
 
 Failure Meet(const collective::Invocation& invocation) {
   const int error = collective::Run(invocation);
@@ -46,27 +47,51 @@ Failure Tell(core::Comm* comm, Rank root, std::span<std::byte> bytes) {
   return Meet(call);
 }
 
+collective::Invocation GatherCall(core::Comm* comm, std::span<const std::byte> mine,
+                                  std::span<std::byte> all) {
+  collective::Invocation call;
+  call.operation = collective::Operation::kAllgather;
+  call.comm = comm;
+  call.input = mine.data();
+  call.output = all.data();
+  call.input_count = call.output_count = static_cast<std::int64_t>(mine.size());
+  call.input_type = call.output_type = datatype::FindDatatype(MPI_BYTE);
+  return call;
+}
+
 }  // namespace
+
+Verdict VerdictOf(const core::Comm& comm, const Failure& failure) {
+  Verdict verdict;
+  verdict.word = kNone;
+  if (failure.ok()) return verdict;
+  verdict.word = (static_cast<std::int64_t>(comm.rank) << 32) | failure.error_class;
+  snprintf(verdict.text, sizeof verdict.text, "rank %d on %s: %s", comm.rank,
+           core::process->identity.node.c_str(), failure.text.c_str());
+  return verdict;
+}
+
+Failure ResultOf(const Verdict& verdict) {
+  if (verdict.word == kNone) return {};
+  return {static_cast<int>(verdict.word & INT_MAX), verdict.text};
+}
+
+Failure LostRank(int error) { return Fail(error, "a rank of the file is gone"); }
 
 Failure Agree(core::Comm* comm, Failure mine) {
   if (comm->size == 1) return mine;
-  // Ranks without a failure have a number above that of every rank with one.
-  constexpr std::int64_t kNone = INT64_MAX;
-  const std::int64_t word =
-      mine.ok() ? kNone : (static_cast<std::int64_t>(comm->rank) << 32) | mine.error_class;
-  std::int64_t first = kNone;
-  if (Failure failure = Combine(comm, collective::Operation::kAllreduce, MPI_MIN, word, &first);
+  Verdict verdict = VerdictOf(*comm, mine);
+  const std::int64_t word = verdict.word;
+  if (Failure failure =
+          Combine(comm, collective::Operation::kAllreduce, MPI_MIN, word, &verdict.word);
       !failure.ok())
     return failure;
-  if (first == kNone) return {};
-  const auto rank = static_cast<Rank>(first >> 32);
-  char text[kTextBytes] = {};
-  if (comm->rank == rank)
-    snprintf(text, sizeof text, "rank %d on %s: %s", rank, core::process->identity.node.c_str(),
-             mine.text.c_str());
-  if (Failure failure = Tell(comm, rank, std::as_writable_bytes(std::span(text))); !failure.ok())
+  if (verdict.word == kNone) return {};
+  const auto rank = static_cast<Rank>(verdict.word >> 32);
+  if (Failure failure = Tell(comm, rank, std::as_writable_bytes(std::span(verdict.text)));
+      !failure.ok())
     return failure;
-  return {static_cast<int>(first & INT_MAX), text};
+  return ResultOf(verdict);
 }
 
 Failure Share(core::Comm* comm, std::span<std::byte> bytes) {
@@ -92,14 +117,13 @@ Failure SameAsFirst(core::Comm* comm, const char* what, std::int64_t mine) {
 }
 
 Failure Gather(core::Comm* comm, std::span<const std::byte> mine, std::span<std::byte> all) {
-  collective::Invocation call;
-  call.operation = collective::Operation::kAllgather;
-  call.comm = comm;
-  call.input = mine.data();
-  call.output = all.data();
-  call.input_count = call.output_count = static_cast<std::int64_t>(mine.size());
-  call.input_type = call.output_type = datatype::FindDatatype(MPI_BYTE);
-  return Meet(call);
+  return Meet(GatherCall(comm, mine, all));
+}
+
+Failure StartGather(core::Comm* comm, std::span<const std::byte> mine, std::span<std::byte> all,
+                    core::Request** request) {
+  const int error = collective::Start(GatherCall(comm, mine, all), request);
+  return error == MPI_SUCCESS ? Failure{} : LostRank(error);
 }
 
 Failure AddUp(core::Comm* comm, std::int64_t mine, std::int64_t* below, std::int64_t* all) {

@@ -43,4 +43,13 @@ Run Coverage::Next(std::int64_t from) const {
   return {first, Find(false, first) - first};
 }
 
+Run Coverage::Span() const {
+  const std::int64_t first = Find(true, 0);
+  auto word = static_cast<std::int64_t>(words_.size());
+  while (word > 0 && words_[static_cast<std::size_t>(word - 1)] == 0) --word;
+  if (word == 0) return {first, 0};
+  const int behind = std::countl_zero(words_[static_cast<std::size_t>(word - 1)]);
+  return {first, word * kBits - behind - first};
+}
+
 }  // namespace lamina::io::exchange

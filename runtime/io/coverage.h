@@ -18,6 +18,9 @@ class Coverage {
   // Returns the first run of given bytes that ends behind `from`; it has no bytes if there is none.
   Run Next(std::int64_t from) const;
 
+  // Returns the run from the first given byte to the last one.
+  Run Span() const;
+
  private:
   std::int64_t Find(bool given, std::int64_t from) const;
 

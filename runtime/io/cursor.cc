@@ -57,17 +57,6 @@ std::int64_t DataBefore(const Layout& layout, std::int64_t offset) {
 
 std::int64_t FirstOffset(const Layout& layout) { return OffsetOfFirst(layout.groups.front()); }
 
-std::int64_t Cursor::Frame::PieceOffset() const {
-  const Group& group = at();
-  const bool listed = group.kind == Kind::kListed || group.kind == Kind::kMixed;
-  return base + group.offset + (listed ? group.offsets[piece] : piece * group.stride);
-}
-
-std::int64_t Cursor::Frame::PieceBytes() const {
-  const Group& group = at();
-  return group.kind == Kind::kMixed ? group.ends[piece + 1] - group.ends[piece] : group.bytes;
-}
-
 Cursor::Cursor(const Layout& layout, std::int64_t extent, std::int64_t base)
     : layout_(layout), extent_(extent), base_(base) {
   Descend(&layout_, base_, 0);
@@ -104,6 +93,16 @@ void Cursor::Descend(const Layout* layout, std::int64_t base, std::int64_t posit
   skip_ = position;
 }
 
+// Enters `layout`, which lies at `base`, at its first byte.
+void Cursor::DescendToFirst(const Layout* layout, std::int64_t base) {
+  for (;;) {
+    frames_.push_back({layout, base, 0, 0});
+    if (layout->groups.front().kind != Kind::kNested) return;
+    base = frames_.back().PieceOffset();
+    layout = layout->groups.front().inner;
+  }
+}
+
 void Cursor::NextPiece() {
   skip_ = 0;
   while (!frames_.empty()) {
@@ -115,23 +114,24 @@ void Cursor::NextPiece() {
         continue;
       }
     }
-    if (frame.at().kind == Kind::kNested) Descend(frame.at().inner, frame.PieceOffset(), 0);
+    if (frame.at().kind == Kind::kNested) DescendToFirst(frame.at().inner, frame.PieceOffset());
     return;
   }
   ++tile_;
-  Descend(&layout_, base_ + tile_ * extent_, 0);
+  DescendToFirst(&layout_, base_ + tile_ * extent_);
 }
 
 Run Cursor::Next(std::int64_t bytes_max) {
   Run run{frames_.back().PieceOffset() + skip_, 0};
-  do {
-    const Frame& frame = frames_.back();
-    const std::int64_t piece_bytes = frame.PieceBytes();
+  for (std::int64_t offset = run.offset; offset == run.offset + run.bytes;
+       offset = frames_.back().PieceOffset() + skip_) {
+    const std::int64_t piece_bytes = frames_.back().PieceBytes();
     const std::int64_t taken = std::min(piece_bytes - skip_, bytes_max - run.bytes);
     run.bytes += taken;
     skip_ += taken;
     if (skip_ == piece_bytes) NextPiece();
-  } while (run.bytes < bytes_max && frames_.back().PieceOffset() + skip_ == run.offset + run.bytes);
+    if (run.bytes == bytes_max) break;
+  }
   return run;
 }
 

@@ -42,11 +42,21 @@ class Cursor {
     std::int64_t piece;
 
     const datatype::Group& at() const { return layout->groups[group]; }
-    std::int64_t PieceOffset() const;
-    std::int64_t PieceBytes() const;
+    std::int64_t PieceOffset() const {
+      const datatype::Group& group = at();
+      const bool listed = group.kind == datatype::Group::Kind::kListed ||
+                          group.kind == datatype::Group::Kind::kMixed;
+      return base + group.offset + (listed ? group.offsets[piece] : piece * group.stride);
+    }
+    std::int64_t PieceBytes() const {
+      const datatype::Group& group = at();
+      return group.kind == datatype::Group::Kind::kMixed ? group.ends[piece + 1] - group.ends[piece]
+                                                         : group.bytes;
+    }
   };
 
   void Descend(const datatype::Layout* layout, std::int64_t base, std::int64_t position);
+  void DescendToFirst(const datatype::Layout* layout, std::int64_t base);
   void NextPiece();
 
   const datatype::Layout& layout_;

@@ -137,6 +137,7 @@ Failure TryLocksTogether(const File& file, RangeLocks* locks) {
   Failure failure = Agree(file.comm, std::move(mine));
   if (failure.ok()) {
     bool locked = true;
+    mine = {};
     if (file.comm->rank != 0) error = Unlocking([&] { return locks->IsLocked(kByte, &locked); });
     if (error != 0)
       mine = SystemFailure("lock", file.path, error);
@@ -214,7 +215,6 @@ void Release(File* file) {
   if (file->view != nullptr) Release(file->view);
   static_cast<void>(core::Release(file->comm));
   delete file;
-  core::ForgetUnsaved();
   FileClosed();
 }
 

@@ -58,11 +58,12 @@ struct File : core::Object {
   bool locking = false;
   bool wrote = false;  // since the last sync
   std::uint32_t under_way = 0;
+  unsigned collectives = 0;  // accesses that may exchange; the same on all ranks
   // The split collective under way; null if there is none.
   core::Request* split = nullptr;
   const void* split_buffer = nullptr;
   const char* split_call = "";  // the function that ends it
-  const char* method = "";      // how the last blocking collective write went, for get_info
+  const char* method = "";      // how the last collective access went, for get_info
 
   bool reads() const { return Reads(amode); }
   bool writes() const { return Writes(amode); }

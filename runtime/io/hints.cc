@@ -9,7 +9,7 @@
 namespace lamina::io {
 namespace {
 
-enum class Type { kMethod, kSwitch, kBytes, kOctal };
+enum class Type { kMethod, kSwitch, kBytes, kCount, kOctal };
 enum class When { kAlways, kMade };  // a file that is open cannot change the latter
 
 struct Known {
@@ -20,9 +20,14 @@ struct Known {
 };
 constexpr Known kKnown[] = {
     {"cb_buffer_size", Type::kBytes, When::kAlways, "16777216"},
+    {"cb_nodes", Type::kCount, When::kAlways, "0"},
     {"collective_buffering", Type::kSwitch, When::kAlways, nullptr},
     {"file_perm", Type::kOctal, When::kMade, nullptr},
+    {"ind_rd_buffer_size", Type::kBytes, When::kAlways, "4194304"},
+    {"ind_wr_buffer_size", Type::kBytes, When::kAlways, "524288"},
+    {"romio_cb_read", Type::kMethod, When::kAlways, "automatic"},
     {"romio_cb_write", Type::kMethod, When::kAlways, "automatic"},
+    {"romio_ds_read", Type::kMethod, When::kAlways, "automatic"},
     {"romio_ds_write", Type::kMethod, When::kAlways, "automatic"},
 };
 
@@ -46,6 +51,8 @@ bool IsGood(Type type, const std::string& text) {
       return text == "true" || text == "false";
     case Type::kBytes:
       return ParseInteger(text).value_or(0) > 0;
+    case Type::kCount:
+      return ParseInteger(text).value_or(-1) >= 0;
     case Type::kOctal:
       return Octal(text).has_value();
   }
@@ -76,6 +83,10 @@ const std::string& Hints::Get(const std::string& key) const {
   static const std::string* const none = new std::string;
   const auto found = values_.find(key);
   return found == values_.end() ? *none : found->second;
+}
+
+std::int64_t Hints::bytes(const std::string& key) const {
+  return ParseInteger(Get(key)).value_or(0);
 }
 
 unsigned Hints::permissions() const { return Octal(Get("file_perm")).value_or(kPermissions); }

@@ -3,6 +3,7 @@
 // keys and bad values are ignored and not told, because MPI_File_get_info tells what is in use.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -19,6 +20,8 @@ class Hints {
   // Lists every honoured hint with its value in force.
   void List(core::Info* info) const;
   const std::string& Get(const std::string& key) const;
+  // The number that a hint with one is set to.
+  std::int64_t bytes(const std::string& key) const;
   // The permissions of a file that is made, before the process's mask.
   unsigned permissions() const;
 

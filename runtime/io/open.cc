@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "runtime/agreement/make.h"
+#include "runtime/base/agent_word.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/process.h"
 #include "runtime/io/agree.h"
@@ -91,7 +92,6 @@ Failure OpenSame(File* file, const First& first) {
 File* Make(core::Comm* comm, ContextId context) {
   File* file = new File;
   FileOpened();
-  core::NoteUnsaved();
   file->comm = agreement::Make(comm->group, context, comm);
   core::Errhandler* handler = core::file_errhandler != nullptr
                                   ? core::file_errhandler
@@ -103,9 +103,14 @@ File* Make(core::Comm* comm, ContextId context) {
   return file;
 }
 
+// A job that is saved from outside may go on elsewhere, and without what its ranks share.
+bool IsSavedFromOutside() { return core::process->environment.Get(kAgentVariable).has_value(); }
+
 // Makes the memory that ranks of one node share. Without it the pointer goes by messages.
 std::optional<memory::Sealed> MakePage(const core::Comm& comm, First* first) {
-  if (comm.size == 1 || !first->on_one_node || core::process->identity.apart) return std::nullopt;
+  if (comm.size == 1 || !first->on_one_node || core::process->identity.apart ||
+      IsSavedFromOutside())
+    return std::nullopt;
   Result<memory::MadeSealed> page = MakeNodePage();
   if (!page.ok()) return std::nullopt;
   first->page = page->name;

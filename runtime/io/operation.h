@@ -2,11 +2,10 @@
 // The data accesses of a file (MPI-5.0, section 14.4): every one is described by the same few
 // words, and is carried out blocking, nonblocking or split.
 //
-// A blocking collective write begins with one agreement, in which the ranks learn what each of them
-// has. Mostly they then write *directly*: each does its own part and reports its own error. Where
-// many short pieces lie side by side they *exchange* them first, and all report the same error. All
-// other collective accesses are direct, and only the ordered ones exchange messages, to find out
-// who comes where.
+// A collective access, but for the ordered ones, begins with one agreement, in which the ranks
+// learn what each of them has. Mostly they then move their data *directly*: each does its own part
+// and reports its own error. Where many short pieces lie side by side they *exchange* it, and all
+// report the same error. All ordered accesses are direct; their ranks find out who comes where.
 //
 // Threads: the caller holds the library lock at MPI_THREAD_MULTIPLE.
 #pragma once

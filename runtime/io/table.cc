@@ -2,18 +2,19 @@
 #include "runtime/io/table.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lamina::io::exchange {
 namespace {
 
-// An average run of this size is written as fast without help.
+// An average run of this size is moved as fast without help.
 constexpr std::int64_t kLongRunBytes = 256 << 10;
 // Data that is a smaller part than this of what the spans cover is not worth gathering.
 constexpr std::int64_t kSparse = 16;
 
 struct Totals {
   std::int64_t bytes = 0;
-  std::int64_t writers = 0;
+  std::int64_t parts = 0;
   std::int64_t shortest_run = INT64_MAX;
   Range span{INT64_MAX, 0};
 };
@@ -23,7 +24,7 @@ Totals Add(std::span<const Entry> table) {
   for (const Entry& entry : table) {
     if (entry.bytes == 0) continue;
     totals.bytes += entry.bytes;
-    ++totals.writers;
+    ++totals.parts;
     totals.shortest_run = std::min(totals.shortest_run, entry.run_bytes);
     totals.span.first = std::min(totals.span.first, entry.first);
     totals.span.end = std::max(totals.span.end, entry.end);
@@ -80,13 +81,29 @@ std::int64_t CutAt(std::span<const Entry> table, double data, const Range& span,
 
 }  // namespace
 
-bool IsDirect(std::span<const Entry> table) {
+bool IsDirect(std::span<const Entry> table, bool writes) {
   const Totals totals = Add(table);
-  if (totals.writers <= 1 || table.front().wish == Wish::kDisable) return true;
-  if (table.front().wish == Wish::kEnable) return false;
-  if (totals.shortest_run >= kLongRunBytes) return true;
-  if (AreApart(table) && AreDense(table)) return true;
+  const bool is_alone =
+      std::any_of(table.begin(), table.end(), [](const Entry& entry) { return entry.alone != 0; });
+  if (totals.parts == 0 || is_alone || table.front().wish == Wish::kDisable) return true;
+  if (totals.parts > 1 && table.front().wish == Wish::kEnable) return false;
+  if (totals.parts == 1 || totals.shortest_run >= kLongRunBytes) return true;
+  // Readers of the same bytes disturb nobody.
+  if (AreDense(table) && (!writes || AreApart(table))) return true;
   return totals.bytes < (totals.span.end - totals.span.first) / kSparse;
+}
+
+std::vector<Rank> ChooseAggregators(std::span<const std::uint32_t> nodes, std::int64_t wanted) {
+  std::vector<Rank> chosen;
+  std::vector<Rank> others;
+  std::set<std::uint32_t> seen;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    (seen.insert(nodes[i]).second ? chosen : others).push_back(static_cast<Rank>(i));
+  if (wanted <= 0) return chosen;
+  chosen.insert(chosen.end(), others.begin(), others.end());
+  chosen.resize(std::min(chosen.size(), static_cast<std::size_t>(wanted)));
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 Windows Cut(std::span<const Entry> table, std::span<const Rank> aggregators, std::int64_t unit) {

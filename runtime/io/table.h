@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks know of one collective write, and what they conclude from it. They conclude the
+// What all ranks know of one collective access, and what they conclude from it. They conclude the
 // same, because they have the same table and everything here is a pure function.
 #pragma once
 
@@ -14,23 +14,29 @@ namespace lamina::io::exchange {
 // What a hint says about collective buffering.
 enum class Wish : std::int64_t { kAutomatic, kEnable, kDisable };
 
-// What one rank has to write. Ranks send it as it is, because all are alike.
+// What one rank has to write or read. Ranks send it as it is, because all are alike.
 struct Entry {
   std::int64_t first = 0;         // offset of the first byte in the file
   std::int64_t end = 0;           // behind the last one
   std::int64_t bytes = 0;         // of data in between
   std::int64_t run_bytes = 0;     // of an average run
-  std::int64_t error_class = 0;   // of an argument; then nobody writes
+  std::int64_t error_class = 0;   // of an argument; then nothing is moved
   Wish wish = Wish::kAutomatic;   // that of rank 0 counts, so that all do the same
   std::int64_t buffer_bytes = 0;  // likewise
+  std::int64_t nodes = 0;         // likewise: how many aggregators; 0: one on each node
+  std::int64_t alone = 0;         // 1: has data that lies in the file more than once
 };
-static_assert(sizeof(Entry) == 7 * sizeof(std::int64_t));
+static_assert(sizeof(Entry) == 9 * sizeof(std::int64_t));
 
-// True if the ranks write better each for themselves: nobody else writes in between, or their runs
-// are long, or what lies in between is too much.
-bool IsDirect(std::span<const Entry> table);
+// True if the ranks move their data better each for themselves: nobody else has data in between, or
+// their runs are long, or what lies in between is too much.
+bool IsDirect(std::span<const Entry> table, bool writes);
 
-// A domain is the part of the file that one aggregator writes. It does so window by window, from
+// Chooses `wanted` ranks, or the first of each node if that is 0. `nodes` has the node of each
+// rank.
+std::vector<Rank> ChooseAggregators(std::span<const std::uint32_t> nodes, std::int64_t wanted);
+
+// A domain is the part of the file that one aggregator moves. It does so window by window, from
 // `first` on.
 struct Domain {
   Rank aggregator = 0;

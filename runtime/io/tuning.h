@@ -13,7 +13,7 @@ inline constexpr std::int64_t kChunkBytes = 1 << 20;
 // number.
 inline constexpr int kBatchRuns = 1024;
 
-// Short pieces that lie within a window of this size are read at once.
+// Short pieces that lie within a window of this size are read at once, unless a hint says another.
 inline constexpr std::int64_t kReadWindowBytes = 4 << 20;
 
 // Short pieces within a window of this size are written back at once, which keeps others

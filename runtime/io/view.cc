@@ -40,11 +40,13 @@ class Walk {
     if (any_ && unit_ > 0 && offset > end_ && (offset - end_) % unit_ != 0)
       return Fail(MPI_ERR_ARG, "the filetype has a hole of %lld bytes, which are no whole etypes",
                   static_cast<long long>(offset - end_));
+    overlaps_ = overlaps_ || offset < end_;
     any_ = true;
     last_ = offset;
     end_ = std::max(end_, offset + bytes);
     return {};
   }
+  bool overlaps() const { return overlaps_; }
 
  private:
   Failure Add(const Group& group, std::int64_t base) {
@@ -71,6 +73,7 @@ class Walk {
   const bool writable_;
   const std::int64_t unit_;  // bytes of an etype without holes; 0: holes are not checked
   bool any_ = false;
+  bool overlaps_ = false;
   std::int64_t last_ = 0;
   std::int64_t end_ = 0;
 };
@@ -99,8 +102,9 @@ Failure CheckForm(View* view, bool writable) {
   const std::int64_t next = form.extent + FirstOffset(*form.layout);
   if (Failure failure = walk.Piece(next, 1); failure.error_class == MPI_ERR_IO)
     view->stride = View::kOnce;
-  else
+  else if (!failure.ok())
     return failure;
+  view->overlaps = walk.overlaps();
   return {};
 }
 

@@ -27,7 +27,8 @@ struct View {
   // Copies of the form lie at this distance. Far apart means that only the first may be used.
   static constexpr std::int64_t kOnce = std::int64_t{1} << 61;
   std::int64_t stride = 0;
-  bool dense = false;  // no holes behind the first data byte
+  bool dense = false;     // no holes behind the first data byte
+  bool overlaps = false;  // some byte of the file belongs to the data twice
 
   View() = default;
   View(const View&) = delete;
