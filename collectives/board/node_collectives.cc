@@ -29,10 +29,11 @@ using datatype::FindDatatype;
 // plans, and only steps come here.
 class NodeMeeting final : public Meeting {
  public:
-  NodeMeeting(const Place& place, const Params& params, Sharing sharing)
+  NodeMeeting(const Place& place, const Params& params, Sharing sharing, NodeMemory* node_memory)
       : comm_(*place.comm),
         params_(params),
         sharing_(sharing),
+        node_memory_(node_memory),
         operations_(place.operations),
         named_(place.named),
         failure_(*place.failure),
@@ -99,8 +100,7 @@ class NodeMeeting final : public Meeting {
     const bool pays_at_once = named_.Has(operation) || Reduces(operation) ||
                               IsLong(operation, bytes, comm_.size, params_.area_bytes);
     if (!pays_at_once && calls_++ < params_.calls_before) return Served::kByMessages;
-    Opening opening =
-        OpenBoards(&comm_, members_, params_, sharing_, core::process->node_memory.get(), &waiter_);
+    Opening opening = OpenBoards(&comm_, members_, params_, sharing_, node_memory_, &waiter_);
     if (opening.opened == Opened::kFailed) return Fail({opening.error_class, "", true});
     if (opening.opened == Opened::kNo) {
       operations_ = {};
@@ -174,6 +174,7 @@ class NodeMeeting final : public Meeting {
   core::Comm& comm_;
   const Params& params_;
   const Sharing sharing_;
+  NodeMemory* const node_memory_;  // null: none that all members have
   OperationSet operations_;
   const OperationSet named_;
   Failure& failure_;
@@ -203,7 +204,12 @@ class NodeCollectives final : public Collective, public Convener {
             "shared memory (collective.board.*)"};
   }
   std::unique_ptr<Meeting> Convene(const Place& place) const override {
-    return std::make_unique<NodeMeeting>(place, params_, p2p::Policy().sharing);
+    // A launcher gives a job its own memory, and knows only of its own ranks whether they share
+    // CPUs.
+    if (place.spans_jobs)
+      return std::make_unique<NodeMeeting>(place, params_, Sharing::kShared, nullptr);
+    return std::make_unique<NodeMeeting>(place, params_, p2p::Policy().sharing,
+                                         core::process->node_memory.get());
   }
 
  private:

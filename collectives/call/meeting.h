@@ -51,6 +51,7 @@ class Meeting {
 struct Place {
   core::Comm* comm;
   const Partition& nodes;   // its ranks by node; valid while the meeting is convened
+  bool spans_jobs;          // what the launcher says of this job is not true of all ranks
   OperationSet operations;  // blocking calls of these; all others go by messages
   OperationSet named;       // those of `operations` for which a parameter names the component
   Failure* failure;         // is to be filled in when a call fails

@@ -205,15 +205,17 @@ LinkModel Library::Link(Rank ranks) const {
 }
 
 Placement Library::Place(Rank ranks, const Partition& job,
-                         const std::function<std::uint32_t(Rank)>& peer_of) const {
-  const LinkModel near =
+                         const std::function<std::uint32_t(Rank)>& peer_of,
+                         bool knows_crowd) const {
+  LinkModel near =
       Link(ranks, params_.near_alpha_us, params_.near_overhead_us, params_.near_beta_ns_per_kbyte);
-  const LinkModel node = Link(ranks);
+  LinkModel node = Link(ranks);
   LinkModel network = Link(ranks, params_.network_alpha_us, params_.network_overhead_us,
                            params_.network_beta_ns_per_kbyte);
   LinkModel far =
       Link(ranks, params_.far_alpha_us, params_.far_overhead_us, params_.far_beta_ns_per_kbyte);
 
+  if (!knows_crowd) near.crowd = node.crowd = network.crowd = far.crowd = 1;
   network.turn_us = far.turn_us = params_.network_turn_us;
   network.eager_bytes = far.eager_bytes = static_cast<std::int64_t>(params_.network_eager_bytes);
 

@@ -188,9 +188,10 @@ class Library {
   // The link model within one node, for a communicator of `ranks`.
   LinkModel Link(Rank ranks) const;
   // Places a communicator: rank r is process `peer_of(r)` of the job, and `job` says which node
-  // each process of the job is on.
+  // each process of the job is on. `knows_crowd` is false where ranks do not know of all others
+  // whether they share CPUs; then none is thought to.
   Placement Place(Rank ranks, const Partition& job,
-                  const std::function<std::uint32_t(Rank)>& peer_of) const;
+                  const std::function<std::uint32_t(Rank)>& peer_of, bool knows_crowd = true) const;
 
   // The algorithm that a parameter names, or null.
   const Algorithm* Named(Operation operation) const {

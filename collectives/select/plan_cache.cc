@@ -52,8 +52,11 @@ void Release(Plan* plan) {
 PlanCache::PlanCache(std::uint32_t plans_max, std::uint32_t steps_max)
     : plans_max_(plans_max), steps_max_(steps_max) {}
 
-PlanCache::~PlanCache() {
+PlanCache::~PlanCache() { Clear(); }
+
+void PlanCache::Clear() {
   for (Entry& entry : entries_) Release(entry.plan);
+  entries_.clear();
 }
 
 PlanCache::Key PlanCache::KeyOf(const Call& call) {

@@ -58,6 +58,8 @@ class PlanCache {
   Plan* Find(const Call& call);
   // Keeps a reference of its own to `plan`, unless the plan is too large.
   void Add(const Call& call, Plan* plan);
+  // Forgets all plans.
+  void Clear();
   std::size_t size() const { return entries_.size(); }
 
  private:

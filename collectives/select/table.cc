@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/select/alone.h"
+#include "collectives/select/places.h"
 #include "runtime/base/check.h"
 #include "runtime/core/process.h"
 #include "runtime/core/topology.h"
@@ -48,7 +49,8 @@ bool OnOneNode(const core::Comm& comm) {
   });
 }
 
-// Jobs know nothing of each other's crowds, and all members have to choose the same algorithms.
+// Jobs know nothing of each other's places and crowds, and all members have to choose the same
+// algorithms.
 bool SpansJobs(const core::Comm& comm) {
   if (core::process == nullptr) return false;
   const std::uint32_t own = core::process->identity.job_ranks;
@@ -98,32 +100,54 @@ void Table::ListNeighbours() {
 
 void Table::Settle() {
   settled_ = true;
-  if (SpansJobs(comm)) link.crowd = 1;
-  if (shape.inter() || shape.ranks == 1) return;
-  const Partition* job = NodesOfJob();
-  if (job == nullptr) return;
-  const PeerId* peers = comm.peers;
-  for (Rank rank = 0; rank < shape.ranks; ++rank)
-    if (Index(peers[rank]) >= static_cast<std::uint32_t>(job->ranks())) return;
-  placement_ = library.Place(shape.ranks, *job, [&](Rank rank) { return Index(peers[rank]); });
+  const bool spans_jobs = SpansJobs(comm);
+  if (spans_jobs) link.crowd = 1;
+  if (shape.inter() || shape.ranks == 1 || spans_jobs) return;
+  if (const Partition* job = NodesOfJob(); job != nullptr)
+    Use(library.Place(shape.ranks, *job, [this](Rank rank) { return Index(comm.peers[rank]); }));
+}
+
+void Table::Use(Placement placement) {
+  placement_ = std::move(placement);
   shape.hierarchy = placement_.hierarchy.get();
   shape.nodes = placement_.nodes;
   link = placement_.link;
 }
 
+std::unique_ptr<const Partition> Table::SettleAcrossJobs() {
+  std::vector<std::uint64_t> places;
+  if (TellPlaces(&comm, &places) != MPI_SUCCESS) return nullptr;
+  PartitionBuilder builder;
+  for (const std::uint64_t place : places) builder.Add(place);
+  auto nodes = std::make_unique<const Partition>(builder.Finish());
+  const auto is_own = [](Rank rank) { return static_cast<std::uint32_t>(rank); };
+  settled_ = true;
+  Use(library.Place(shape.ranks, *nodes, is_own, /*knows_crowd=*/false));
+  plans.Clear();
+  return nodes;
+}
+
 void Table::Convene(int (*by_messages)(const Invocation& invocation)) {
   has_convened = true;
   if (library.meeters().empty() || shape.inter() || shape.ranks == 1) return;
-  const bool on_one_node = OnOneNode(comm);
-  if (!on_one_node && !settled_) Settle();
-  const Partition* const nodes = on_one_node ? nullptr : placement_.Nodes();
-  if (!on_one_node && nodes == nullptr) return;
-  const Partition one_node = Partition::Blocks(shape.ranks, shape.ranks);
+  const bool spans_jobs = SpansJobs(comm);
+  std::unique_ptr<const Partition> nodes;
+  if (spans_jobs) {
+    if (nodes = SettleAcrossJobs(); nodes == nullptr) return;
+  } else if (OnOneNode(comm)) {
+    nodes = std::make_unique<const Partition>(Partition::Blocks(shape.ranks, shape.ranks));
+  } else {
+    if (!settled_) Settle();
+    if (placement_.Nodes() == nullptr) return;
+    nodes = std::make_unique<const Partition>(*placement_.Nodes());
+  }
+  const bool on_one_node = nodes->groups() == 1;
+  if (nodes->largest() == 1) return;
   for (const Meeter& meeter : library.meeters()) {
     const OperationSet& operations = on_one_node ? meeter.calls : meeter.steps;
     if (operations.empty()) continue;
     meeting = meeter.convener->Convene(
-        {&comm, on_one_node ? one_node : *nodes, operations, meeter.named, &failure, by_messages});
+        {&comm, *nodes, spans_jobs, operations, meeter.named, &failure, by_messages});
     if (meeting != nullptr) return;
   }
 }

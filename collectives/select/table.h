@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,9 @@ struct Table {
   // The plan for `call`, which is made if it is new. The caller gets a reference. Null: no
   // algorithm fits the call.
   Plan* Find(const Call& call);
-  // Fills in `meeting` if a component convenes one here. No communication.
+  // Fills in `meeting` if a component convenes one here. All ranks call this at once. It
+  // communicates only where the communicator spans jobs, whose ranks tell each other where they
+  // are.
   void Convene(int (*by_messages)(const Invocation& invocation));
   // At least `bytes` of memory, aligned to a cache line and valid until the next Scratch or Trim.
   // Null: there is not that much.
@@ -61,6 +64,10 @@ struct Table {
   // Fills in where the ranks are, as far as all of them know it. Is called once and does not
   // communicate.
   void Settle();
+  void Use(Placement placement);
+  // Has the ranks of several jobs tell each other where they are, and plans by that from now on.
+  // Returns their partition by place; null if a rank is lost.
+  std::unique_ptr<const Partition> SettleAcrossJobs();
 
   struct Unmap {
     void operator()(std::byte* memory) const;
