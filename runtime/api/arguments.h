@@ -23,6 +23,10 @@
 
 namespace lamina::api {
 
+// From now on the profile learns for which requests a call waits. A process that is not profiled
+// does without.
+void DescribeWaits();
+
 // These are for handles that are not valid: they say which argument it was and what is wrong with
 // it.
 [[gnu::cold]] int BadComm(const char* call, MPI_Comm handle);

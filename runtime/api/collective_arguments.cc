@@ -360,7 +360,9 @@ std::uint64_t CollectiveArguments::BytesOf(Side side) const {
 // The profile is told what the program gives and gets, because how that travels depends on the
 // algorithm.
 void CollectiveArguments::NoteBytes() const {
-  trace::NoteCollective(BytesOf(Side::kSend), BytesOf(Side::kReceive));
+  const core::Comm& comm = *it_.comm;
+  trace::NoteCollective({Index(comm.context), static_cast<std::uint64_t>(comm.destinations),
+                         comm.name, BytesOf(Side::kSend), BytesOf(Side::kReceive)});
 }
 
 int CollectiveArguments::Run() {
@@ -388,6 +390,8 @@ int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::R
   core::Request* made = nullptr;
   const int error = make(it_, &made);
   if (error != MPI_SUCCESS) return RaiseCollective(entry_.name(), it_.comm, error);
+  if (trace::profile != nullptr) [[unlikely]]
+    trace::NoteCollectiveRequest(made);
   *request = core::ToHandle<MPI_Request>(made);
   return MPI_SUCCESS;
 }

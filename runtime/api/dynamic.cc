@@ -253,8 +253,11 @@ int PMPI_Open_port(MPI_Info info, char* port_name) {
   const auto number = asked != nullptr ? lamina::ParseInteger(*asked) : 0;
   REQUIRE(number && *number >= 0 && *number <= UINT16_MAX, nullptr, MPI_ERR_INFO,
           "the info key ip_port is \"%s\", must be the number of a TCP port", asked->c_str());
-  Result<std::string> name =
-      dynamic::OpenPort(ListenAt(found), static_cast<std::uint16_t>(*number));
+  Result<dynamic::PortRange> range = dynamic::ReadPortRange(Parameters().range);
+  REQUIRE(range.ok(), nullptr, MPI_ERR_PORT, "%s", std::string(range.status().message()).c_str());
+  const auto port = static_cast<std::uint16_t>(*number);
+  if (port != 0) *range = {port, port};
+  Result<std::string> name = dynamic::OpenPort(ListenAt(found), *range);
   REQUIRE(name.ok(), nullptr, MPI_ERR_PORT, "%s", std::string(name.status().message()).c_str());
   std::memcpy(port_name, name->c_str(), name->size() + 1);
   return MPI_SUCCESS;
@@ -358,6 +361,20 @@ int CheckService(const Entry& entry, const char* service, MPI_Info info) {
 
 }  // namespace
 
+namespace {
+
+int ReadScope(const Entry& entry, MPI_Info handle, dynamic::NameScope* scope) {
+  const Info* info;
+  Find(handle, &info);
+  const std::string* const text = info != nullptr ? info->Find("lamina_scope") : nullptr;
+  *scope = text != nullptr && *text == "run" ? dynamic::NameScope::kRun : dynamic::NameScope::kUser;
+  REQUIRE(text == nullptr || *text == "run" || *text == "user", nullptr, MPI_ERR_INFO,
+          "the info key lamina_scope is \"%s\", must be run or user", text->c_str());
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
 int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_name) {
   Entry entry(Call::MPI_Publish_name);
   REQUIRE_INITIALIZED(entry);
@@ -365,7 +382,9 @@ int PMPI_Publish_name(const char* service_name, MPI_Info info, const char* port_
   if (const int error = CheckName(entry, port_name, "port_name"); error != MPI_SUCCESS)
     return error;
   std::string why;
-  REQUIRE(dynamic::PublishName(service_name, port_name, &why) == MPI_SUCCESS, nullptr,
+  dynamic::NameScope scope;
+  if (const int error = ReadScope(entry, info, &scope); error != MPI_SUCCESS) return error;
+  REQUIRE(dynamic::PublishName(service_name, port_name, scope, &why) == MPI_SUCCESS, nullptr,
           MPI_ERR_SERVICE, "%s", why.c_str());
   return MPI_SUCCESS;
 }
@@ -390,8 +409,10 @@ int PMPI_Lookup_name(const char* service_name, MPI_Info info, char* port_name) {
   if (const int error = CheckService(entry, service_name, info); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(nullptr, port_name);
   std::string port, why;
-  REQUIRE(dynamic::LookupName(service_name, &port, &why) == MPI_SUCCESS, nullptr, MPI_ERR_NAME,
-          "%s", why.c_str());
+  dynamic::NameScope scope;
+  if (const int error = ReadScope(entry, info, &scope); error != MPI_SUCCESS) return error;
+  REQUIRE(dynamic::LookupName(service_name, scope, &port, &why) == MPI_SUCCESS, nullptr,
+          MPI_ERR_NAME, "%s", why.c_str());
   std::memcpy(port_name, port.c_str(), std::min(port.size() + 1, std::size_t{MPI_MAX_PORT_NAME}));
   port_name[MPI_MAX_PORT_NAME - 1] = '\0';
   return MPI_SUCCESS;

@@ -10,12 +10,14 @@
 
 #include "runtime/api/arguments.h"
 #include "runtime/base/clock.h"
+#include "runtime/trace/profile.h"
 
 using lamina::Call;
 using lamina::api::CopyText;
 using lamina::api::Entry;
 
 namespace core = lamina::core;
+namespace trace = lamina::trace;
 
 int PMPI_Get_version(int* version, int* subversion) {
   Entry entry(Call::MPI_Get_version);
@@ -93,7 +95,13 @@ int PMPI_Free_mem(void* base) {
 PROFILED(MPI_Free_mem);
 
 // No profiling of our own depends on it: the level is for tools that replace this function.
-int PMPI_Pcontrol(const int, ...) { return MPI_SUCCESS; }
+int PMPI_Pcontrol(const int level, ...) {
+  if (trace::profile != nullptr) {
+    const core::Guard guard;
+    trace::SetProfileLevel(level);
+  }
+  return MPI_SUCCESS;
+}
 PROFILED(MPI_Pcontrol);
 
 int PMPI_Error_class(int errorcode, int* errorclass) {

@@ -44,9 +44,13 @@ const char* NameOfLevel(int level) {
 // A row is what one process tells the others: its node, and its place there by type.
 struct Row {
   int node = kNone;
+  int job = kNone;
   HardwarePlace place;
   bool IsAt(int level) const { return level == 0 || Index(level) >= 0; }
-  int Index(int level) const { return level == 0 ? 0 : place[static_cast<std::size_t>(level) - 1]; }
+  // Jobs share no memory of windows, even on one node.
+  int Index(int level) const {
+    return level == 0 ? job : place[static_cast<std::size_t>(level) - 1];
+  }
   bool Shares(int level, const Row& other) const {
     return other.IsAt(level) && Instance(level) == other.Instance(level);
   }
@@ -65,6 +69,7 @@ Row OwnRow(const Comm& comm, bool with_hardware) {
   Row row;
   row.node = SpansJobs(comm) ? static_cast<int>(lamina::PlaceNumber() & INT32_MAX)
                              : static_cast<int>(core::process->identity.local_peers.front());
+  row.job = static_cast<int>(p2p::OwnJobHash() & INT32_MAX);
   row.place.fill(kNone);
   if (with_hardware) row.place = PlaceOfThisProcess();
   return row;

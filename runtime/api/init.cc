@@ -44,6 +44,7 @@ int Initialize(Call call, int required, int* provided) {
                                static_cast<int>(MPI_THREAD_MULTIPLE));
   if (Status status = assembly::OpenWorld(level); !status.ok())
     return core::Raise(nullptr, status, entry.name());
+  if (trace::profile != nullptr) DescribeWaits();
   main_thread = pthread_self();
   initialized_level = level;
   if (provided != nullptr) *provided = level;

@@ -120,10 +120,13 @@ int RaiseAccess(const Entry& entry, const Access& access, int error) {
   const int rank = access.goal.target;
   if (error == MPI_ERR_RMA_RANGE)
     return core::RaiseOn(access.win, error, entry.name(),
-                         "%lld bytes at displacement %lld are not within the window of rank %d",
+                         "%lld bytes at displacement %lld are not within the window of rank %d, "
+                         "or not memory that can be accessed so",
                          bytes, displacement, rank);
+  // Another process may have died while it combined something there.
   if (error == MPI_ERR_PROC_ABORTED)
-    return core::RaiseOn(access.win, error, entry.name(), "rank %d is gone", rank);
+    if (const Rank gone = access.win->window->FindGone(rank); gone >= 0)
+      return core::RaiseOn(access.win, error, entry.name(), "rank %d of the window is gone", gone);
   return core::RaiseOn(access.win, error, entry.name(),
                        "%lld bytes at displacement %lld of rank %d could not be accessed", bytes,
                        displacement, rank);
@@ -167,8 +170,8 @@ int Put(const Entry& entry, const Moved& it, Form form, MPI_Request* request) {
   if (const int error = Prepare(entry, it, request, form, &access, &data); error != MPI_SUCCESS)
     return error;
   return Carry(entry, access, request, [&](rma::Window* window, Request* owner) {
-    const int error = window->Put(access.goal, data);
-    // The data has been copied, which is all that the request stands for.
+    // With a request the data has been copied, which is all that the request stands for.
+    const int error = window->Put(access.goal, data, owner == nullptr);
     if (error == MPI_SUCCESS && owner != nullptr) core::Finish(owner, MPI_SUCCESS);
     return error;
   });

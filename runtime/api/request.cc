@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // This is the completion of requests (MPI-5.0, sections 3.7.3 to 3.7.6 and 3.8.4).
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "runtime/api/arguments.h"
@@ -171,6 +173,22 @@ bool RestComplete(void* argument) {
   return true;
 }
 
+// The first request that is open stands for all that are waited for together.
+const Request* AwaitedBy(bool (*done)(void*), const void* argument) {
+  std::span<const MPI_Request> requests;
+  if (done == RestComplete) {
+    const Rest& rest = *static_cast<const Rest*>(argument);
+    requests = {rest.requests, static_cast<std::size_t>(rest.count)};
+  } else if (done == AnyComplete) {
+    const Set& set = *static_cast<const Set*>(argument);
+    requests = {set.requests, static_cast<std::size_t>(set.count)};
+  }
+  for (const MPI_Request handle : requests)
+    if (const Request* const request = FindRequest(handle); IsActive(request) && !request->complete)
+      return request;
+  return nullptr;
+}
+
 MPI_Status* At(MPI_Status statuses[], int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
@@ -287,6 +305,9 @@ void GiveEmptyStatus(MPI_Status* status) {
 }
 
 }  // namespace
+
+void DescribeWaits() { p2p::awaited_by = AwaitedBy; }
+
 }  // namespace lamina::api
 
 namespace api = lamina::api;

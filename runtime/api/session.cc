@@ -17,6 +17,7 @@
 #include "runtime/api/process_sets.h"
 #include "runtime/assembly/lifecycle.h"
 #include "runtime/p2p/buffered.h"
+#include "runtime/trace/profile.h"
 
 using lamina::Call;
 using lamina::ContextId;
@@ -150,6 +151,7 @@ int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* ses
   const int error = CheckInit(info, errhandler, session, &wanted);
   if (error != MPI_SUCCESS) return error;
   lamina::Status opened = lamina::assembly::OpenSession(wanted.level);
+  if (lamina::trace::profile != nullptr) lamina::api::DescribeWaits();
   const core::Guard guard;
   if (opened.ok()) *session = core::MakeSession(wanted.handler, wanted.hints)->handle;
   Errhandler* handler = wanted.handler;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // These are windows: how they are made, described and freed (MPI-5.0, section 12.2).
 #include <climits>
+#include <cstdint>
 #include <cstring>
 
 #include "runtime/api/hints.h"
@@ -32,6 +33,11 @@ void Blame(Wish* wish, bool holds, int error_class, std::string* why, const char
   *why = text;
 }
 
+// False: the last byte would have a smaller address than the first.
+bool IsInMemory(const void* base, MPI_Aint size) {
+  return static_cast<std::uintptr_t>(size) <= UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(base);
+}
+
 // `baseptr` is null where the application brings the memory.
 int Create(const Entry& entry, Wish wish, MPI_Info info, MPI_Comm comm, void* baseptr,
            MPI_Win* win) {
@@ -47,11 +53,14 @@ int Create(const Entry& entry, Wish wish, MPI_Info info, MPI_Comm comm, void* ba
   if (wish.flavor != MPI_WIN_FLAVOR_SHARED) wish.hints.noncontiguous = false;
   Blame(&wish, wish.size >= 0, MPI_ERR_SIZE, &why, "size is negative");
   Blame(&wish, wish.disp_unit > 0, MPI_ERR_DISP, &why, "disp_unit is not positive");
-  if (wish.flavor == MPI_WIN_FLAVOR_CREATE)
+  if (wish.flavor == MPI_WIN_FLAVOR_CREATE) {
     Blame(&wish, wish.base != nullptr || wish.size == 0, MPI_ERR_BASE, &why,
           "base is a null pointer, but size is not 0");
-  else if (wish.flavor != MPI_WIN_FLAVOR_DYNAMIC)
+    Blame(&wish, IsInMemory(wish.base, wish.size), MPI_ERR_SIZE, &why,
+          "base and size lead beyond the last address");
+  } else if (wish.flavor != MPI_WIN_FLAVOR_DYNAMIC) {
     Blame(&wish, baseptr != nullptr, MPI_ERR_ARG, &why, "baseptr is a null pointer");
+  }
   core::Win* made = nullptr;
   const int error = Window::Create(over, wish, &made, &why);
   REQUIRE(error == MPI_SUCCESS, over, error, "%s", why.c_str());
@@ -192,6 +201,9 @@ int PMPI_Win_attach(MPI_Win win, void* base, MPI_Aint size) {
                  static_cast<long long>(size));
   REQUIRE_OF_WIN(base != nullptr || size == 0, found, MPI_ERR_BASE,
                  "base is a null pointer, but size is %lld", static_cast<long long>(size));
+  REQUIRE_OF_WIN(api::IsInMemory(base, size), found, MPI_ERR_SIZE,
+                 "%lld bytes at %p lead beyond the last address", static_cast<long long>(size),
+                 base);
   REQUIRE_OF_WIN(found->window->Attach(base, size), found, MPI_ERR_RMA_ATTACH,
                  "%lld bytes at %p overlap memory that is attached already",
                  static_cast<long long>(size), base);

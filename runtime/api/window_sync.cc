@@ -15,9 +15,15 @@ int RaiseEpoch(const Entry& entry, core::Win* win, const char* why) {
 
 int RaiseSynchronization(const Entry& entry, core::Win* win, int error_class) {
   const char* why = core::ClassText(error_class);
-  if (error_class == MPI_ERR_PROC_ABORTED) why = "a process of the window is gone";
+  if (error_class == MPI_ERR_PROC_ABORTED) {
+    if (const Rank gone = win->window->FindGone(win->comm->rank); gone >= 0)
+      return core::RaiseOn(win, error_class, entry.name(), "rank %d of the window is gone", gone);
+    why = "a process of the window is gone";
+  }
   if (error_class == MPI_ERR_RMA_RANGE)
-    why = "an earlier access to another process was not within the memory of its window";
+    why =
+        "an earlier access to another process was not within its window, or to memory there that "
+        "cannot be accessed so";
   return core::RaiseOn(win, error_class, entry.name(), "%s", why);
 }
 

@@ -14,6 +14,8 @@
 #include "runtime/base/version.h"
 #include "runtime/component/listing.h"
 #include "runtime/io/file_system.h"
+#include "runtime/rma/params.h"
+#include "transports/ucx/ucx_transport.h"
 
 namespace lamina::assembly {
 namespace {
@@ -42,6 +44,34 @@ component::ListedFramework FileSystems() {
   return listed;
 }
 
+// How ranks reach the memory of windows, the best way first.
+component::ListedFramework Windows(const param::Settings& settings,
+                                   const component::ListedFramework& transports) {
+  rma::Params params;
+  static_cast<void>(param::Load(settings, rma::kFields, &params));
+  const std::string refused = "rma.path is " + params.path;
+  const auto say = [&refused](bool may, int priority, const char* why) {
+    return may ? component::Offer{priority, why} : component::Offer{-1, refused};
+  };
+  component::Offer device{-1, "no transport here reaches memory of other nodes"};
+  for (const component::ListedComponent& listed : transports.components)
+    for (const param::Row& row : listed.params)
+      if (row.name == "transport." + listed.info.name + ".one_sided")
+        device = {50, ucx::DescribeOneSided(settings)};
+  const auto add = [](component::ListedFramework* to, const char* name, component::Offer offer) {
+    to->components.push_back({{name, kVersion, "built in"}, std::move(offer), {}});
+  };
+  component::ListedFramework windows{"window", {}, {}, {}};
+  add(&windows, "mapped",
+      say(params.path == "auto", 75, "memory that MPI allocated, by the ranks of its node"));
+  add(&windows, "copied",
+      say(params.path != "framed", 50,
+          "other memory, by the ranks of its node, where the kernel lets them"));
+  add(&windows, "device", std::move(device));
+  add(&windows, "framed", {0, "everything else, by messages that the target answers"});
+  return windows;
+}
+
 std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
                                                 const Environment& environment) {
   std::vector<component::ListedFramework> all;
@@ -51,6 +81,7 @@ std::vector<component::ListedFramework> ListAll(const param::Settings& settings,
   context.environment = &environment;
   context.local_ranks = context.job_ranks = 2;  // what a small job on one node would see
   all.push_back(component::List("transport", ShippedTransports(), context, settings));
+  all.push_back(Windows(settings, all.back()));
   const collective::Context collective_context{&settings};
   std::vector<component::Refusal> refused;
   const collective::Registry collectives = AllCollectives(&refused);
@@ -100,6 +131,12 @@ extern "C" __attribute__((visibility("default"))) const char* lamina_describe(co
   const std::string_view asked = filter != nullptr ? filter : "";
   if (asked == "problems") {
     answer = Problems(settings);
+    return answer.c_str();
+  }
+  if (asked == "network") {
+    const std::string devices = ucx::DescribeDevices(settings);
+    answer = "devices  " + (devices.empty() ? "none that leads to other hosts" : devices) + "\n\n" +
+             ForPeople(ListAll(settings, environment), "transport").value_or("");
     return answer.c_str();
   }
   if (asked.starts_with("collectives ")) {

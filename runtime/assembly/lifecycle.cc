@@ -177,6 +177,8 @@ Status BringUp(core::Process* process) {
   process->environment = Environment::OfThisProcess();
   if (const auto fd = process->environment.Get("LAMINA_EVENT_FD"))
     AdoptEventRing(static_cast<int>(ParseInteger(*fd).value_or(-1)));
+  CurrentEventRing()->counters.store(reinterpret_cast<std::uintptr_t>(&trace::numbers),
+                                     std::memory_order_relaxed);
   trace::StartProfile();
   Result<std::unique_ptr<bootstrap::Bootstrap>> found = bootstrap::Find(process->environment);
   if (!found.ok()) return std::move(found).status();
@@ -221,6 +223,7 @@ Status BringUp(core::Process* process) {
     if (Status status = p2p::PublishCard(engine.get()); !status.ok()) return status;
   }
 
+  if (!params.report.empty()) ReportTransports(params.report, *process, engine.get());
   process->engine = engine.release();
   core::process = process;
   core::known_process = process;
@@ -317,9 +320,9 @@ Status RemoveUser() {
   if (--users > 0) return {};
   rma::StopServing();
   core::shared_process.store(nullptr, std::memory_order_release);
-  p2p::FlushBuffered();
   Status left;
   if (had_session) {
+    p2p::FlushBuffered();
     p2p::Drain(core::process->engine);
   } else {
     p2p::Farewell(core::process->engine);
@@ -353,7 +356,7 @@ Status CloseWorld() {
     // The attributes of MPI_COMM_SELF go first, while MPI still works (MPI-5.0, section 11.2.4).
     static_cast<void>(core::DeleteAllAttributes(core::Holder::kComm, MPI_COMM_SELF,
                                                 &core::self_comm->attributes));
-    p2p::FlushBuffered();
+    if (had_session) p2p::FlushBuffered();
     static_cast<void>(core::Release(core::self_comm));
     core::self_comm = nullptr;
     static_cast<void>(core::Release(core::world));

@@ -13,6 +13,7 @@ struct Params {
   bool check_arguments = true;
   std::string log_level = "warn";
   std::string transports = "";
+  std::string report = "";
 };
 inline constexpr std::tuple kFields{
     param::Describe("api.check_arguments", &Params::check_arguments,
@@ -22,6 +23,9 @@ inline constexpr std::tuple kFields{
                     "How much is printed on standard error."),
     param::Describe("transport.include", &Params::transports, "",
                     "Comma-separated transports that may be used; empty: all that can run here."),
+    param::Describe("transport.report", &Params::report, "",
+                    "Comma-separated names of the nodes: the first rank of each says at its start "
+                    "by which transports it reaches them; mpiexec --report transports sets it."),
 };
 
 }  // namespace lamina::assembly

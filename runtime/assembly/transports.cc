@@ -3,19 +3,23 @@
 
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/assembly/needed.h"
 #include "runtime/assembly/shipped.h"
 #include "runtime/base/log.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/text.h"
+#include "transports/ucx/ucx_transport.h"
 
 namespace lamina::assembly {
 namespace {
@@ -135,6 +139,45 @@ Status WidenTransports(transport::Reach reach, const TransportsStart& start, cor
     node_is_reached = node_is_reached || component->facts.reach == transport::Reach::kNode;
   }
   return {};
+}
+
+void ReportTransports(std::string_view names, const core::Process& process, p2p::Engine* engine) {
+  const bootstrap::Identity& identity = process.identity;
+  if (identity.local_rank != 0) return;
+  const std::vector<std::string_view> named = Split(names, ',');
+  const auto name_of = [&named](std::uint32_t node) {
+    return node < named.size() && !named[node].empty() ? std::string(named[node])
+                                                       : Format("node %u", node);
+  };
+  // One rank of each node stands for it; of this one, another than this rank if there is one.
+  std::map<std::uint32_t, std::uint32_t> rank_of;
+  for (std::uint32_t rank = 0; rank < identity.job_ranks; ++rank) {
+    const Result<std::uint32_t> node =
+        process.bootstrap != nullptr ? process.bootstrap->Node(rank) : Result<std::uint32_t>(0u);
+    const std::uint32_t its = node.ok() ? *node : 0;
+    const auto [found, first] = rank_of.try_emplace(its, rank);
+    if (!first && found->second == identity.rank) found->second = rank;
+  }
+  // Nodes that are reached alike share a line.
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const auto& [node, rank] : rank_of) {
+    const Result<std::string> through = p2p::ConnectTo(engine, PeerId{rank});
+    const std::string words =
+        through.ok() ? *through : "nothing: " + std::string(through.status().message());
+    const auto same = std::ranges::find(lines, words, &std::pair<std::string, std::string>::first);
+    if (same == lines.end())
+      lines.emplace_back(words, name_of(node));
+    else
+      same->second += ", " + name_of(node);
+  }
+  std::string text;
+  for (const auto& [words, nodes] : lines)
+    text += "transports: " + identity.node + " reaches " + nodes + " by " + words + "\n";
+  if (Has(p2p::CarriersOf(engine), "ucx"))
+    text += "transports: ucx of " + identity.node + " may use " +
+            ucx::DescribeDevices(process.settings) + "\n";
+  // At once, so that lines of several nodes stay whole.
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
 }
 
 }  // namespace lamina::assembly

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
@@ -27,5 +28,10 @@ Status StartTransports(const TransportsStart& start, core::Process* process, p2p
 // there.
 Status WidenTransports(transport::Reach reach, const TransportsStart& start, core::Process* process,
                        p2p::Engine* engine);
+
+// The first rank of each node says on standard error by which transports it reaches this node and
+// the others, whose `names` are separated by commas; where there are fewer, numbers take their
+// place.
+void ReportTransports(std::string_view names, const core::Process& process, p2p::Engine* engine);
 
 }  // namespace lamina::assembly

@@ -20,7 +20,7 @@ namespace lamina::dynamic {
 namespace {
 
 constexpr std::uint64_t kAnswerMs = 1000;
-// A launcher that asks others may have to wait for some that are stopped.
+// The own launcher may be busy, or ask others, some of which are stopped.
 constexpr std::uint64_t kSearchMs = 10'000;
 
 // By service: the connection to the launcher over which the name was published, and whose end takes
@@ -36,6 +36,8 @@ NameFile File() {
   static_cast<void>(param::Load(core::process->settings, kFields, &params));
   return NameFile(params.names_file);
 }
+
+std::string WordOf(NameScope scope) { return scope == NameScope::kRun ? " run" : ""; }
 
 int PublishInFile(const std::string& service, const std::string& port, std::string* why) {
   const NameFile file = File();
@@ -57,12 +59,13 @@ int PublishInFile(const std::string& service, const std::string& port, std::stri
 }  // namespace
 
 // Names and ports may hold anything, and travel as hexadecimal digits.
-int PublishName(const std::string& service, const std::string& port, std::string* why) {
+int PublishName(const std::string& service, const std::string& port, NameScope scope,
+                std::string* why) {
   const std::string door = OwnDoor(core::process->environment);
   if (door.empty()) return PublishInFile(service, port, why);
   std::string answer;
-  Result<Descriptor> owner =
-      Ask(door, "publish " + HexOf(service) + " " + HexOf(port), kAnswerMs, &answer);
+  Result<Descriptor> owner = Ask(
+      door, "publish " + HexOf(service) + " " + HexOf(port) + WordOf(scope), kSearchMs, &answer);
   if (owner.ok() && answer == "done") {
     Published()[service] = *std::move(owner);
     return MPI_SUCCESS;
@@ -92,7 +95,7 @@ int UnpublishName(const std::string& service, std::string* why) {
   // The name has gone once the launcher has answered.
   std::string answer;
   static_cast<void>(
-      Ask(OwnDoor(core::process->environment), "unpublish " + HexOf(service), kAnswerMs, &answer)
+      Ask(OwnDoor(core::process->environment), "unpublish " + HexOf(service), kSearchMs, &answer)
           .ok());
   return MPI_SUCCESS;
 }
@@ -103,7 +106,7 @@ void UnpublishAllNames() {
   Published().clear();
 }
 
-int LookupName(const std::string& service, std::string* port, std::string* why) {
+int LookupName(const std::string& service, NameScope scope, std::string* port, std::string* why) {
   constexpr std::string_view kFound = "name ";
   const std::string own = OwnDoor(core::process->environment);
   std::vector<std::string> doors = {own};
@@ -111,7 +114,8 @@ int LookupName(const std::string& service, std::string* port, std::string* why) 
   for (const std::string& door : doors) {
     std::string answer;
     // The own launcher asks the others of its machine.
-    const std::string question = (own.empty() ? "lookup " : "find ") + HexOf(service);
+    const std::string question =
+        own.empty() ? "lookup " + HexOf(service) : "find " + HexOf(service) + WordOf(scope);
     if (!Ask(door, question, own.empty() ? kAnswerMs : kSearchMs, &answer).ok() ||
         !answer.starts_with(kFound))
       continue;
@@ -124,6 +128,10 @@ int LookupName(const std::string& service, std::string* port, std::string* why) 
       *port = FromHex(filed);
       return MPI_SUCCESS;
     }
+  if (scope == NameScope::kRun) {
+    *why = "nobody has published the name \"" + service + "\" in this run";
+    return MPI_ERR_NAME;
+  }
   *why = "nobody has published the name \"" + service +
          "\" in a job of this user whose mpiexec runs where that of this job does" +
          (file.path().empty() ? "; mpiexec --name-server FILE finds names on other machines"

@@ -11,6 +11,7 @@ namespace lamina::dynamic {
 
 struct Params {
   std::string listen = "auto";
+  std::string range;
   std::uint32_t timeout_s = 600;
   std::string launcher = "auto";
   std::string names_file;
@@ -20,6 +21,9 @@ inline constexpr std::tuple kFields{
         "dynamic.port.listen", &Params::listen, "",
         "Where MPI_Open_port listens: loopback, all, the address of a network, or auto: "
         "loopback if all ranks are on one host and there is no file of names, else all."),
+    param::Describe("dynamic.port.range", &Params::range, "",
+                    "The TCP ports that MPI_Open_port and MPI_Comm_spawn may listen at, as in "
+                    "40000-40099, for networks with firewalls; empty: any."),
     param::Describe(
         "dynamic.connect.timeout_s", &Params::timeout_s, Unit::kSeconds, 0u, 86400u,
         "MPI_Comm_connect waits this long for somebody to accept; 0: for ever. The info "

@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,53 +33,91 @@ constexpr std::uint64_t kCrowdMs = 100;
 // An address that does not answer a knock within this time is given up.
 constexpr std::uint64_t kKnockMs = 5000;
 
-sockaddr_in AddressOf(std::uint32_t host, std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(host);
-  address.sin_port = htons(port);
+// An address and a TCP port of IPv4 or IPv6.
+struct Address {
+  union {
+    sockaddr any;
+    sockaddr_in four;
+    sockaddr_in6 six;
+  };
+  Address() { std::memset(&six, 0, sizeof six); }
+  bool is_six() const { return any.sa_family == AF_INET6; }
+  socklen_t bytes() const { return is_six() ? sizeof six : sizeof four; }
+  std::uint16_t port() const { return ntohs(is_six() ? six.sin6_port : four.sin_port); }
+  void SetPort(std::uint16_t port) { (is_six() ? six.sin6_port : four.sin_port) = htons(port); }
+  bool IsLoopback() const {
+    return is_six() ? IN6_IS_ADDR_LOOPBACK(&six.sin6_addr)
+                    : ntohl(four.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+};
+
+// False: the text is no address, without a port.
+bool ReadHost(const std::string& text, Address* address) {
+  *address = Address();
+  address->any.sa_family = AF_INET;
+  if (inet_pton(AF_INET, text.c_str(), &address->four.sin_addr) == 1) return true;
+  address->any.sa_family = AF_INET6;
+  return inet_pton(AF_INET6, text.c_str(), &address->six.sin6_addr) == 1;
+}
+
+Address HostAt(const char* text) {
+  Address address;
+  ReadHost(text, &address);
   return address;
 }
 
-std::string Text(const sockaddr_in& address) {
-  char text[INET_ADDRSTRLEN];
-  inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
-  return Format("%s:%u", text, ntohs(address.sin_port));
+// "10.0.0.7:40123", "[2001:db8::7]:40123"
+std::string Text(const Address& address) {
+  char text[INET6_ADDRSTRLEN];
+  if (address.is_six()) {
+    inet_ntop(AF_INET6, &address.six.sin6_addr, text, sizeof text);
+    return Format("[%s]:%u", text, address.port());
+  }
+  inet_ntop(AF_INET, &address.four.sin_addr, text, sizeof text);
+  return Format("%s:%u", text, address.port());
 }
 
-bool ReadAddress(const std::string& text, sockaddr_in* address) {
+bool ReadAddress(const std::string& text, Address* address) {
   const std::size_t colon = text.rfind(':');
   if (colon == text.npos) return false;
   const auto port = ParseInteger(std::string_view(text).substr(colon + 1));
-  *address = AddressOf(0, 0);
-  if (!port || *port <= 0 || *port > UINT16_MAX) return false;
-  address->sin_port = htons(static_cast<std::uint16_t>(*port));
-  return inet_pton(AF_INET, text.substr(0, colon).c_str(), &address->sin_addr) == 1;
+  std::string host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (!port || *port <= 0 || *port > UINT16_MAX || !ReadHost(host, address)) return false;
+  address->SetPort(static_cast<std::uint16_t>(*port));
+  return true;
 }
 
-// Returns the addresses of this machine by which others may reach it.
-std::vector<sockaddr_in> OwnAddresses() {
-  std::vector<sockaddr_in> found;
+// Returns the addresses of this machine by which others may reach it, those of IPv4 first. One of
+// IPv6 that holds on one link alone means nothing elsewhere.
+std::vector<Address> OwnAddresses() {
+  std::vector<Address> four, six;
   ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0) return found;
+  if (getifaddrs(&all) != 0) return four;
   for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
     const bool is_up = (each->ifa_flags & IFF_UP) != 0 && (each->ifa_flags & IFF_LOOPBACK) == 0;
-    if (!is_up || each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
-    sockaddr_in address;
-    std::memcpy(&address, each->ifa_addr, sizeof address);
-    found.push_back(address);
+    if (!is_up || each->ifa_addr == nullptr) continue;
+    Address address;
+    if (each->ifa_addr->sa_family == AF_INET) {
+      std::memcpy(&address.four, each->ifa_addr, sizeof address.four);
+      four.push_back(address);
+    } else if (each->ifa_addr->sa_family == AF_INET6) {
+      std::memcpy(&address.six, each->ifa_addr, sizeof address.six);
+      if (!IN6_IS_ADDR_LINKLOCAL(&address.six.sin6_addr)) six.push_back(address);
+    }
   }
   freeifaddrs(all);
-  return found;
+  four.insert(four.end(), six.begin(), six.end());
+  return four;
 }
 
 // Begins a connection. kTimeout: nobody has answered at that address.
-Result<Descriptor> Reach(const sockaddr_in& address, std::uint64_t until_ms) {
-  Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Result<Descriptor> Reach(const Address& address, std::uint64_t until_ms) {
+  Descriptor made(socket(address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (made.value() < 0) return SystemError(Code::kResource, errno, "cannot make a socket");
   const int one = 1;
   setsockopt(made.value(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (connect(made.value(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (connect(made.value(), &address.any, address.bytes()) != 0) {
     if (errno != EINPROGRESS) return SystemError(Code::kPeerLost, errno, "%s", "cannot connect");
     pollfd ready{made.value(), POLLOUT, 0};
     if (!AwaitReady({&ready, 1}, std::min(until_ms, MomentIn(kKnockMs))))
@@ -89,6 +128,34 @@ Result<Descriptor> Reach(const sockaddr_in& address, std::uint64_t until_ms) {
     if (error != 0) return SystemError(Code::kPeerLost, error, "%s", "cannot connect");
   }
   return made;
+}
+
+// Listens at that address, whose port is filled in. A socket of IPv6 that listens everywhere hears
+// IPv4 as well.
+Result<Descriptor> ListenAt(Address* address) {
+  Descriptor made(socket(address->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int zero = 0;
+  if (made.value() >= 0 && address->is_six())
+    setsockopt(made.value(), IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+  socklen_t bytes = address->bytes();
+  if (made.value() < 0 || bind(made.value(), &address->any, bytes) != 0 ||
+      listen(made.value(), kWaiting) != 0 || getsockname(made.value(), &address->any, &bytes) != 0)
+    return SystemError(errno == EADDRINUSE ? Code::kExists : Code::kResource, errno,
+                       "cannot listen at %s", Text(*address).c_str());
+  return made;
+}
+
+// The same at the first port of `ports` that is free. Processes begin at different ones.
+Result<Descriptor> ListenWithin(PortRange ports, Address* address) {
+  const std::uint32_t count = ports.last - ports.first + 1u;
+  const std::uint32_t begin = static_cast<std::uint32_t>(getpid()) % count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    address->SetPort(static_cast<std::uint16_t>(ports.first + (begin + i) % count));
+    Result<Descriptor> made = ListenAt(address);
+    if (made.ok() || made.status().code() != Code::kExists || count == 1) return made;
+  }
+  return Error(Code::kResource, "all ports from %u to %u are in use (dynamic.port.range)",
+               ports.first, ports.last);
 }
 
 // Proves to the host of the connection that this process knows the secret.
@@ -120,33 +187,46 @@ std::vector<std::shared_ptr<Port>>& Ports() {
 
 }  // namespace
 
-Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at, std::uint16_t wanted) {
-  sockaddr_in address = AddressOf(listen_at == "all" ? INADDR_ANY : INADDR_LOOPBACK, wanted);
-  const bool by_word = listen_at == "all" || listen_at == "loopback";
-  if (!by_word && inet_pton(AF_INET, listen_at.c_str(), &address.sin_addr) != 1)
+Result<PortRange> ReadPortRange(const std::string& text) {
+  if (text.empty()) return PortRange{};
+  const std::vector<std::string_view> words = Split(text, '-');
+  const auto first = ParseInteger(words.front());
+  const auto last = ParseInteger(words.back());
+  if (words.size() != 2 || !first || !last || *first < 1 || *last > UINT16_MAX || *first > *last)
+    return Error(Code::kInvalid,
+                 "dynamic.port.range is \"%s\", must be two numbers of TCP ports as in 40000-40099",
+                 text.c_str());
+  return PortRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+}
+
+Result<std::unique_ptr<Port>> Port::Open(const std::string& listen_at, PortRange ports) {
+  const bool is_all = listen_at == "all";
+  const bool by_word = is_all || listen_at == "loopback";
+  Address address = HostAt(is_all ? "::" : "127.0.0.1");
+  if (!by_word && !ReadHost(listen_at, &address))
     return Error(Code::kInvalid, "\"%s\" is not loopback, all or an address (dynamic.port.listen)",
                  listen_at.c_str());
-  Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  socklen_t bytes = sizeof address;
-  if (made.value() < 0 ||
-      bind(made.value(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
-      listen(made.value(), kWaiting) != 0 ||
-      getsockname(made.value(), reinterpret_cast<sockaddr*>(&address), &bytes) != 0)
-    return SystemError(Code::kResource, errno, "cannot listen at %s, port %u", listen_at.c_str(),
-                       wanted);
+  Result<Descriptor> made = ListenWithin(ports, &address);
+  // A machine may have one of the two kinds of addresses alone.
+  if (!made.ok() && by_word && made.status().code() == Code::kResource) {
+    address = HostAt(is_all ? "0.0.0.0" : "::1");
+    Result<Descriptor> second = ListenWithin(ports, &address);
+    if (second.ok()) made = std::move(second);
+  }
+  if (!made.ok()) return std::move(made).status();
   PortName name;
   if (getrandom(name.secret.data(), sizeof name.secret, 0) != sizeof name.secret)
     return SystemError(Code::kResource, errno, "cannot make a secret");
   name.loopback = LoopbackNumber();
-  const std::uint16_t number = ntohs(address.sin_port);
-  if (by_word) name.addresses.push_back(Text(AddressOf(INADDR_LOOPBACK, number)));
-  if (!by_word) name.addresses.push_back(Text(address));
-  if (listen_at == "all")
-    for (sockaddr_in own : OwnAddresses()) {
-      own.sin_port = htons(number);
-      name.addresses.push_back(Text(own));
+  Address nearest = is_all ? HostAt("127.0.0.1") : address;
+  nearest.SetPort(address.port());
+  name.addresses.push_back(Text(nearest));
+  if (is_all)
+    for (Address own : OwnAddresses()) {
+      own.SetPort(address.port());
+      if (!own.is_six() || address.is_six()) name.addresses.push_back(Text(own));
     }
-  std::unique_ptr<Port> port(new Port(std::move(made), name.secret));
+  std::unique_ptr<Port> port(new Port(*std::move(made), name.secret));
   port->name_ = Write(name);
   return port;
 }
@@ -223,9 +303,9 @@ Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms) {
   const bool is_here = port.loopback == LoopbackNumber();
   std::string tried;
   for (const std::string& text : port.addresses) {
-    sockaddr_in address;
+    Address address;
     if (!ReadAddress(text, &address)) continue;
-    const bool is_loopback = ntohl(address.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    const bool is_loopback = address.IsLoopback();
     if (is_loopback && !is_here && port.addresses.size() > 1) continue;
     Result<Descriptor> reached = Reach(address, until_ms);
     if (reached.ok()) return Prove(*std::move(reached), port.secret, until_ms);
@@ -238,8 +318,8 @@ Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms) {
   return Error(Code::kPeerLost, "nobody listens at the port any more (%s)", tried.c_str());
 }
 
-Result<std::string> OpenPort(const std::string& listen_at, std::uint16_t number) {
-  Result<std::unique_ptr<Port>> port = Port::Open(listen_at, number);
+Result<std::string> OpenPort(const std::string& listen_at, PortRange ports) {
+  Result<std::unique_ptr<Port>> port = Port::Open(listen_at, ports);
   if (!port.ok()) return std::move(port).status();
   Ports().push_back(*std::move(port));
   return Ports().back()->name();

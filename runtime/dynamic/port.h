@@ -22,11 +22,18 @@
 
 namespace lamina::dynamic {
 
+// Numbers of TCP ports; any, if both are 0.
+struct PortRange {
+  std::uint16_t first = 0;
+  std::uint16_t last = 0;
+};
+// Reads dynamic.port.range; "" stands for any.
+Result<PortRange> ReadPortRange(const std::string& text);
+
 class Port {
  public:
-  // `listen` is "loopback", "all" or the address of a network, and `number` that of a TCP port (0:
-  // any).
-  static Result<std::unique_ptr<Port>> Open(const std::string& listen, std::uint16_t number = 0);
+  // `listen` is "loopback", "all" or the address of a network, of IPv4 or IPv6.
+  static Result<std::unique_ptr<Port>> Open(const std::string& listen, PortRange ports);
   const std::string& name() const { return name_; }
 
   // Waits for a guest. kAgain: `watched`, a descriptor (-1: none), has become readable before.
@@ -61,7 +68,7 @@ class Port {
 Result<Stream> KnockAt(const PortName& port, std::uint64_t until_ms);
 
 // The ports that the application has opened. FindPort returns null for any other name.
-Result<std::string> OpenPort(const std::string& listen, std::uint16_t number);
+Result<std::string> OpenPort(const std::string& listen, PortRange ports);
 std::shared_ptr<Port> FindPort(std::string_view name);
 bool ClosePort(std::string_view name);
 void CloseAllPorts();

@@ -118,7 +118,9 @@ Arrangement Start(const Wish& wish, Descriptor* tie) {
   if (!tried.ok()) return Refusal(tried.status(), processes);
   // What starts the children of a process that is alone may find the hosts of a batch system.
   const bool is_here = IsRunHere() && !tried->elsewhere && !HasGrown();
-  Result<std::unique_ptr<Port>> port = Port::Open(is_here ? "loopback" : "all");
+  const Result<PortRange> range = ReadPortRange(params.range);
+  if (!range.ok()) return Refusal(range.status(), processes);
+  Result<std::unique_ptr<Port>> port = Port::Open(is_here ? "loopback" : "all", *range);
   if (!port.ok()) return Refusal(port.status(), processes);
   Result<Order> order = OrderOf(programs, (*port)->name());
   if (!order.ok()) return Refusal(order.status(), processes);
@@ -181,7 +183,7 @@ Status MeetParents() {
 void Finish() {
   CloseAllPorts();
   UnpublishAllNames();
-  LoosenAllTies();
+  LeaveAllTies();
 }
 
 }  // namespace lamina::dynamic

@@ -86,6 +86,15 @@ Result<Stream> StreamOver(int socket, std::uint64_t until_ms) {
   socklen_t bytes = sizeof type;
   if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &bytes) != 0 || type != SOCK_STREAM)
     return Error(Code::kInvalid, "it is no stream socket");
+  int listens = 0;
+  bytes = sizeof listens;
+  if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &bytes) == 0 && listens != 0)
+    return Error(Code::kInvalid,
+                 "the socket listens for connections; what accept() returns for one can be joined");
+  sockaddr_storage other;
+  bytes = sizeof other;
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&other), &bytes) != 0)
+    return SystemError(Code::kInvalid, errno, "%s", "the socket is not connected");
   const std::string own = NewGreeting();
   std::string_view rest = own;
   while (!rest.empty()) {

@@ -61,8 +61,8 @@ void LoosenTies(std::span<const PeerId> ending) {
   });
 }
 
-void LoosenAllTies() {
-  for (const Tie& tie : Ties()) Say(tie.socket, "part\n");
+void LeaveAllTies() {
+  for (const Tie& tie : Ties()) Say(tie.socket, "finalized\n");
   Ties().clear();
 }
 

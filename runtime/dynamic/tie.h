@@ -20,7 +20,7 @@ void KeepTie(Descriptor tie, std::uint32_t job_hash);
 // Parts with those jobs that no communicator leads to any more, beside one that is about to end and
 // whose members are `ending`.
 void LoosenTies(std::span<const PeerId> ending);
-// Parts with all: this process has finalized.
-void LoosenAllTies();
+// This process has finalized, so its end is no failure.
+void LeaveAllTies();
 
 }  // namespace lamina::dynamic

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/trace/profile.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 
 #include "runtime/base/trace_table.h"
 #include "runtime/trace/trace.h"
@@ -11,6 +19,7 @@
 namespace lamina::trace {
 
 constinit ProfileTable* profile = nullptr;
+constinit FastClock fast_clock{};
 
 namespace {
 
@@ -29,11 +38,56 @@ struct Inside {
   std::uint64_t began_ns = 0;
   std::uint64_t waited_ns = 0;
   bool waiting = false;
-  bool collective = false;
   Bytes before = {};  // of the process
-  Bytes noted = {};   // of a collective
+  // A collective has its own bytes, and its row.
+  Bytes noted = {};
+  ProfileCollective* collective = nullptr;
+  // These say who is waited for, and the collective that a request belongs to.
+  Awaits awaits = Awaits::kUnknown;
+  ProfileCollective* awaited = nullptr;
+  std::uint64_t waits_ns[4] = {};  // by Awaits
 };
 constinit thread_local Inside inside;
+
+// What this thread has spent in MPI so far, and the regions that it is in.
+struct Spent {
+  std::uint64_t in_mpi_ns;
+  std::uint64_t waited_ns;
+};
+struct OpenRegion {
+  ProfileRegion* row;
+  bool again;  // it lies within itself, so its time counts already
+  std::uint64_t began_ns;
+  Spent before;
+};
+constexpr std::uint32_t kOpenRegions = 32;  // deeper ones are not counted
+constinit thread_local Spent spent{};
+constinit thread_local OpenRegion open_regions[kOpenRegions] = {};
+constinit thread_local std::uint32_t regions_open = 0;
+
+// From when on the fast clock is compared with the usual one; 0: it is not used.
+constinit std::uint64_t compared_since_ns = 0;
+constinit std::uint64_t compared_since_ticks = 0;
+constexpr std::uint64_t kCompareNs = 20'000'000;  // before it is used at all
+
+constinit bool paused = false;
+// Now and then the clock is set and the memory looked at, for the first time when the fast clock
+// has been compared for long enough.
+constexpr std::uint64_t kLookAgainNs = 500'000'000;
+constinit std::uint64_t look_again_ns = kCompareNs;
+constinit std::uint64_t memory_looked_at_ns = 0;
+
+// The requests of collectives that were made last. One that is made at the same address takes the
+// place of one that has ended.
+struct CollectiveRequest {
+  const void* request;
+  ProfileCollective* row;
+};
+constinit CollectiveRequest collective_requests[256] = {};
+
+CollectiveRequest& PlaceOf(const void* request) {
+  return collective_requests[reinterpret_cast<std::uintptr_t>(request) * 0x9e3779b97f4a7c15 >> 56];
+}
 
 constinit TraceTable* timeline = nullptr;                // null: this process is not traced
 constinit std::uint32_t threads = 0;                     // that have been in MPI
@@ -55,71 +109,257 @@ Bytes Moved() {
           sum(Counter::kEagerReceivedBytes, Counter::kRendezvousReceivedBytes)};
 }
 
-// The only writer holds the lock, so no atomic operation is needed.
-void Add(ProfileWord& word, std::uint64_t by) { word.store(word.load(kRelaxed) + by, kRelaxed); }
+// The only writer holds the lock, and others see whole words.
+void Set(std::uint64_t& word, std::uint64_t value) { std::atomic_ref(word).store(value, kRelaxed); }
+void Add(std::uint64_t& word, std::uint64_t by) { Set(word, word + by); }
+
+// The kernel keeps the peak for the program that runs now, unlike that of getrusage().
+void LookAtMemory(std::uint64_t now_ns) {
+  look_again_ns = memory_looked_at_ns == 0 ? kCompareNs : kLookAgainNs;
+  memory_looked_at_ns = now_ns;
+  const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  char text[4096];
+  const ssize_t bytes = read(file, text, sizeof text - 1);
+  close(file);
+  if (bytes <= 0) return;
+  text[bytes] = '\0';
+  constexpr char kPeak[] = "VmHWM:";
+  if (const char* const peak = std::strstr(text, kPeak); peak != nullptr)
+    Set(profile->peak_kib, std::strtoull(peak + sizeof kPeak - 1, nullptr, 10));
+}
+
+std::uint64_t Ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+
+// The kernel keeps time by this clock only where it goes at one speed on all processors.
+bool HasFastClock() {
+  char name[4] = {};
+  const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                        O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t bytes = read(file, name, 3);
+  close(file);
+  return Ticks() != 0 && bytes == 3 && std::strcmp(name, "tsc") == 0;
+}
+
+// Sets the fast clock by the usual one, of which it says the time. It is compared anew from now on
+// if its speed seems to have changed, because the process has come to another machine.
+std::uint64_t SetFastClock() {
+  const std::uint64_t now_ns = MonotonicNs();
+  if (compared_since_ns == 0 || now_ns - compared_since_ns < kCompareNs) return now_ns;
+  const std::uint64_t ticks = Ticks();
+  const double scale = static_cast<double>(now_ns - compared_since_ns) * 4294967296.0 /
+                       static_cast<double>(ticks - compared_since_ticks);
+  const double before = static_cast<double>(fast_clock.scale);
+  const bool changed = before != 0 && (scale < 0.999 * before || scale > 1.001 * before);
+  fast_clock = {changed ? 0 : static_cast<std::uint64_t>(scale), ticks, now_ns};
+  if (changed) {
+    compared_since_ns = now_ns;
+    compared_since_ticks = ticks;
+  }
+  return now_ns;
+}
+
+void NoteCpus() {
+  cpu_set_t cpus;
+  static_assert(sizeof cpus == sizeof ProfileTable::cpus);
+  if (sched_getaffinity(0, sizeof cpus, &cpus) == 0) std::memcpy(profile->cpus, &cpus, sizeof cpus);
+}
+
+void CloseRegion(std::uint64_t now_ns) {
+  const std::uint32_t at = --regions_open;
+  if (at >= kOpenRegions) return;
+  const OpenRegion& region = open_regions[at];
+  if (region.again) return;
+  ProfileRegion& row = *region.row;
+  const std::uint64_t inside_ns = now_ns - region.began_ns;
+  Set(row.open, row.open - 1);
+  Add(row.inside_ns, inside_ns);
+  Add(row.in_mpi_ns, spent.in_mpi_ns - region.before.in_mpi_ns);
+  Add(row.waited_ns, spent.waited_ns - region.before.waited_ns);
+  Set(row.longest_ns, std::max(row.longest_ns, inside_ns));
+}
+
+void CountCall(const Inside& it, std::uint64_t inside_ns, const Bytes& bytes) {
+  spent.in_mpi_ns += inside_ns;
+  spent.waited_ns += it.waited_ns;
+  ProfileRow& row = *FindProfileRow(profile, it.call, it.place);
+  Add(row.calls, 1);
+  Add(row.inside_ns, inside_ns);
+  Set(row.longest_ns, std::max(row.longest_ns, inside_ns));
+  Add(row.sent_bytes, bytes.sent);
+  Add(row.received_bytes, bytes.received);
+  if (it.waited_ns != 0) {
+    Add(row.waited_ns, it.waited_ns);
+    Add(row.for_senders_ns, it.waits_ns[static_cast<int>(Awaits::kSender)]);
+    Add(row.for_receivers_ns, it.waits_ns[static_cast<int>(Awaits::kReceiver)]);
+    Add(row.for_members_ns, it.waits_ns[static_cast<int>(Awaits::kMembers)]);
+  }
+  if (ProfileCollective* const its = it.collective; its != nullptr) {
+    Add(its->calls, 1);
+    Add(its->inside_ns, inside_ns);
+    Add(its->waited_ns, it.waited_ns);
+    Add(its->sent_bytes, bytes.sent);
+    Add(its->received_bytes, bytes.received);
+  }
+}
 
 }  // namespace
+
+void BeginRegion(std::string_view name) {
+  if (paused || name.empty()) return;
+  const std::uint32_t at = regions_open++;
+  if (at >= kOpenRegions) return;
+  ProfileRegion* const row = FindProfileRegion(profile, name);
+  const auto begin = std::begin(open_regions);
+  const bool again =
+      std::any_of(begin, begin + at, [row](const OpenRegion& open) { return open.row == row; });
+  const std::uint64_t now_ns = MonotonicNs();
+  open_regions[at] = {row, again, now_ns, spent};
+  Add(row->times, 1);
+  if (again) return;
+  if (row->open == 0) Set(row->open_since_ns, now_ns);
+  Add(row->open, 1);
+}
+
+// A name that is not among the open ones ends nothing, and the regions that found no row of their
+// own end like one.
+void EndRegion(std::string_view name) {
+  if (regions_open > kOpenRegions) {
+    --regions_open;
+    return;
+  }
+  const std::string_view kept = name.substr(0, sizeof ProfileRegion::name - 1);
+  const ProfileRegion* const shared = std::end(profile->regions) - 1;
+  std::uint32_t at = regions_open;
+  while (at > 0 && open_regions[at - 1].row != shared && open_regions[at - 1].row->name != kept)
+    --at;
+  if (at == 0) return;
+  const std::uint64_t now_ns = MonotonicNs();
+  while (regions_open >= at) CloseRegion(now_ns);
+}
+
+void SetProfileLevel(int level) {
+  const bool pauses = level == 0;
+  if (profile == nullptr || pauses == paused) return;
+  const std::uint64_t now_ns = MonotonicNs();
+  if (!pauses) Add(profile->paused_ns, now_ns - profile->paused_since_ns);
+  Set(profile->paused_since_ns, pauses ? now_ns : 0);
+  paused = pauses;
+}
 
 void StartProfile() {
   ProfileTable* const table = AdoptedProfile();
   if (table == nullptr) return;
-  table->began_ns.store(MonotonicNs());
-  table->magic.store(ProfileTable::kMagic);
+  table->began_ns = MonotonicNs();
+  std::atomic_ref(table->magic).store(ProfileTable::kMagic);
   timeline = AdoptedTrace();
   profile = table;
+  if (timeline == nullptr && HasFastClock()) {
+    compared_since_ns = MonotonicNs();
+    compared_since_ticks = Ticks();
+  }
+  NoteCpus();
+  LookAtMemory(MonotonicNs());
 }
 
 void SetProfileFinalized(bool finalized) {
-  if (profile != nullptr) profile->finalized.store(finalized ? 1 : 0);
+  if (profile == nullptr) return;
+  LookAtMemory(MonotonicNs());
+  Set(profile->finalized, finalized ? 1 : 0);
 }
 
 void EnterCall(Call call, const void* place, std::uint64_t began_ns) {
   Inside& it = inside;
   if (it.depth++ > 0) return;
   it = {.depth = 1, .call = call, .place = place, .began_ns = began_ns, .before = Moved()};
-  profile->open_call.store(static_cast<std::uint64_t>(call), kRelaxed);
-  profile->open_since_ns.store(began_ns, kRelaxed);
+  Set(profile->open_call, static_cast<std::uint64_t>(call));
+  Set(profile->open_since_ns, began_ns);
+  Set(profile->open_place, reinterpret_cast<std::uintptr_t>(place));
 }
 
 void LeaveCall() {
   Inside& it = inside;
   if (it.depth == 0 || --it.depth > 0) return;
-  const std::uint64_t now_ns = MonotonicNs();
-  const std::uint64_t inside_ns = now_ns - it.began_ns;
+  std::uint64_t now_ns = ProfileNs();
+  if (now_ns - memory_looked_at_ns > look_again_ns) [[unlikely]] {
+    now_ns = SetFastClock();
+    LookAtMemory(now_ns);
+  }
+  // The fast clock may have been set back a little.
+  const std::uint64_t inside_ns = now_ns - std::min(now_ns, it.began_ns);
+  it.waited_ns = std::min(it.waited_ns, inside_ns);
   const Bytes moved = Moved();
-  const Bytes bytes = it.collective
+  const Bytes bytes = it.collective != nullptr
                           ? it.noted
                           : Bytes{moved.sent - it.before.sent, moved.received - it.before.received};
-  ProfileRow& row = *FindProfileRow(profile, it.call, it.place);
-  Add(row.calls, 1);
-  Add(row.inside_ns, inside_ns);
-  Add(row.waited_ns, std::min(it.waited_ns, inside_ns));
-  row.longest_ns.store(std::max(row.longest_ns.load(kRelaxed), inside_ns), kRelaxed);
-  Add(row.sent_bytes, bytes.sent);
-  Add(row.received_bytes, bytes.received);
+  if (!paused) [[likely]]
+    CountCall(it, inside_ns, bytes);
   if (timeline != nullptr) {
     if (thread_number == 0) thread_number = ++threads;
+    const auto level = [](Level which) { return numbers.levels[Index(which)]; };
     Record({it.began_ns, now_ns, bytes.sent, bytes.received, static_cast<std::uint32_t>(it.call),
-            thread_number - 1});
+            thread_number - 1, static_cast<std::uint32_t>(level(Level::kUnexpected)),
+            static_cast<std::uint32_t>(level(Level::kPosted)), level(Level::kUnexpectedBytes)});
   }
-  profile->open_call.store(0, kRelaxed);
-  profile->last_ns.store(now_ns, kRelaxed);
+  Set(profile->open_call, 0);
+  Set(profile->last_ns, now_ns);
 }
 
-void NoteCollective(std::uint64_t sent_bytes, std::uint64_t received_bytes) {
-  inside.collective = true;
-  inside.noted.sent += sent_bytes;
-  inside.noted.received += received_bytes;
+void NoteSent(const SentMessage& message) {
+  if (paused) return;
+  const std::uint32_t at = std::min(message.peer, ProfileTable::kPeers - 1);
+  ProfileTraffic& to = profile->traffic[at];
+  Set(to.peer, at + 1);
+  Add(message.own ? to.own_messages : to.messages, 1);
+  Add(message.own ? to.own_bytes : to.bytes, message.bytes);
+  ProfileSize& size = profile->sizes[std::bit_width(message.bytes)];
+  Add(message.rendezvous ? size.rendezvous : size.eager, 1);
+  Add(message.rendezvous ? size.rendezvous_bytes : size.eager_bytes, message.bytes);
+}
+
+// A collective within another call counts as part of that.
+void NoteCollective(const CollectiveCall& call) {
+  if (inside.depth != 1) return;
+  inside.noted.sent += call.sent_bytes;
+  inside.noted.received += call.received_bytes;
+  inside.awaits = Awaits::kMembers;
+  inside.collective =
+      FindProfileCollective(profile, inside.call, call.context, call.members, call.name);
+}
+
+void NoteCollectiveRequest(const void* request) { PlaceOf(request) = {request, inside.collective}; }
+
+void NoteAwaited(Awaits awaits, const void* request) {
+  if (inside.collective != nullptr) return;
+  inside.awaits = awaits;
+  inside.awaited = nullptr;
+  if (request == nullptr || awaits != Awaits::kMembers) return;
+  const CollectiveRequest& place = PlaceOf(request);
+  if (place.request == request) inside.awaited = place.row;
 }
 
 void Waiting::Begin() {
   if (inside.depth == 0 || inside.waiting) return;
   inside.waiting = true;
-  since_ns_ = MonotonicNs();
+  since_ns_ = ProfileNs();
 }
 
 void Waiting::End() {
-  inside.waited_ns += MonotonicNs() - since_ns_;
+  const std::uint64_t now_ns = ProfileNs();
+  const std::uint64_t waited_ns = now_ns - std::min(now_ns, since_ns_);
+  inside.waited_ns += waited_ns;
+  inside.waits_ns[static_cast<int>(inside.awaits)] += waited_ns;
+  if (inside.awaited != nullptr && !paused) {
+    Add(inside.awaited->inside_ns, waited_ns);
+    Add(inside.awaited->waited_ns, waited_ns);
+  }
   inside.waiting = false;
   since_ns_ = 0;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "runtime/base/call_names.h"
 #include "runtime/base/clock.h"
@@ -25,14 +26,67 @@ void StartProfile();
 // MPI is not up any more, or (false) is up again.
 void SetProfileFinalized(bool finalized);
 
+// The processor's own clock, which is read in less than half the time. It is used once it is known
+// how fast it goes, where the kernel trusts it and the job is not traced.
+struct FastClock {
+  std::uint64_t scale;  // ns a tick, in units of 2^-32; 0: it is not used
+  std::uint64_t base_ticks;
+  std::uint64_t base_ns;
+};
+extern FastClock fast_clock;
+
+// MonotonicNs(), to within some microseconds.
+inline std::uint64_t ProfileNs() {
+#if defined(__x86_64__)
+  __extension__ using Wide = unsigned __int128;
+  if (fast_clock.scale != 0) [[likely]]
+    return fast_clock.base_ns +
+           static_cast<std::uint64_t>(
+               static_cast<Wide>(__builtin_ia32_rdtsc() - fast_clock.base_ticks) *
+                   fast_clock.scale >>
+               32);
+#endif
+  return MonotonicNs();
+}
+
 // Returns the time at which a call began, which EnterCall is told once the lock is taken; 0: the
 // process is not profiled.
-inline std::uint64_t BeginCall() { return profile != nullptr ? MonotonicNs() : 0; }
+inline std::uint64_t BeginCall() { return profile != nullptr ? ProfileNs() : 0; }
 // A function that another one calls counts as part of that. `place` is where the program called.
 void EnterCall(Call call, const void* place, std::uint64_t began_ns);
 void LeaveCall();
-// Says how many bytes a collective call is given and gives back, whichever way they go.
-void NoteCollective(std::uint64_t sent_bytes, std::uint64_t received_bytes);
+// A message has left to a peer, given by its PeerId.
+struct SentMessage {
+  std::uint32_t peer;
+  std::uint64_t bytes;
+  bool rendezvous;
+  bool own;  // the library sends it for a collective or of its own
+};
+void NoteSent(const SentMessage& message);
+
+// A collective call: where it takes place, and how many bytes it is given and gives back, whichever
+// way they go.
+struct CollectiveCall {
+  std::uint64_t context;
+  std::uint64_t members;
+  std::string_view name;  // of the communicator
+  std::uint64_t sent_bytes;
+  std::uint64_t received_bytes;
+};
+void NoteCollective(const CollectiveCall& call);
+// The call under way has made this request of a collective. Waiting for it counts as part of that.
+void NoteCollectiveRequest(const void* request);
+
+// A part of the program begins or ends, on this thread.
+void BeginRegion(std::string_view name);
+void EndRegion(std::string_view name);
+// 0: nothing is counted until another level is set.
+void SetProfileLevel(int level);
+
+// Says for whom the call under way waits from now on. A call of a collective waits for its members
+// anyway.
+enum class Awaits : std::uint8_t { kUnknown, kSender, kReceiver, kMembers };
+void NoteAwaited(Awaits awaits, const void* request = nullptr);
 
 // A wait, as part of a call. What has to be waited for within another wait counts once.
 class Waiting {

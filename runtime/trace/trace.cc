@@ -3,7 +3,7 @@
 
 namespace lamina::trace {
 
-constinit Numbers numbers{};
+constinit Numbers numbers{.magic = Numbers::kMagic, .counters = {}, .levels = {}, .marks = {}};
 constinit std::atomic<std::uint32_t> listeners[Index(EventType::kCount)]{};
 constinit std::atomic<std::uint32_t> waiting_events{0};
 void (*emit)(EventType type, const MessageData& data) = nullptr;
