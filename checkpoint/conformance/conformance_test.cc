@@ -48,8 +48,10 @@ class Counter {
  public:
   explicit Counter(const char* word = "plain") {
     MakePipes();
+    signal(SIGPIPE, SIG_IGN);  // it is written to when it may have ended
     process_ = fork();
     if (process_ == 0) {
+      signal(SIGPIPE, SIG_DFL);
       setsid();
       dup2(inner_[0].value(), STDIN_FILENO);
       dup2(inner_[1].value(), STDOUT_FILENO);
@@ -430,6 +432,13 @@ class RealCriuTest : public testing::Test {
   }
   std::unique_ptr<CheckpointEngine> engine_;
 };
+
+// The tests below kill a counter in different ways and then ask it.
+TEST(CounterTest, WhoHasEndedDoesNotAnswer) {
+  Counter counter;
+  EXPECT_TRUE(counter.End());
+  EXPECT_EQ(counter.Ask(), -1);
+}
 
 TEST_F(RealCriuTest, WhatItCannotSaveGoesOn) {
   Counter counter("unpaired");

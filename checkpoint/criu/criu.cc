@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpoint/criu/criu.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -20,9 +21,11 @@
 #include <utility>
 
 #include "checkpoint/criu/examine.h"
+#include "checkpoint/criu/files.h"
 #include "checkpoint/criu/run.h"
 #include "checkpoint/criu/tuning.h"
 #include "checkpoint/criu/words.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
@@ -119,10 +122,11 @@ enum class Task : std::uint8_t { kSave, kRevive };
 
 class CriuErrand final : public Errand {
  public:
-  CriuErrand(Task task, std::int64_t process, std::string version, std::uint64_t limit_ms,
-             std::unique_ptr<Run> run)
+  CriuErrand(Task task, std::int64_t process, Descriptor folder, std::string version,
+             std::uint64_t limit_ms, std::unique_ptr<Run> run)
       : task_(task),
         process_(process),
+        folder_(std::move(folder)),
         version_(std::move(version)),
         limit_ms_(limit_ms),
         run_(std::move(run)) {}
@@ -136,8 +140,12 @@ class CriuErrand final : public Errand {
     const std::optional<Run::End> end = run_->Ended();
     if (!end) return std::nullopt;
     if (*end != Run::End::kGood) CleanUp();
-    if (task_ == Task::kRevive && *end == Run::End::kGood) revived_ = ChildNamed(process_);
+    const bool good = *end == Run::End::kGood;
+    if (task_ == Task::kRevive && good) revived_ = ChildNamed(process_);
     told_ = true;
+    if (task_ == Task::kSave && good)
+      if (Status status = NoteFiles(ChildNamed(process_), folder_.value()); !status.ok())
+        return status;
     return What(*end);
   }
 
@@ -176,6 +184,7 @@ class CriuErrand final : public Errand {
 
   const Task task_;
   const std::int64_t process_;
+  const Descriptor folder_;
   const std::string version_;
   const std::uint64_t limit_ms_;
   const std::unique_ptr<Run> run_;
@@ -218,6 +227,7 @@ class Criu final : public CheckpointEngine {
       words.push_back(Format("fd[%zu]:", 3 + given.size()) + subject.links[at]);
       given.push_back(descriptors[at]);
     }
+    CutFiles(folder);
     return Begin(Task::kRevive, subject, folder, std::move(words), given);
   }
 
@@ -228,11 +238,13 @@ class Criu final : public CheckpointEngine {
     words.insert(words.begin(), program_);
     for (const char* word : {"--images-dir", ".", "--tcp-close"}) words.emplace_back(word);
     if (!privileged_) words.emplace_back("--unprivileged");
+    Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 3));
+    if (own.value() < 0) return SystemError(Code::kResource, errno, "cannot copy a descriptor");
     Result<std::unique_ptr<Run>> run =
         Run::Start({std::move(words), folder, descriptors, limit_ms_});
     if (!run.ok()) return std::move(run).status();
-    return std::unique_ptr<Errand>(
-        std::make_unique<CriuErrand>(task, subject.process, version_, limit_ms_, *std::move(run)));
+    return std::unique_ptr<Errand>(std::make_unique<CriuErrand>(
+        task, subject.process, std::move(own), version_, limit_ms_, *std::move(run)));
   }
 
   const std::string program_;

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "checkpoint/criu/examine.h"
 
-#include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
+#include "checkpoint/criu/processes.h"
 #include "runtime/base/text.h"
 
 namespace lamina::checkpoint::criu {
@@ -20,17 +17,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPlainDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                               "/dev/urandom"};
 
-std::string LinkAt(const fs::path& path) {
-  std::error_code error;
-  const fs::path target = fs::read_symlink(path, error);
-  return error ? std::string() : target.string();
-}
-
-std::string TextAt(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 // Returns what is wrong with an open file, or "".
 std::string WrongWith(std::string_view target) {
   const std::string name(target);
@@ -41,15 +27,6 @@ std::string WrongWith(std::string_view target) {
   if (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty"))
     return "has the terminal " + name + " open as";
   return "has " + name + " open as";
-}
-
-// Returns what is in a folder of /proc, as far as it can be read: its process may end meanwhile.
-std::vector<fs::path> EntriesOf(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    entries.push_back(at->path());
-  return entries;
 }
 
 std::int64_t TracerIn(std::string_view status) {
@@ -77,31 +54,20 @@ void ExamineProcess(const std::string& who, const fs::path& process,
   }
 }
 
-std::vector<std::string> ChildrenOf(const fs::path& process) {
-  std::vector<std::string> children;
-  for (const fs::path& task : EntriesOf(process / "task")) {
-    const std::string text = TextAt(task / "children");
-    for (const std::string_view child : Split(Trim(text), ' '))
-      if (!child.empty()) children.emplace_back(child);
-  }
-  return children;
-}
-
 }  // namespace
 
 std::vector<std::string> ExamineProcesses(const Subject& subject) {
   std::vector<std::string> causes;
-  std::vector<std::string> found = {std::to_string(subject.process)};
-  for (std::size_t at = 0; at < found.size(); ++at) {
-    const fs::path process = fs::path("/proc") / found[at];
-    const std::string who = Format("rank %u (process %s)", subject.rank, found[at].c_str());
+  const std::vector<std::string> found = ProcessesFrom(subject.process);
+  for (const std::string& one : found) {
+    const fs::path process = fs::path("/proc") / one;
+    const std::string who = Format("rank %u (process %s)", subject.rank, one.c_str());
     std::error_code error;
     if (fs::exists(process, error)) {
       ExamineProcess(who, process, &causes);
-    } else if (at == 0) {
+    } else if (one == found.front()) {
       causes.push_back(who + " has ended");
     }
-    for (std::string& child : ChildrenOf(process)) found.push_back(std::move(child));
   }
   return causes;
 }

@@ -37,9 +37,11 @@ struct Manifest {
     friend bool operator==(const Part&, const Part&) = default;
   };
 
-  // How far what the job wrote into a regular file had come: everything behind comes again.
+  // How far the job had come in a regular file that it writes or reads: everything behind comes
+  // again.
   struct Stream {
-    std::string name;  // "1" and "2" are the launcher's own streams, anything else is a path
+    std::string name;  // "1" and "2" are the launcher's own streams, "0:3" is what rank 3 reads,
+                       // else a path
     std::uint64_t bytes = 0;
     std::uint64_t inode = 0;
     friend bool operator==(const Stream&, const Stream&) = default;

@@ -3,23 +3,29 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "checkpoint/store/folder.h"
+#include "launcher/saving/memory_files.h"
 #include "runtime/base/agent_word.h"
 #include "runtime/base/checkpoint_word.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/node_memory.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
@@ -54,6 +60,9 @@ struct NodeSaving::Line {
 namespace {
 
 using Word = wire::SavingWord;
+
+// runtime/rma/named_memory.cc looks for it.
+constexpr const char* kWindowFolder = "LAMINA_WINDOW_FOLDER";
 
 // Ranks of different nodes have process ids of their own, so that they can be revived on one node.
 constexpr std::uint32_t kProcessesPerNode = 8192;
@@ -92,11 +101,20 @@ constexpr suseconds_t kLookAgainUs = 200'000;
 
 // True if all that is left of the process is its end.
 bool IsDead(std::int64_t process) {
-  std::ifstream file(Format("/proc/%lld/stat", static_cast<long long>(process)));
-  std::string stat;
-  std::getline(file, stat);
-  const std::size_t name_end = stat.rfind(')');
-  return name_end == stat.npos || stat.compare(name_end, 3, ") Z") == 0;
+  const std::optional<ProcessStat> stat = StatOf(process);
+  return !stat || stat->state == 'Z';
+}
+
+// Returns how many bytes a process has not read yet from the pipe of that name, which is its
+// standard input.
+std::uint64_t UnreadBy(std::int64_t process, const std::string& link) {
+  const std::string path = Format("/proc/%lld/fd/0", static_cast<long long>(process));
+  std::error_code error;
+  if (link.empty() || std::filesystem::read_symlink(path, error).string() != link) return 0;
+  const Descriptor input(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  int bytes = 0;
+  if (input.value() < 0 || ioctl(input.value(), FIONREAD, &bytes) != 0) return 0;
+  return static_cast<std::uint64_t>(bytes);
 }
 
 // What this process has open is found in a pid namespace at its first process.
@@ -202,6 +220,7 @@ void NodeSaving::Equip(RankStart* start) const {
       Format("%s=%d:%d", kAgentVariable, line.rank_orders.value(), line.rank_reports.value()));
   if (space_ == nullptr) return;
   start->space = space_.get();
+  start->own_environment.push_back(Format("%s=%s", kWindowFolder, ProcessSpace::kMemoryFolder));
   for (std::string& assignment : start->own_environment) NameKeeper(&assignment);
   if (LinkOf(start->stdio[0]).empty()) start->stdio[0] = nothing_.value();
   line.links.clear();
@@ -214,6 +233,13 @@ Status NodeSaving::BeginToRevive(const checkpoint::Opened& saved, std::span<Rank
   if (space_ == nullptr || manifest.round == 0)
     return Error(Code::kUnsupported, "it was saved by %s, which cannot revive it",
                  manifest.engine.c_str());
+  for (const RankStart& start : starts) {
+    const Result<Descriptor> folder = FolderOf(saved, start);
+    Status status = folder.ok()
+                        ? LayMemoryDown(folder->value(), space_->memory_folder())
+                        : Status(folder.status().code(), std::string(folder.status().message()));
+    if (!status.ok()) return std::move(status).Within(Format("rank %u", start.rank));
+  }
   for (RankStart& start : starts) {
     Result<std::unique_ptr<checkpoint::Errand>> errand = Begin(saved, &start);
     if (!errand.ok()) {
@@ -238,6 +264,10 @@ void NodeSaving::GiveUpReviving() {
     if (std::exchange(line->start, nullptr) != nullptr) line->EndErrand();
 }
 
+Result<Descriptor> NodeSaving::FolderOf(const checkpoint::Opened& saved, const RankStart& start) {
+  return checkpoint::OpenFolder(saved.folder.value(), RankFolderName(start.rank));
+}
+
 // Begins to revive a rank; null: it had ended.
 Result<std::unique_ptr<checkpoint::Errand>> NodeSaving::Begin(const checkpoint::Opened& saved,
                                                               RankStart* start) {
@@ -248,8 +278,7 @@ Result<std::unique_ptr<checkpoint::Errand>> NodeSaving::Begin(const checkpoint::
     start->revived = RankStart::kHadEnded;
     return std::unique_ptr<checkpoint::Errand>();
   }
-  Result<Descriptor> folder =
-      checkpoint::OpenFolder(saved.folder.value(), RankFolderName(start->rank));
+  Result<Descriptor> folder = FolderOf(saved, *start);
   if (!folder.ok()) return std::move(folder).status();
   const std::array<int, 5> descriptors = DescriptorsOf(*start);
   const ProcessSpace::Inside inside(space_.get());
@@ -327,7 +356,9 @@ void NodeSaving::Take(const Word& word) {
 }
 
 void NodeSaving::GoOn(Line* line, std::string_view order) {
+  if (line->errand != nullptr && saves_ > 0) --saves_;
   line->EndErrand();
+  generation_.clear();
   // Why that fails is nothing a rank can be told; the launcher finds that ranks do not go on.
   if (std::exchange(stands_still_, false) && space_ != nullptr)
     static_cast<void>(space_->Continue());
@@ -343,7 +374,7 @@ void NodeSaving::GoOn(Line* line, std::string_view order) {
 
 Status NodeSaving::Save(Line* line, const std::string& path) {
   line->process = OwnNumberOf(outlets_.process(line->rank));
-  const Result<Descriptor> folder = checkpoint::OpenStore(path);
+  Result<Descriptor> folder = checkpoint::OpenStore(path);
   if (!folder.ok())
     return Error(folder.status().code(),
                  "%s; every host of the job must have the directory of --checkpoint-dir, as a file "
@@ -358,9 +389,19 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   }
   if (!errand.ok()) return std::move(errand).status();
   stands_still_ = true;
+  const std::string above = path.substr(0, path.rfind('/'));
+  if (std::exchange(generation_, above) != above) memory_into_ = *std::move(folder);
+  ++saves_;
   Watch(line, *std::move(errand));
   WatchSubject(line);
   return {};
+}
+
+// Once no rank is being saved any more they all stand still, and so does what they share. A rank
+// whose order comes later has that saved again.
+Status NodeSaving::SavedAnother(Status outcome) {
+  if (--saves_ > 0 || !outcome.ok() || space_ == nullptr) return outcome;
+  return KeepMemory(space_->memory_folder(), memory_into_.value());
 }
 
 // An engine may wait for ever for a process that was killed under its hands. As long as it traces
@@ -372,7 +413,8 @@ void NodeSaving::WatchSubject(Line* line) {
         auto* its = static_cast<Line*>(self);
         if (!IsDead(its->owner->outlets_.process(its->rank))) return;
         its->EndErrand();
-        its->owner->SaySaved(its, Error(Code::kPeerLost, "it has ended meanwhile"));
+        its->owner->SaySaved(
+            its, its->owner->SavedAnother(Error(Code::kPeerLost, "it has ended meanwhile")));
       },
       line);
   const timeval again{0, kLookAgainUs};
@@ -396,7 +438,7 @@ void NodeSaving::OnErrand(Line* line) {
   if (!outcome) return;
   if (line->start != nullptr) return OnRevived(line, *std::move(outcome));
   line->EndErrand();
-  SaySaved(line, *outcome);
+  SaySaved(line, SavedAnother(*std::move(outcome)));
 }
 
 void NodeSaving::SaySaved(Line* line, const Status& outcome) {
@@ -407,6 +449,10 @@ void NodeSaving::SaySaved(Line* line, const Status& outcome) {
   if (!outcome.ok() && word.bytes.empty()) word.bytes = "it could not be saved";
   word.process = static_cast<std::uint64_t>(line->process);
   word.links = line->links;
+  const std::uint64_t given = outlets_.given(line->rank);
+  if (given > 0 && !line->links.empty())
+    word.input_bytes =
+        given - std::min(given, UnreadBy(outlets_.process(line->rank), line->links.front()));
   if (space_ != nullptr)
     if (const Result<std::uint32_t> last = space_->LastId(); last.ok()) word.last_process = *last;
   outlets_.say(word);

@@ -52,6 +52,8 @@ class NodeSaving {
     std::function<void(const wire::SavingWord& word)> say;  // to the launcher
     // Returns the process id of a rank that is a child of this process.
     std::function<std::int64_t(std::uint32_t rank)> process;
+    // Returns how many bytes were written into the pipe that is its standard input.
+    std::function<std::uint64_t(std::uint32_t rank)> given;
   };
   struct Options {
     std::vector<std::uint32_t> ranks;            // of this node
@@ -99,6 +101,8 @@ class NodeSaving {
   void OnReports(Line* line);
   void GoOn(Line* line, std::string_view order);
   Status Save(Line* line, const std::string& folder);
+  Status SavedAnother(Status outcome);
+  static Result<Descriptor> FolderOf(const checkpoint::Opened& saved, const RankStart& start);
   void Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand);
   void WatchSubject(Line* line);
   void OnErrand(Line* line);
@@ -114,6 +118,9 @@ class NodeSaving {
   std::size_t reviving_ = 0;  // ranks that are being revived
   std::function<void(Status)> revived_;
   bool stands_still_ = false;  // the engine may have left ranks stopped
+  std::size_t saves_ = 0;      // ranks that are being saved
+  std::string generation_;     // the folder above theirs
+  Descriptor memory_into_;     // the first of theirs, which gets the memory that they share
 };
 
 }  // namespace lamina::launcher
