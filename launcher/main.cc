@@ -33,6 +33,8 @@
 #include "launcher/spawn/ssh/ssh.h"
 #include "launcher/survey/node_word.h"
 #include "launcher/survey/survey.h"
+#include "launcher/survey/trace.h"
+#include "launcher/top/top.h"
 #include "launcher/tune/tune.h"
 #include "runtime/base/check.h"
 
@@ -71,6 +73,8 @@ constexpr launcher::Command kTools[] = {{"ps", launcher::Ps},
                                         {"stack", launcher::ShowStacks},
                                         {"why", launcher::Why},
                                         {"profile", launcher::WriteProfile},
+                                        {"top", launcher::Top},
+                                        {"trace", launcher::Trace},
                                         {"tune", Tune}};
 
 // libpmix, in this program and in the ranks, dies of a user who has neither HOME nor an entry in

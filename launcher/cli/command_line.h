@@ -39,6 +39,7 @@ struct Invocation {
   RunOptions options;                  // spawner still empty
   bool timeout_given = false;          // by an option, which MPIEXEC_TIMEOUT does not replace
   std::vector<std::string> settings;   // --param, in order
+  std::vector<std::string> avoided;    // hosts that get no ranks, because they were lost
   std::vector<std::string> job_environment;  // -genv, for all programs: "NAME=value" or "NAME"
   Display display;
   bool dry_run = false;

@@ -268,7 +268,7 @@ TEST(CommandLine, WordsOfTheStandard) {
             "-initial-errhandler mpi_errors_ignore: not one of mpi_errors_are_fatal, "
             "mpi_errors_abort, mpi_errors_return");
   EXPECT_EQ(ErrorOf({"-soft", "1:2:0", "a"}),
-            "-soft 1:2:0: \"1:2:0\" does not lead from its first number to its last");
+            "-soft 1:2:0: character 1: \"1:2:0\" does not lead from its first number to its last");
 }
 
 TEST(CommandLine, FilesForOutput) {

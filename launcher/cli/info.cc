@@ -33,6 +33,7 @@ struct InfoRequest {
   std::string ranks = "2";  // of --collectives
   std::string per_node;     // likewise; empty: all on one node
   bool names = false;
+  bool network = false;
   std::vector<std::string> settings;
   std::vector<std::string> words;  // framework, component
 };
@@ -43,6 +44,8 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     const std::string& word = arguments[i];
     if (word == "--params" || word == "-params" || word == "--all" || word == "-a") {
       request.params = true;
+    } else if (word == "--network") {
+      request.network = true;
     } else if (word == "--names") {
       request.names = true;
     } else if (word == "--spawners" && request.words.empty()) {
@@ -62,8 +65,9 @@ Result<InfoRequest> ParseInfo(std::span<const std::string> arguments) {
     } else if (word.starts_with("--param=")) {
       request.settings.push_back(word.substr(8));
     } else if (word.starts_with('-')) {
-      const std::string near = Nearest(word, {"--params", "--param", "--names", "--spawners",
-                                              "--collectives", "--ppn", "--help", "--all"});
+      const std::string near =
+          Nearest(word, {"--params", "--param", "--names", "--spawners", "--collectives",
+                         "--network", "--ppn", "--help", "--all"});
       return Error(Code::kInvalid, "unknown option %s%s%s%s", word.c_str(),
                    near.empty() ? "" : "; did you mean ", near.c_str(), near.empty() ? "" : "?");
     } else if (request.words.size() == 2) {
@@ -154,6 +158,13 @@ int Info(std::span<const std::string> arguments, const CommandContext& context) 
   if (request->collectives) {
     const int status = SayProblems(*settings, context, installation);
     return status != 0 ? status : PrintAlgorithms(*request, installation, *settings);
+  }
+
+  if (request->network) {
+    const Result<std::string> text = DescribeLibrary(installation, *settings, "network");
+    if (!text.ok()) return Refuse(text.status());
+    fputs(text->c_str(), stdout);
+    return SayProblems(*settings, context, installation);
   }
 
   component::ListedFramework framework = component::List(

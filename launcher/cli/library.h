@@ -7,6 +7,7 @@
 //   "[params] [FRAMEWORK [COMPONENT]]"  for people: components with version, priority and why, of
 //                everything or of what is named; with "params" their parameter tables too
 //   "collectives RANKS PER-NODE"  which algorithms would serve the collectives of such a job
+//   "network"    the devices that lead to other hosts, and the transports
 //   "names"      the names of all parameters, one a line
 //   "versions"   "framework component version", one a line
 //   "problems"   what is wrong with values that were set, one a line; "" if nothing is

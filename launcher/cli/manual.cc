@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/manual.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,23 @@ std::string Escape(std::string_view text) {
   }
   return escaped;
 }
+
+// Subcommands that have a page of their own: with which options of mpiexec, by their beginnings,
+// and which other pages it names.
+struct SubcommandPage {
+  std::string_view name;
+  std::string_view options;
+  std::string_view others;
+};
+constexpr SubcommandPage kPages[] = {
+    {"checkpoint", "--checkpoint --resume --restarts", "restart"},
+    {"profile", "--profile", "top trace"},
+    {"restart", "--checkpoint --resume --restarts", "checkpoint"},
+    {"stack", "--timeout", "why"},
+    {"top", "", "why profile"},
+    {"trace", "--trace", "profile"},
+    {"why", "--timeout", "stack top"},
+};
 
 std::string Upper(std::string text) {
   for (char& letter : text)
@@ -181,7 +200,9 @@ std::string LaminaManualPage() {
   return page + ".SH SEE ALSO\n.BR mpiexec (1),\n.BR mpicc (1)\n";
 }
 
-std::string SavingManualPage(std::string_view subcommand) {
+std::string SubcommandManualPage(std::string_view subcommand) {
+  const auto page_of = std::ranges::find(kPages, subcommand, &SubcommandPage::name);
+  if (page_of == std::end(kPages)) return {};
   std::string page;
   for (const Subcommand& command : Subcommands())
     if (subcommand == command.name)
@@ -190,16 +211,20 @@ std::string SavingManualPage(std::string_view subcommand) {
                  ".SH NAME\nlamina\\-%s \\- ",
                  Upper(command.name).c_str(), kVersion, command.name) +
              Escape(command.help) + "\n.SH DESCRIPTION\n.nf\n" + Escape(command.usage) + ".fi\n";
-  page += ".SH OPTIONS OF MPIEXEC\n";
+  std::string options;
   for (const Option& option : Options()) {
     const std::string_view name = option.names[0];
-    if (name.starts_with("--checkpoint") || name == "--resume")
-      page += ".TP\n.B " + Escape(name) + " " + Escape(option.argument) + "\n" +
-              Escape(option.help) + "\n";
+    if (std::ranges::any_of(Split(page_of->options, ' '), [&](std::string_view beginning) {
+          return !beginning.empty() && name.starts_with(beginning);
+        }))
+      options += ".TP\n.B " + Escape(name) + " " + Escape(option.argument) + "\n" +
+                 Escape(option.help) + "\n";
   }
-  return page +
-         ".SH SEE ALSO\n.BR lamina (1),\n.BR mpiexec (1),\n.BR lamina\\-checkpoint (1),\n"
-         ".BR lamina\\-restart (1)\n";
+  if (!options.empty()) page += ".SH OPTIONS OF MPIEXEC\n" + options;
+  page += ".SH SEE ALSO\n.BR lamina (1),\n.BR mpiexec (1)";
+  for (const std::string_view other : Split(page_of->others, ' '))
+    page += ",\n.BR lamina\\-" + std::string(other) + " (1)";
+  return page + "\n";
 }
 
 std::string BashCompletion() {

@@ -10,8 +10,8 @@ namespace lamina::launcher {
 
 std::string ManualPage();        // mpiexec(1), in man's own language
 std::string LaminaManualPage();  // lamina(1)
-// lamina-checkpoint(1) or lamina-restart(1); `subcommand` is "checkpoint" or "restart".
-std::string SavingManualPage(std::string_view subcommand);
+// lamina-SUBCOMMAND(1); "" if that has no page of its own.
+std::string SubcommandManualPage(std::string_view subcommand);
 std::string BashCompletion();  // for mpiexec, mpirun and lamina
 
 }  // namespace lamina::launcher

@@ -3,11 +3,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "checkpoint/store/folder.h"
+#include "checkpoint/store/listing.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/prepare.h"
@@ -157,6 +162,16 @@ Status Move(const std::vector<std::string>& places, Invocation* line) {
   return {};
 }
 
+// A job that has lost hosts has as many ranks as before, on those that are left.
+void GoOnWith(const SavedJob& saved, Invocation* line) {
+  line->avoided = saved.avoided;
+  if (saved.avoided.empty()) return;
+  line->request.oversubscribe = true;
+  std::vector<ProgramRequest>& programs = line->request.programs;
+  if (programs.size() == 1 && !programs.front().ranks)
+    programs.front().ranks = static_cast<std::uint32_t>(saved.ranks);
+}
+
 // What holds for the jobs that ranks spawn, as for this one.
 std::vector<std::string> FurtherWords(const Invocation& line) {
   std::vector<std::string> words;
@@ -169,6 +184,65 @@ std::vector<std::string> FurtherWords(const Invocation& line) {
   if (line.options.tag_output) words.emplace_back("--tag-output");
   if (line.options.timestamp_output) words.emplace_back("--timestamp-output");
   return words;
+}
+
+std::string Counted(std::size_t count, const char* what) {
+  return Format("%zu more %s%s", count, what, count == 1 ? " is" : "s are");
+}
+
+// The hosts to do without: those that are lost, unless none would be left.
+std::vector<std::string> HostsToAvoid(const Plan& plan, const Machine& machine,
+                                      std::vector<std::string> lost) {
+  std::erase_if(lost, [&machine](const std::string& name) { return IsThisMachine(name, machine); });
+  const bool any_left =
+      std::any_of(plan.hosts.begin(), plan.hosts.end(), [&lost](const Host& host) {
+        return host.schedulable && std::find(lost.begin(), lost.end(), host.name) == lost.end();
+      });
+  return any_left ? lost : std::vector<std::string>();
+}
+
+// The number of the newest state in the directory, 0 if there is none.
+std::uint32_t NewestIn(const std::string& directory) {
+  const Result<Descriptor> store = checkpoint::OpenStore(directory);
+  if (!store.ok()) return 0;
+  const Result<checkpoint::Names> names = checkpoint::NamesOfGenerations(store->value());
+  return names.ok() && !names->complete.empty() ? Index(names->complete.front()) : 0;
+}
+
+// Restarts a job that was lost, in this process. Returns only if it cannot be restarted.
+// `saved` is what it has gone on from, null if it had begun; what is older than `oldest` was saved
+// by another job.
+void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* saved,
+                  std::uint32_t oldest) {
+  const CheckpointOptions& options = made.plan.options.checkpoint;
+  std::vector<std::string> damaged;
+  Result<SavedJob> newest = FindSavedJob(options.directory, Epoch{}, &damaged);
+  if (newest.ok()) damaged = newest->damaged;
+  for (const std::string& sentence : damaged) Say("warning: " + sentence);
+  if (newest.ok() && Index(newest->epoch) < oldest)
+    newest = Error(Code::kNotFound, "it has not been saved yet");
+  if (!newest.ok())
+    return Say("the job cannot be restarted: " + std::string(newest.status().message()));
+  const std::vector<std::string> without = HostsToAvoid(made.plan, made.machine, loss.hosts);
+  const std::uint32_t left = options.restarts - 1;
+  std::vector<std::string> words = {"lamina",       "restart",
+                                    "--generation", std::to_string(Index(newest->epoch)),
+                                    "--restarts",   std::to_string(left)};
+  if (saved != nullptr) words.insert(words.end(), saved->places.begin(), saved->places.end());
+  for (const std::vector<std::string>& names :
+       {saved != nullptr ? saved->avoided : std::vector<std::string>(), without})
+    for (const std::string& name : names) words.insert(words.end(), {"--without", name});
+  words.push_back(newest->directory);
+  std::string hosts;
+  for (const std::string& name : without) hosts += (hosts.empty() ? " without " : ", ") + name;
+  Say(Format("the job is restarted from generation %u%s; %s allowed", Index(newest->epoch),
+             hosts.c_str(), Counted(left, "restart").c_str()));
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  fflush(nullptr);
+  execv("/proc/self/exe", argv.data());
+  Say(std::string(SystemError(Code::kResource, errno, "the job cannot be restarted").message()));
 }
 
 // `saved` is what the job goes on from; null if the words say that.
@@ -193,7 +267,11 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
     checkpoint.restored = saved->epoch;
     if (Status status = Move(saved->places, &*line); !status.ok()) return Refuse(status);
     warnings.insert(warnings.end(), saved->damaged.begin(), saved->damaged.end());
+    checkpoint.restarts = saved->restarts.value_or(checkpoint.restarts);
+    GoOnWith(*saved, &*line);
   }
+  if (checkpoint.restarts > 0 && checkpoint.directory.empty())
+    return Refuse("--restarts needs saved states, which --checkpoint-every makes");
   checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;
@@ -217,8 +295,16 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (made->line.dry_run) return 0;
   if (plan.options.verbosity > 0)
     for (const std::string& note : plan.notes) Say(note);
-  return RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
-                        context.engines, tie, FurtherWords(made->line)});
+  const bool restarts = plan.options.checkpoint.restarts > 0 && tie == nullptr;
+  const std::uint32_t oldest = saved != nullptr ? Index(saved->epoch)
+                               : restarts       ? NewestIn(plan.options.checkpoint.directory) + 1
+                                                : 0;
+  Loss loss;
+  const int status =
+      RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
+                     context.engines, tie, FurtherWords(made->line), &loss});
+  if (restarts && loss.any) RestartAfter(loss, *made, saved, oldest);
+  return status;
 }
 
 }  // namespace

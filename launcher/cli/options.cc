@@ -135,6 +135,14 @@ Status ResumeJob(Draft& draft, std::string_view) {
   return {};
 }
 
+Status Restarts(Draft& draft, std::string_view value) {
+  const std::optional<std::int64_t> count = ParseInteger(value);
+  if (!count || *count < 0 || *count > 1'000'000)
+    return Error(Code::kInvalid, "not a number of restarts");
+  draft.line.options.checkpoint.restarts = static_cast<std::uint32_t>(*count);
+  return {};
+}
+
 Status Soft(Draft& draft, std::string_view value) {
   Result<std::vector<SoftRange>> ranges = ParseSoft(value);
   if (!ranges.ok()) return std::move(ranges).status();
@@ -196,6 +204,14 @@ Status Profile(Draft& draft, std::string_view value) {
 Status Trace(Draft& draft, std::string_view value) {
   draft.line.options.traced = true;
   draft.line.options.trace_file = value;
+  return {};
+}
+
+Status Report(Draft& draft, std::string_view value) {
+  if (value != "transports")
+    return Error(Code::kInvalid, "there is no report of \"%s\"; there is one of transports",
+                 std::string(value).c_str());
+  draft.line.options.reports_transports = true;
   return {};
 }
 
@@ -510,6 +526,13 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Go on from the newest state in the directory of --checkpoint-dir, or begin if there is none.",
      ResumeJob},
+    {{"--restarts"},
+     "N",
+     Topic::kLaunching,
+     "Let the job go on by itself from its newest saved state, at most N times, when a rank is "
+     "killed or dies of an MPI error, or a host is lost, without which it goes on. Several hosts "
+     "must share the directory of --checkpoint-dir.",
+     Restarts},
     {{"--profile"},
      "[=FILE]",
      Topic::kLaunching,
@@ -528,6 +551,12 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Room for what a rank records, 16 MiB by default. When it is full, the oldest goes.",
      TraceBuffer},
+    {{"--report"},
+     "transports",
+     Topic::kLaunching,
+     "Say at the start what carries messages between the hosts of the job, over which devices, "
+     "and why nothing better does. lamina info --network tells of this host alone.",
+     Report},
     {{"--gdb"},
      "RANK",
      Topic::kLaunching,

@@ -310,6 +310,15 @@ bool NeedsSeclusion(const Invocation& line, const param::Settings& settings,
   return made.ok() && (*made)->caps().keeps_process_ids;
 }
 
+// The names of hosts that have ranks, in the order in which ranks number their nodes.
+std::string NamesOfNodes(const Plan& plan) {
+  std::string names;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
+    if (std::ranges::find(plan.ranks, host, &RankPlan::host) != plan.ranks.end())
+      names += (names.empty() ? "" : ",") + plan.hosts[host].name;
+  return names;
+}
+
 // Decides who runs where, with which environment. Ranks are not bound yet.
 Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
                     const param::Settings& settings, const CommandContext& context,
@@ -323,6 +332,7 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (!asked.ok()) return Status(asked.status().code(), std::string(asked.status().message()));
   const bool given_here = *spawner == context.local_spawner && chosen != context.local_spawner;
   if (!*asked) *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
+  Avoid(line.avoided, &request);
   for (ProgramRequest& program : request.programs)
     program.environment = Resolve(program.environment, context.environment, warnings);
   Result<Plan> plan = MakePlan(request, machine, *spawner != context.local_spawner);
@@ -335,6 +345,8 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (given_here) plan->options.manager = chosen;
   if (!request.allocation.empty()) plan->options.allocation = request.allocation_name;
   plan->environment = JobEnvironment(line, settings, context.environment, warnings);
+  if (line.options.reports_transports)
+    plan->environment.push_back("LAMINA_TRANSPORT_REPORT=" + NamesOfNodes(*plan));
   if (plan->options.stdin_to == StdinTo::kRank && plan->options.stdin_rank >= plan->ranks.size())
     return Error(Code::kInvalid, "--stdin %u: the job has ranks 0 to %zu only",
                  plan->options.stdin_rank, plan->ranks.size() - 1);

@@ -36,7 +36,17 @@ struct Wanted {
   std::string directory;
   Epoch epoch{};
   std::vector<std::string> places;  // options of mpiexec that say where
+  std::vector<std::string> avoided;
+  std::optional<std::uint32_t> restarts;
 };
+
+// Returns the number behind an option; none: there is none within these limits.
+std::optional<std::uint32_t> NumberAt(std::span<const std::string> arguments, std::size_t at,
+                                      std::int64_t least) {
+  const auto number = ParseInteger(at < arguments.size() ? arguments[at] : "");
+  if (!number || *number < least || *number > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
 
 // Takes an option of mpiexec that says where ranks run, or a parameter. Returns how many words that
 // are, 0 if it is none.
@@ -55,10 +65,16 @@ Result<Wanted> Parse(std::span<const std::string> arguments) {
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& word = arguments[at];
     if (word == "--generation") {
-      const auto number = ParseInteger(at + 1 < arguments.size() ? arguments[++at] : "");
-      if (!number || *number < 1 || *number > UINT32_MAX)
-        return Error(Code::kInvalid, "--generation needs the number of one");
-      wanted.epoch = Epoch{static_cast<std::uint32_t>(*number)};
+      const auto number = NumberAt(arguments, ++at, 1);
+      if (!number) return Error(Code::kInvalid, "--generation needs the number of one");
+      wanted.epoch = Epoch{*number};
+    } else if (word == "--restarts") {
+      wanted.restarts = NumberAt(arguments, ++at, 0);
+      if (!wanted.restarts) return Error(Code::kInvalid, "--restarts needs a number");
+    } else if (word == "--without") {
+      if (++at >= arguments.size() || arguments[at].empty())
+        return Error(Code::kInvalid, "--without needs the name of a host");
+      wanted.avoided.push_back(arguments[at]);
     } else if (const std::size_t taken = TakePlace(arguments.subspan(at), &wanted.places);
                taken > 0) {
       at += taken - 1;
@@ -143,6 +159,8 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
         SystemError(Code::kNotFound, errno, "cannot go back to %s", job->working_directory.c_str())
             .message()));
   job->places = wanted->places;
+  job->avoided = wanted->avoided;
+  job->restarts = wanted->restarts;
   return MpiexecFrom(*job, context);
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +20,12 @@ struct SavedJob {
   std::string directory;  // absolute
   Epoch epoch{};
   std::size_t ranks = 0;
-  std::string working_directory;     // that its mpiexec was called in
-  std::vector<std::string> words;    // of its mpiexec
-  std::vector<std::string> places;   // options that say where it goes on; empty: where it was
-  std::vector<std::string> damaged;  // a sentence for each newer state that is not whole
+  std::string working_directory;          // that its mpiexec was called in
+  std::vector<std::string> words;         // of its mpiexec
+  std::vector<std::string> places;        // options that say where it goes on; empty: where it was
+  std::vector<std::string> avoided;       // hosts that it goes on without
+  std::optional<std::uint32_t> restarts;  // instead of those that its words allow
+  std::vector<std::string> damaged;       // a sentence for each newer state that is not whole
 };
 
 // Finds generation `epoch` of a directory, or the newest whole one if `epoch` is 0, and verifies

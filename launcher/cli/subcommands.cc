@@ -68,11 +68,34 @@ have another tag or communicator than the one that is waited for. The job needs 
 and is not disturbed; mpiexec --timeout says the same when a job has run out of time.
 
 JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is only
-one. What a rank does outside MPI is told by lamina stack.
+one, and then the jobs that it has spawned are told of as well. What a rank does outside MPI is
+told by lamina stack.
 
   --queues   also all receives, sends and unexpected messages that are open
 
 Exit status: 0; 1 when a host did not answer; 2 when there is no such job.
+)"},
+    {"top", "what the ranks of a running job do and use, again and again",
+     R"(usage: lamina top [--once] [--json] [--interval SECONDS] [JOB]
+
+Shows for each rank of a running job: its host and process, the kernel's letter for its state,
+CPU time in percent of one CPU, memory, messages a second, bytes a second that it sends and
+receives as messages, messages that nobody has received yet, and what it does in MPI, with whom
+and for how long. What a rank has started counts as the rank. The job needs no preparation.
+It ends with the job.
+
+JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is only
+one.
+
+  --once                print one table and end
+  --json                print one object of JSON a line instead of a table
+  --interval SECONDS    look so often, and measure for so long; 1 without it
+
+In a terminal: q quits, s or right sorts by the next column, left by the one before, r sorts in
+reverse, arrows, Page Up, Page Down, Home and End scroll. Elsewhere tables are printed, one
+after the other. Bytes are in units of 1024 (K, M, G); "-" is not known.
+
+Exit status: 0; 1 when mpiexec does not answer; 2 when there is no such job.
 )"},
     {"profile", "write the profile of a running job",
      R"(usage: lamina profile [-o FILE] [JOB]
@@ -86,12 +109,28 @@ job goes on. It must have been started with --profile. JOB is the number of its 
 Exit status: 0; 1 when a host did not answer, or the page could not be written; 2 when there is no
 such job.
 )"},
+    {"trace", "what is in a trace of a job",
+     R"(usage: lamina trace [--summary] [--to chrome [-o OUT]] FILE
+
+Reads FILE, which mpiexec --trace has left. Without other words it prints the summary: how often
+each function of MPI was called by all ranks, how long that took, and with how many bytes; the
+most messages that have waited for their receive at one rank.
+
+  --summary     print it, also when the trace is converted
+  --to chrome   write the JSON that chrome://tracing and other older viewers read
+  -o OUT        there; without it FILE.json
+
+OUT is there whole or not at all.
+
+Exit status: 0; 1 when FILE cannot be read or OUT cannot be written; 2 for a mistake in the words.
+)"},
     {"info", "components, versions, priorities, parameters",
      R"(usage: lamina info [--params] [--param NAME=VALUE]... [FRAMEWORK [COMPONENT]]
 
   --spawners  only the ways to start processes, the best first, and why
   --params    also the parameters: value, unit, range, origin, help
   --names     only the names of all parameters, one a line
+  --network   the devices and addresses by which other hosts are reached, and the transports
   --collectives -n RANKS [--ppn K]
               which algorithm serves which operation and size in a job of RANKS, K on each
               node, with predicted time and why; starts nothing
@@ -128,6 +167,8 @@ before is shortened to the length it had when the job was saved, so that nothing
 twice: lamina restart D >>log
 
   --generation N   go on from this one
+  --without HOST   no rank goes to this host, where one may have been; may be repeated
+  --restarts N     as for mpiexec, instead of the number that the job was started with
   OPTIONS          of mpiexec about hosts, and --param: the job runs there instead of where it
                    was. -H node7:16 brings a job of several hosts to one.
 

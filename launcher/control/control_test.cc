@@ -30,7 +30,10 @@ class QuestionSocketTest : public testing::Test {
         loop_, [this](std::string_view question, const QuestionSocket::Reply& reply,
                       const QuestionSocket::Keep& keep) {
           if (question == "keep") taken_ = keep();
-          if (question == "much") return reply(std::string(3'000'000, 'x'));
+          if (question == "much") {
+            answered_much_ = true;
+            return reply(std::string(3'000'000, 'x'));
+          }
           if (question == "later") return kept_.push_back(reply);
           reply(question == "nothing" ? std::string() : "heard " + std::string(question) + "\n");
           for (const QuestionSocket::Reply& later : std::exchange(kept_, {})) later("at last\n");
@@ -54,6 +57,7 @@ class QuestionSocketTest : public testing::Test {
   std::unique_ptr<QuestionSocket> socket_;
   std::vector<QuestionSocket::Reply> kept_;
   Descriptor taken_;
+  bool answered_much_ = false;
 };
 
 TEST_F(QuestionSocketTest, IsFoundAndAnswers) {
@@ -69,6 +73,15 @@ TEST_F(QuestionSocketTest, LongAnswersArriveWhole) {
   Result<std::string> answer = AskIt("much");
   ASSERT_TRUE(answer.ok()) << answer.status().message();
   EXPECT_EQ(answer->size(), 3'000'000u);
+}
+
+TEST_F(QuestionSocketTest, AnswersArriveWholeFromOneThatEnds) {
+  auto answer = std::async(std::launch::async, [this] { return Ask(self_, "much", 10'000); });
+  while (!answered_much_) event_base_loop(loop_, EVLOOP_ONCE);
+  socket_.reset();
+  const Result<std::string> heard = answer.get();
+  ASSERT_TRUE(heard.ok()) << heard.status().message();
+  EXPECT_EQ(heard->size(), 3'000'000u);
 }
 
 TEST_F(QuestionSocketTest, AnAnswerMayComeLater) {

@@ -5,14 +5,17 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
 #include "launcher/control/ask.h"
 #include "launcher/control/tuning.h"
+#include "runtime/base/clock.h"
 
 namespace lamina::launcher::control {
 namespace {
@@ -23,6 +26,27 @@ bool IsWelcome(int socket) {
   socklen_t bytes = sizeof peer;
   return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 &&
          (peer.uid == geteuid() || peer.uid == 0);
+}
+
+// Sends what the loop has not sent yet, since it does not turn any more.
+void SendRest(bufferevent* stream, std::uint64_t until_ms) {
+  evbuffer* const output = bufferevent_get_output(stream);
+  const int fd = bufferevent_getfd(stream);
+  std::size_t left = evbuffer_get_length(output);
+  const unsigned char* bytes = left > 0 ? evbuffer_pullup(output, -1) : nullptr;
+  while (bytes != nullptr && left > 0) {
+    const ssize_t sent = send(fd, bytes, left, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      bytes += sent;
+      left -= static_cast<std::size_t>(sent);
+    } else if (errno == EAGAIN) {
+      pollfd ready{fd, POLLOUT, 0};
+      const std::uint64_t now_ms = MonotonicMs();
+      if (now_ms >= until_ms || poll(&ready, 1, static_cast<int>(until_ms - now_ms)) == 0) return;
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
 }
 
 }  // namespace
@@ -54,7 +78,12 @@ std::unique_ptr<QuestionSocket> QuestionSocket::Open(event_base* loop, Answer an
 }
 
 QuestionSocket::~QuestionSocket() {
-  for (const Guest& guest : guests_) bufferevent_free(guest.stream);
+  const std::uint64_t until_ms = MonotonicMs() + kLastWordsMs;
+  for (const Guest& guest : guests_) {
+    if (guest.answered) SendRest(guest.stream, until_ms);
+    shutdown(bufferevent_getfd(guest.stream), SHUT_RDWR);  // it is closed when the loop ends
+    bufferevent_free(guest.stream);
+  }
   if (connecting_ != nullptr) event_free(connecting_);
   if (socket_ >= 0) close(socket_);
 }

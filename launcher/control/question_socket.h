@@ -39,7 +39,7 @@ class QuestionSocket {
   // Returns null if there can be no such socket, because a process of another PID namespace has
   // taken the name or descriptors are used up. A job does not fail for that.
   static std::unique_ptr<QuestionSocket> Open(event_base* loop, Answer answer);
-  ~QuestionSocket();
+  ~QuestionSocket();  // sends answers to their end, unless an asker does not read
   QuestionSocket(const QuestionSocket&) = delete;
   QuestionSocket& operator=(const QuestionSocket&) = delete;
 

@@ -5,6 +5,7 @@
 #include <sys/time.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace lamina::launcher::control {
 
@@ -16,5 +17,8 @@ inline constexpr std::size_t kGuestsMax = 32;
 
 // An asker that neither asks nor reads for this long is cut off.
 inline constexpr timeval kPatience{5, 0};
+
+// A launcher that ends lets askers read their answers for this long.
+inline constexpr std::uint64_t kLastWordsMs = 2000;
 
 }  // namespace lamina::launcher::control

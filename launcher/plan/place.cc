@@ -473,6 +473,16 @@ Request Named(Request request, std::vector<std::string>* here, const Machine& ma
 
 }  // namespace
 
+void Avoid(const std::vector<std::string>& names, Request* request) {
+  const auto avoid = [&names](std::vector<HostEntry>* hosts) {
+    for (HostEntry& host : *hosts)
+      if (std::find(names.begin(), names.end(), host.name) != names.end()) host.schedule = false;
+  };
+  avoid(&request->allocation);
+  avoid(&request->host_file);
+  for (ProgramRequest& program : request->programs) avoid(&program.hosts);
+}
+
 Result<Plan> MakePlan(const Request& asked, const Machine& machine, bool other_hosts) {
   std::vector<std::string> names;
   const Request request = Named(asked, &names, machine);

@@ -47,6 +47,9 @@ struct Request {
   std::uint32_t universe_slots = 0;      // what MPI_UNIVERSE_SIZE is to say; 0: what is counted
 };
 
+// Keeps ranks away from the hosts of these names, wherever they come from.
+void Avoid(const std::vector<std::string>& names, Request* request);
+
 // Places every rank. Plan::environment and Plan::options are left to the caller. A count of slots
 // that the user wrote is a promise, and more ranks than that are kInvalid unless `oversubscribe`; a
 // count we found ourselves (CPUs of this machine, tasks of an allocation) is a default, and more

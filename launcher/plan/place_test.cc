@@ -160,6 +160,14 @@ TEST(MakePlan, HostListChoosesFromTheHostFile) {
   EXPECT_EQ(ErrorOf(Of({Program(1, "c")}, "a slots=2\n")), "host c (-H) is not in the host file");
 }
 
+TEST(MakePlan, HostsThatAreAvoidedStayFree) {
+  Request request = Of({Program(2)}, "a slots=2\nb slots=2\nc slots=2\n");
+  Avoid({"a", "d"}, &request);
+  EXPECT_EQ(HostsByRank(request), "b b");
+  Avoid({"b"}, &request);
+  EXPECT_EQ(HostsByRank(request), "c c");
+}
+
 TEST(MakePlan, UnschedulableHostsStayFree) {
   Request request = Of({Program({})}, "login schedule=no slots=8\na slots=2\n");
   Result<Plan> plan = MakePlan(request, Laptop(), true);

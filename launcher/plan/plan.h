@@ -65,6 +65,7 @@ struct CheckpointOptions {
   int signal = 0;                  // has the job saved instead of being passed on; 0: none
   bool signal_ends = false;        // and ended
   bool resume = false;             // from what is there, if there is something
+  std::uint32_t restarts = 0;      // so often it goes on by itself after a loss
   Epoch restored{};                // the job goes on from this generation of the directory; 0: none
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
   // Sentences for the user of a job that goes on, once its output has been cut.
@@ -88,10 +89,11 @@ struct RunOptions {
   // of its program.
   std::int32_t debugged_rank = -1;
   std::vector<std::string> debugger;
-  bool profiled = false;     // the ranks count what they do in MPI
-  std::string profile_file;  // the page to write, with or without .html; "": named after it
-  bool traced = false;       // the ranks record when they are in MPI
-  std::string trace_file;    // the timeline to write; "": named after the program
+  bool profiled = false;            // the ranks count what they do in MPI
+  std::string profile_file;         // the page to write, with or without .html; "": named after it
+  bool reports_transports = false;  // the first rank of each host says what reaches the others
+  bool traced = false;              // the ranks record when they are in MPI
+  std::string trace_file;           // the timeline to write; "": named after the program
   std::uint64_t trace_bytes = std::uint64_t{16} << 20;  // for records of each rank
   std::uint32_t verbosity = 0;                          // 0: nothing on a healthy job
   bool quiet = false;                                   // neither warnings nor hints

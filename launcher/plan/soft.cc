@@ -39,7 +39,9 @@ Result<std::vector<SoftRange>> ParseSoft(std::string_view text) {
   std::vector<SoftRange> ranges;
   for (const std::string_view piece : Split(text, ',')) {
     Result<SoftRange> range = ParseRange(Trim(piece));
-    if (!range.ok()) return std::move(range).status();
+    if (!range.ok())
+      return std::move(range).status().Within(
+          Format("character %td", Trim(piece).data() - text.data() + 1));
     ranges.push_back(*range);
   }
   return ranges;

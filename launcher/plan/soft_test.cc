@@ -40,5 +40,12 @@ TEST(Soft, Mistakes) {
     EXPECT_FALSE(ParseSoft(text).ok()) << text;
 }
 
+TEST(Soft, MistakesHaveAPlace) {
+  EXPECT_EQ(ParseSoft("1:4, x").status().message(),
+            "character 6: \"x\" is neither a number nor first:last or first:last:step");
+  EXPECT_EQ(ParseSoft("8:1").status().message(),
+            "character 1: \"8:1\" does not lead from its first number to its last");
+}
+
 }  // namespace
 }  // namespace lamina::launcher

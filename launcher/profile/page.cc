@@ -2,10 +2,13 @@
 // The page has no script: its bars are boxes whose widths are shares, and each chart is a table at
 // the same time.
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
+#include "launcher/profile/html.h"
 #include "launcher/profile/report.h"
+#include "launcher/profile/text.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -27,57 +30,13 @@ th:first-child, td:first-child, td.text, th.text { text-align: left; }
 .c0 { background: #3a8a4d; } .c1 { background: #2f6fb7; } .c2 { background: #e08a1e; }
 .c3 { background: #8a5bb5; } .c4 { background: #2aa5a0; } .c5 { background: #b5533c; }
 .c6 { background: #7d7d7d; }
+#matrix td { padding: 0.1rem 0.4rem; }
 .wait { background-image: repeating-linear-gradient(45deg, #fff8 0 2px, #0000 2px 5px); }
 dt { font-weight: 600; } dd { margin: 0 0 0.5rem 0; }
 @media print { body { max-width: none; } }
 )css";
 
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) switch (letter) {
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(letter) < ' ' ? '?' : letter;
-    }
-  return escaped;
-}
-
-std::string Seconds(std::uint64_t ns) { return Format("%.4g", static_cast<double>(ns) * 1e-9); }
-std::string Percent(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "0";
-  return Format("%.1f", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-std::string Percent(double share) { return Format("%.0f %%", 100 * share); }
-
-using Cells = std::vector<std::string>;
-
-// The cells are HTML already.
-std::string Row(const Cells& cells, const char* tag = "td") {
-  std::string row = "<tr>";
-  for (const std::string& cell : cells)
-    row += std::string("<") + tag + ">" + cell + "</" + tag + ">";
-  return row + "</tr>\n";
-}
-
-std::string Table(const char* id, const Cells& head, const std::string& rows) {
-  return std::string("<div class=\"wide\"><table id=\"") + id + "\"><thead>" + Row(head, "th") +
-         "</thead><tbody>\n" + rows + "</tbody></table></div>\n";
-}
-
-std::string Section(const char* title, const std::string& content) {
-  return std::string("<h2>") + title + "</h2>\n" + content;
-}
+std::string ShareName(double share) { return Format("%.0f %%", 100 * share); }
 
 // The functions with the most time, most first.
 Cells Largest(const CountsByFunction& functions) {
@@ -94,7 +53,7 @@ std::string Part(std::size_t color, bool waits, std::uint64_t part, std::uint64_
   if (part == 0 || whole == 0) return "";
   return Format("<span class=\"c%zu%s\" style=\"width:", color, waits ? " wait" : "") +
          Format("%.4g%%", 100 * static_cast<double>(part) / static_cast<double>(whole)) +
-         "\" title=\"" + Escaped(what) + ": " + Seconds(part) + " s\"></span>";
+         "\" title=\"" + HtmlText(what) + ": " + Seconds(part) + " s\"></span>";
 }
 
 std::string Bar(const RankProfile& rank, const Cells& names, std::uint64_t whole_ns) {
@@ -123,6 +82,33 @@ std::string Key(const Cells& names) {
   return key + "<span class=\"key c6 wait\"></span>hatched: waiting</p>\n";
 }
 
+std::string Memory(const JobProfile& profile) {
+  std::size_t largest = 0;
+  std::uint64_t all = 0;
+  for (std::size_t rank = 0; rank < profile.ranks.size(); ++rank) {
+    all += profile.ranks[rank].peak_bytes;
+    if (profile.ranks[rank].peak_bytes > profile.ranks[largest].peak_bytes) largest = rank;
+  }
+  if (all == 0) return "not known";
+  return "at most " + SizeName(profile.ranks[largest].peak_bytes) + " in rank " +
+         std::to_string(largest) + ", " + SizeName(all / profile.ranks.size()) +
+         " in the mean of all";
+}
+
+// Ranks of a host that may use the same CPUs are not bound apart.
+std::string Binding(const JobProfile& profile) {
+  std::set<std::pair<std::string, std::string>> places;
+  std::size_t ranks = 0;
+  for (const RankProfile& rank : profile.ranks) {
+    if (rank.cpus.empty()) continue;
+    ++ranks;
+    places.insert({rank.host, rank.cpus});
+  }
+  if (ranks == 0) return "not known";
+  return places.size() == ranks ? "each rank of a host has CPUs of its own: see the ranks"
+                                : "ranks of a host share CPUs: see the ranks";
+}
+
 std::string Summary(const JobProfile& profile) {
   std::string facts;
   for (const std::string& fact : TellingFacts(profile)) facts += (facts.empty() ? "" : "; ") + fact;
@@ -131,27 +117,28 @@ std::string Summary(const JobProfile& profile) {
     if (std::ranges::find(hosts, rank.host) == hosts.end()) hosts.push_back(rank.host);
   std::string names;
   for (const std::string& host : hosts) names += (names.empty() ? "" : ", ") + host;
-  return "<p><strong>" + Escaped(facts) + "</strong></p>\n" +
+  return "<p><strong>" + HtmlText(facts) + "</strong></p>\n" +
          Table("summary", {"", ""},
-               Row({"command", Escaped(profile.command)}) + Row({"end", Escaped(profile.end)}) +
+               Row({"command", HtmlText(profile.command)}) + Row({"end", HtmlText(profile.end)}) +
                    Row({"wall time, s",
                         Format("%.4g", static_cast<double>(profile.wall_ms) / 1000)}) +
                    Row({"ranks", std::to_string(profile.ranks.size())}) +
-                   Row({"hosts", Escaped(names)}) + Row({"Lamina", Escaped(profile.version)}));
+                   Row({"hosts", HtmlText(names)}) + Row({"memory", Memory(profile)}) +
+                   Row({"binding", Binding(profile)}) + Row({"Lamina", HtmlText(profile.version)}));
 }
 
 std::string BalanceText(const JobProfile& profile) {
   const Balance balance = BalanceOf(profile);
-  return "<dl id=\"balance\"><dt>load balance " + Percent(balance.load) +
+  return "<dl id=\"balance\"><dt>load balance " + ShareName(balance.load) +
          "</dt><dd>The mean of the computing times by the largest, which is rank " +
          std::to_string(balance.busiest) +
          "'s. If it is low, look at how the work is divided among the ranks.</dd>\n"
          "<dt>communication efficiency " +
-         Percent(balance.communication) +
+         ShareName(balance.communication) +
          "</dt><dd>The largest computing time by the time of the job. If it is low, even the "
          "busiest rank is held up by MPI: look at the functions with much time, and at how often "
          "they are called.</dd>\n<dt>parallel efficiency " +
-         Percent(balance.parallel) +
+         ShareName(balance.parallel) +
          "</dt><dd>The product of both: the share of all CPU time that is spent on computing.</dd>"
          "</dl>\n";
 }
@@ -163,17 +150,20 @@ std::string Ranks(const JobProfile& profile, const Cells& names) {
   for (std::size_t rank = 0; rank < profile.ranks.size(); ++rank) {
     const RankProfile& its = profile.ranks[rank];
     const CallCounts total = its.Total();
-    const std::string what = !its.uses_mpi           ? "not in MPI"
-                             : its.open_call.empty() ? ""
-                                                     : "ended in " + its.open_call;
+    const std::string what = !its.uses_mpi ? "not in MPI"
+                             : its.open_call.empty()
+                                 ? ""
+                                 : "ended in " + its.open_call + AtPlace(its.open_place, profile);
     rows += Row({std::to_string(rank), Bar(its, names, whole_ns), Seconds(its.wall_ns),
                  Seconds(its.ComputedNs()), Seconds(total.inside_ns), Seconds(total.waited_ns),
                  std::to_string(total.calls), std::to_string(total.sent_bytes),
-                 std::to_string(total.received_bytes), Escaped(its.host), what});
+                 std::to_string(total.received_bytes),
+                 its.peak_bytes == 0 ? "" : SizeName(its.peak_bytes), its.cpus, HtmlText(its.host),
+                 HtmlText(what)});
   }
   return Key(names) + Table("ranks",
                             {"rank", "time", "s", "computing, s", "in MPI, s", "waiting, s",
-                             "calls", "bytes sent", "bytes received", "host", ""},
+                             "calls", "bytes sent", "bytes received", "memory", "CPUs", "host", ""},
                             rows);
 }
 
@@ -205,8 +195,8 @@ std::string ProfilePage(const JobProfile& profile) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Profile "
       "of " +
-      Escaped(profile.command) + "</title>\n<style>" + std::string(kStyle) +
-      "</style></head>\n<body><h1>Profile of " + Escaped(profile.command) + "</h1>\n" +
+      HtmlText(profile.command) + "</title>\n<style>" + std::string(kStyle) +
+      "</style></head>\n<body><h1>Profile of " + HtmlText(profile.command) + "</h1>\n" +
       Summary(profile);
   page += Section("Balance", BalanceText(profile));
   page += Section("Ranks", Ranks(profile, names));
@@ -215,6 +205,17 @@ std::string ProfilePage(const JobProfile& profile) {
       "<p>Times are those of all ranks together. Bytes are those of messages that left or arrived "
       "during the call and, for a collective, those that the program gave or got.</p>\n" +
           Functions(profile, names));
+  page +=
+      Section("Call sites",
+              "<p>Where the program calls MPI. A program that is compiled with <code>-g</code> "
+              "has lines here; where they are not known, the file of the program or library and "
+              "the address in it stand instead.</p>\n" +
+                  SitesTable(profile));
+  page += Section("Waiting", WaitingTable(profile));
+  page += Section("Collectives", CollectivesTable(profile));
+  page += Section("Regions", RegionsTable(profile));
+  page += Section("Who sends to whom", MatrixTable(profile));
+  page += Section("Message sizes", SizesTable(profile));
   // A browser does not run what has this type; programs may read the page instead of the file.
   return page + "<script type=\"application/json\" id=\"data\">\n" + ProfileJson(profile) +
          "</script>\n</body></html>\n";

@@ -44,6 +44,8 @@ class CommandCrew final : public ShepherdCrew {
     return agent_->heard();
   }
 
+  bool MaySayMore() override { return !agent_->Status().has_value(); }
+
  private:
   std::string name_;
   std::unique_ptr<Poller> poller_;

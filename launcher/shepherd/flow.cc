@@ -108,6 +108,7 @@ void Sink::Write() {
     }
     done_ += static_cast<std::size_t>(count);
     written_ += static_cast<std::uint32_t>(count);
+    given_ += static_cast<std::uint64_t>(count);
   }
   const bool empty = done_ == held_.size();
   if (empty) {

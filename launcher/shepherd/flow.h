@@ -61,6 +61,7 @@ class Sink {
   // Gives up what is not written yet.
   void Close();
   bool ended() const { return fd_ < 0; }
+  std::uint64_t given() const { return given_; }  // bytes that were written so far
 
  private:
   void Write();
@@ -71,6 +72,7 @@ class Sink {
   std::string held_;
   std::size_t done_ = 0;       // of held_
   std::uint32_t written_ = 0;  // and not yet granted
+  std::uint64_t given_ = 0;
   bool ending_ = false;
 };
 

@@ -18,6 +18,7 @@
 #include "launcher/shepherd/ring_copy.h"
 #include "launcher/shepherd/shepherds.h"
 #include "launcher/shepherd/tuning.h"
+#include "launcher/usage/usage.h"
 #include "runtime/base/anonymous_file.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/dynamic_words.h"
@@ -182,7 +183,18 @@ Status Herd::Prepare() {
   return {};
 }
 
+// A directory that is this host's own has the same path, and nothing of the launcher's in it.
+Status Herd::CheckShared() const {
+  const std::string mark = orders_.saving.directory + "/" + orders_.saving.mark;
+  if (orders_.saving.mark.empty() || access(mark.c_str(), F_OK) == 0) return {};
+  return Error(Code::kNotFound,
+               "--restarts needs a directory that all hosts share, and %s is not the same here; "
+               "--checkpoint-dir names another",
+               orders_.saving.directory.c_str());
+}
+
 Status Herd::MakeSaving(const param::Settings& settings) {
+  if (Status status = CheckShared(); !status.ok()) return status;
   Result<NamedEngine> engine =
       ChooseEngine(context_.engines, {context_.environment, settings}, orders_.saving.engine);
   if (!engine.ok()) return std::move(engine).status();
@@ -199,7 +211,11 @@ Status Herd::MakeSaving(const param::Settings& settings) {
   Result<std::unique_ptr<NodeSaving>> saving = NodeSaving::Make(
       loop_, options, std::move(engine->engine),
       {[this](const wire::SavingWord& word) { SaySaving(word); },
-       [this](std::uint32_t rank) { return job_ != nullptr ? job_->ProcessOf(rank) : 0; }});
+       [this](std::uint32_t rank) { return job_ != nullptr ? job_->ProcessOf(rank) : 0; },
+       [this](std::uint32_t rank) {
+         const Sheep& sheep = sheep_.at(rank);
+         return sheep.input != nullptr ? sheep.input->given() : 0;
+       }});
   if (!saving.ok()) return std::move(saving).status();
   saving_ = *std::move(saving);
   return {};
@@ -313,6 +329,7 @@ Status Herd::Obey(const wire::Frame& frame) {
       if (!beat.heads.empty()) outlets_.send(wire::Kind::kBeat, Encode(beat));
       if (orders_.profiled) SendProfiles();
       return wire::With(wire::DecodePing(frame.payload), [this](wire::Ping ping) {
+        if (ping.usage) SendUsage();
         ping.clock_ns = MonotonicNs();
         outlets_.send(wire::Kind::kPing, Encode(ping));
       });
@@ -343,6 +360,14 @@ void Herd::SendProfiles() {
     const std::string copy = CopyProfile(sheep.ring);
     outlets_.send(wire::Kind::kProfile, Encode(wire::TracePiece{rank, copy}));
   }
+}
+
+void Herd::SendUsage() {
+  std::vector<RankUsage> usage;
+  for (const auto& [rank, sheep] : sheep_)
+    if (const std::int64_t process = job_ != nullptr ? job_->ProcessOf(rank) : 0; process > 0)
+      usage.push_back(MeasureRank(rank, process, sheep.ring));
+  if (!usage.empty()) outlets_.send(wire::Kind::kUsage, wire::Encode(usage));
 }
 
 void Herd::SendTrace(std::uint32_t rank, int ring) {

@@ -77,6 +77,7 @@ class Herd {
   std::vector<RankStart> Starts(Sharing in_job) const;
   Status StartRanks(Sharing in_job);
   void StartServerIfNeeded();
+  Status CheckShared() const;
   Status MakeSaving(const param::Settings& settings);
   Status BeginToRevive();
   void GiveUpReviving(int signal);
@@ -86,6 +87,7 @@ class Herd {
   void OnJob();
   void TellEnd(const RankEvent& event);
   void SendProfiles();
+  void SendUsage();
   void SendTrace(std::uint32_t rank, int ring);
   void AddHeads(Waits waits, wire::Beat* beat);
   void Deliver(const wire::Piece& piece);

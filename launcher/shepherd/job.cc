@@ -105,7 +105,7 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
         const std::uint32_t host = ready.sharing_host;
         if (host < by_host_.size() && by_host_[host] == node) HearSharing(ready);
         if (std::exchange(node->ready, true) || !shepherds_->ready()) return;
-        if (plan_.options.traced) PingAll();
+        if (plan_.options.traced) PingAll(false);
         shepherds_->SendAll(wire::Kind::kStart, Encode(wire::Start{sharing_}));
       });
     case wire::Kind::kTrace:
@@ -116,6 +116,11 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
       return wire::With(wire::DecodeTracePiece(frame.payload), [&](const wire::TracePiece& piece) {
         if (mine(piece.rank) && remotes_.at(piece.rank).running)
           remotes_.at(piece.rank).trace.profile = piece.bytes;
+      });
+    case wire::Kind::kUsage:
+      return wire::With(wire::DecodeUsage(frame.payload), [&](const auto& usage) {
+        for (const RankUsage& its : usage)
+          if (mine(its.rank)) remotes_.at(its.rank).trace.usage = its;
       });
     case wire::Kind::kStarted:
       return wire::With(wire::DecodeStarted(frame.payload), [&](const auto& started) {
@@ -141,13 +146,16 @@ Status ShepherdedJob::Hear(Node* node, const wire::Frame& frame) {
   }
 }
 
-// The answer that took the shortest time tells most about the other clock.
-void ShepherdedJob::HearPing(const wire::Ping& ping, Ping* asked) {
-  const std::uint64_t round_trip_ns = MonotonicNs() - asked->sent_ns;
-  asked->round_trip_us = round_trip_ns / 1000;
+// The answer that took the shortest time tells most about the other clock. One to an earlier ping
+// tells of the clock as well, because it brings back when that was sent.
+void ShepherdedJob::HearPing(const wire::Ping& ping, Asked* asked) {
+  const std::uint64_t now_ns = MonotonicNs();
+  if (ping.sent_ns == 0 || ping.sent_ns > now_ns) return;  // not one of ours
+  const std::uint64_t round_trip_ns = now_ns - ping.sent_ns;
+  if (ping.sent_ns == asked->sent_ns) asked->round_trip_us = round_trip_ns / 1000;
   Clock& clock = clocks_[ping.host];
   if (ping.clock_ns == 0 || (clock.known && round_trip_ns / 2 >= clock.error_ns)) return;
-  clock = {true, static_cast<std::int64_t>(ping.clock_ns - asked->sent_ns - round_trip_ns / 2),
+  clock = {true, static_cast<std::int64_t>(ping.clock_ns - ping.sent_ns - round_trip_ns / 2),
            round_trip_ns / 2};
 }
 
@@ -196,7 +204,8 @@ void ShepherdedJob::HearSharing(const wire::Ready& ready) {
 void ShepherdedJob::HearEnd(const wire::Ended& ended) {
   Remote& remote = remotes_.at(ended.rank);
   if (!remote.running) return;
-  remote.trace = {ended.ring_head, ended.events, ended.profile, std::move(remote.trace.timeline)};
+  remote.trace = {
+      ended.ring_head, ended.events, ended.profile, std::move(remote.trace.timeline), {}};
   if (remote.input != nullptr) remote.input->Refuse();
   Suspect(ended);
   RankEvent event;
@@ -308,20 +317,21 @@ void ShepherdedJob::CheckWaits(std::uint64_t now_ms) {
 }
 
 // Asks each host through the node that leads there.
-void ShepherdedJob::PingAll() {
+void ShepherdedJob::PingAll(bool usage) {
   pings_.clear();
   for (const auto& [host, ranks] : ranks_) {
     if (by_host_[host]->state != Node::State::kHerding) continue;
-    pings_[host].sent_ns = MonotonicNs();
-    shepherds_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host}));
+    const std::uint64_t now_ns = MonotonicNs();
+    pings_[host].sent_ns = now_ns;
+    shepherds_->Send(by_host_[host], wire::Kind::kPing, Encode(wire::Ping{host, now_ns, usage, 0}));
   }
   shepherds_->CarryAll();
 }
 
 // A host that was started by another's shepherd has the state of its branch.
-std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
+std::vector<HostState> ShepherdedJob::Hosts(Ping ping) {
   const std::uint64_t now_ms = MonotonicMs();
-  if (ping) PingAll();
+  if (ping != Ping::kNo) PingAll(ping == Ping::kWithUsage);
   std::vector<HostState> states;
   for (std::uint32_t host = 0; host < by_host_.size(); ++host) {
     const Node* node = by_host_[host];
@@ -342,7 +352,7 @@ std::vector<HostState> ShepherdedJob::Hosts(bool ping) {
 void ShepherdedJob::OnTick() {
   shepherds_->Tick();
   SettleFailures(false);
-  if (question_ != nullptr) OnAnswer();
+  if (question_ != nullptr || holding_) OnAnswer();
   const std::uint64_t now_ms = MonotonicMs();
   CheckWaits(now_ms);
   for (auto guest = guests_.begin(); guest != guests_.end();) {

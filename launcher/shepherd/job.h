@@ -44,7 +44,7 @@ class ShepherdedJob final : public Job {
   void Sweep() override;
   const RankTrace* TraceOf(std::uint32_t rank) const override { return &remotes_.at(rank).trace; }
   bool Settled() const override;
-  std::vector<HostState> Hosts(bool ping) override;
+  std::vector<HostState> Hosts(Ping ping) override;
 
  private:
   // What the launcher holds of a rank.
@@ -77,19 +77,20 @@ class ShepherdedJob final : public Job {
   // These are in question.cc.
   void AskManager();
   void OnAnswer();
-  void Suspect();
+  void Judge();
+  void Suspect(bool words_follow);
   void Suspect(const wire::Ended& ended);
   bool IsSilenceExcused();
   std::string OrdersFor(const Node& node);
   // These are in job.cc.
   void OnTick();
   void CheckWaits(std::uint64_t now_ms);
-  struct Ping {
+  struct Asked {
     std::uint64_t sent_ns = 0;
     std::optional<std::uint64_t> round_trip_us;
   };
-  void PingAll();
-  void HearPing(const wire::Ping& ping, Ping* asked);
+  void PingAll(bool usage);
+  void HearPing(const wire::Ping& ping, Asked* asked);
   Status Hear(Node* node, const wire::Frame& frame);
   Node* NodeOfRank(std::uint32_t rank) { return by_host_[plan_.ranks[rank].host]; }
   void Deliver(std::uint32_t rank, std::uint8_t stream, std::string_view bytes);
@@ -136,6 +137,8 @@ class ShepherdedJob final : public Job {
   // The manager is being asked what it does with the job.
   std::unique_ptr<Agent> question_;
   std::uint64_t question_until_ms_ = 0;
+  std::string answer_;
+  bool words_follow_ = false;  // if the manager is behind it, its command will say so
   std::uint64_t silence_asked_ms_ = 0;
   bool alarmed_ = false;  // a rank or a node has failed
   bool holding_ = false;  // the news waits for the answer
@@ -147,7 +150,7 @@ class ShepherdedJob final : public Job {
     std::uint64_t error_ns = 0;
   };
   std::map<std::uint32_t, Clock> clocks_;  // by host
-  std::map<std::uint32_t, Ping> pings_;    // by host: the last one
+  std::map<std::uint32_t, Asked> pings_;   // by host: the last one
   // The rest is for shepherds that call the launcher.
   Exchange exchange_;
   std::string secret_;

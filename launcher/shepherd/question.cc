@@ -23,14 +23,26 @@ void ShepherdedJob::AskManager() {
 }
 
 void ShepherdedJob::OnAnswer() {
-  if (question_->Listen() && MonotonicMs() < question_until_ms_) return;
-  poller_->Remove(question_->words_fd());
-  const std::string answer =
-      question_->heard() + "\n" + (crew_ != nullptr ? crew_->Words() : std::string());
-  question_.reset();
+  if (question_ != nullptr) {
+    if (question_->Listen() && MonotonicMs() < question_until_ms_) return;
+    poller_->Remove(question_->words_fd());
+    answer_ = question_->heard();
+    question_.reset();
+  }
+  Judge();
+}
+
+// squeue knows nothing of a step, so only srun tells that one was cancelled, and perhaps later than
+// squeue answers.
+void ShepherdedJob::Judge() {
+  const bool more = words_follow_ && crew_ != nullptr && crew_->MaySayMore();
+  const std::string words = crew_ != nullptr ? crew_->Words() : std::string();
+  ManagerState state = std::get<Manager>(starter_).understand(answer_ + "\n" + words);
+  const std::uint64_t now_ms = MonotonicMs();
+  if (state.kind == ManagerState::Kind::kGoesOn && holding_ && more && now_ms < question_until_ms_)
+    return heartbeat_.Hurry(question_until_ms_ - now_ms + 1);
   holding_ = false;
   heartbeat_.Hurry(1);  // somebody has to fetch the news
-  ManagerState state = std::get<Manager>(starter_).understand(answer);
   if (state.kind == ManagerState::Kind::kSuspended) shepherds_->ForgetSilence();
   if (state.kind != ManagerState::Kind::kCancelled) return;
   RankEvent event;
@@ -40,14 +52,16 @@ void ShepherdedJob::OnAnswer() {
 }
 
 // The first failure is held back until it is known whether the manager is behind it.
-void ShepherdedJob::Suspect() {
+void ShepherdedJob::Suspect(bool words_follow) {
+  words_follow_ = words_follow_ || words_follow;
   if (std::exchange(alarmed_, true) || shepherds_->sweeping()) return;
   AskManager();
   holding_ = question_ != nullptr;
 }
 
 // A rank that ends by such a signal, or by the status that a shell makes of it, may have been
-// cancelled. One that fails in another way has done so by itself.
+// cancelled. One that fails in another way has done so by itself. A manager's SIGKILL also takes
+// the shepherd, while one that only a rank gets is seldom the manager's and is told at once.
 void ShepherdedJob::Suspect(const wire::Ended& ended) {
   const auto kind = static_cast<RankEvent::Kind>(ended.kind);
   if (kind == RankEvent::Kind::kExited && ended.code == 0) return;
@@ -55,7 +69,7 @@ void ShepherdedJob::Suspect(const wire::Ended& ended) {
                      : kind == RankEvent::Kind::kExited ? ended.code - 128
                                                         : 0;
   if ((signal == SIGTERM || signal == SIGKILL || signal == SIGHUP) && ended.why.empty())
-    Suspect();
+    Suspect(signal != SIGKILL);
   else
     alarmed_ = true;
 }

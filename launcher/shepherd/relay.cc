@@ -135,6 +135,11 @@ Status Relay::Hear(Node* node, const wire::Frame& frame) {
         std::erase_if(started, [&](const auto& each) { return NodeOf(each.rank) != node; });
         if (!started.empty()) outlets_.send(frame.kind, Encode(started));
       });
+    case wire::Kind::kUsage:
+      return wire::With(wire::DecodeUsage(frame.payload), [&](auto& usage) {
+        std::erase_if(usage, [&](const RankUsage& each) { return NodeOf(each.rank) != node; });
+        if (!usage.empty()) outlets_.send(frame.kind, wire::Encode(usage));
+      });
     case wire::Kind::kGone:
       return wire::With(wire::DecodeGone(frame.payload),
                         [&](auto& m) { HearGone(node, std::move(m)); });

@@ -46,6 +46,8 @@ class ShepherdCrew {
   virtual std::optional<Event> Next() = 0;
   // Returns what the manager's command has said until now; "" if there is none.
   virtual std::string Words() = 0;
+  // Returns whether such a command still runs, so that there may be more to come.
+  virtual bool MaySayMore() { return false; }
 };
 
 struct Pipes {

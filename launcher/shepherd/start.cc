@@ -328,12 +328,13 @@ void ShepherdedJob::OnCrew() {
                           : "cannot start on " + hosts + ": " + event->why;
     for (Node* node : failed) shepherds_->Fail(node, std::exchange(why, ""));
   }
+  if (holding_ && question_ == nullptr) Judge();
 }
 
 // No rank runs before all hosts are reached, so there is time to learn which others cannot be.
 void ShepherdedJob::Failed(Node* node, bool started, const std::string& why) {
   if (started || shepherds_->sweeping()) {
-    if (started) Suspect();
+    if (started) Suspect(true);
     shepherds_->StopStarting();
     return Lose(node->hosts(), started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
                 why);

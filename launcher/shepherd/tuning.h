@@ -25,8 +25,9 @@ inline constexpr std::uint64_t kOthersMs = 5000;
 // A message names this many hosts that could not be reached, each with its reason.
 inline constexpr std::size_t kReasonsNamed = 16;
 
-// A manager that has not answered after this time is not waited for.
-inline constexpr std::uint64_t kQuestionMs = 3000;
+// A manager that has not answered after this time is not waited for, nor are the words of its
+// command about a host that was lost.
+inline constexpr std::uint64_t kQuestionMs = 5000;
 
 // What an agent says within this time, it has said without waiting for anybody.
 inline constexpr std::uint64_t kAtOnceMs = 1000;

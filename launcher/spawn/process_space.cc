@@ -81,10 +81,13 @@ void CloseAllBut(const int* kept, std::size_t count) {
   close_range(next, ~0u, 0);
 }
 
-// What it inherits of mounts follows those of the host, and /proc is its own.
+// What it inherits of mounts follows those of the host, and /proc is its own. A folder of it that
+// no rank looks into makes place for memory, because it is there on every host.
 Answer Settle() {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0 ||
-      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0)
+      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0 ||
+      mount("lamina", ProcessSpace::kMemoryFolder, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+            "mode=0700,size=100%") != 0)
     return {errno, 0};
   return {};
 }
@@ -151,8 +154,11 @@ Status ProcessSpace::Open() {
   const std::string folder = Format("/proc/%d/ns/", keeper_);
   processes_ = Descriptor(open((folder + "pid").c_str(), O_RDONLY | O_CLOEXEC));
   mounts_ = Descriptor(open((folder + "mnt").c_str(), O_RDONLY | O_CLOEXEC));
+  memory_ = Descriptor(open((Format("/proc/%d/root", keeper_) + kMemoryFolder).c_str(),
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat file;
-  if (processes_.value() < 0 || mounts_.value() < 0 || fstat(processes_.value(), &file) != 0)
+  if (processes_.value() < 0 || mounts_.value() < 0 || memory_.value() < 0 ||
+      fstat(processes_.value(), &file) != 0)
     return SystemError(Code::kUnsupported, errno, "cannot open %s", folder.c_str());
   number_ = static_cast<std::uint32_t>(file.st_ino);
   return {};

@@ -4,8 +4,9 @@
 //
 // Its first process, the keeper, is forked here. It reaps what is orphaned, sees to it that the
 // space ends with this process, and keeps descriptors open that processes of the space find as
-// /proc/1/fd/N. Whoever is born in the space sees its process ids in /proc, and is still a child of
-// this process, which knows it by a process id of its own.
+// /proc/1/fd/N. It also mounts a folder in memory, for memory that processes share by its name.
+// Whoever is born in the space sees its process ids in /proc, and is still a child of this process,
+// which knows it by a process id of its own.
 //
 // Threads: the one that has made it.
 #pragma once
@@ -45,6 +46,9 @@ class ProcessSpace {
     Status status_;
   };
 
+  // A folder in memory that processes of the space find there, and that ends with it.
+  static constexpr const char* kMemoryFolder = "/proc/irq";
+  int memory_folder() const { return memory_.value(); }
   // The number by which processes tell their pid namespace.
   std::uint32_t number() const { return number_; }
   // The process id that was given out last, and after which the next one comes.
@@ -68,7 +72,7 @@ class ProcessSpace {
   std::uint32_t number_ = 0;
   Descriptor line_;  // to the keeper, which ends when it closes
   Descriptor own_processes_, own_mounts_;
-  Descriptor processes_, mounts_;
+  Descriptor processes_, mounts_, memory_;
   std::string directory_;  // the one this process is in
 };
 

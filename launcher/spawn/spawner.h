@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "launcher/plan/plan.h"
+#include "launcher/usage/usage.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/param.h"
 #include "runtime/base/status.h"
@@ -92,6 +93,7 @@ struct RankTrace {
   std::vector<std::string> events;  // slots, oldest first
   std::string profile;              // once it has ended; "": nothing
   std::string timeline;             // once it has ended, as Encode(TraceCopy) returns it
+  RankUsage usage;                  // as its host last told; taken_ns 0: not yet
 };
 
 // One rank, ready to start. Everything is borrowed until Start() returns.
@@ -154,6 +156,9 @@ struct HostState {
   std::uint64_t clock_error_ns = 0;
 };
 
+// Whether hosts are asked for a sign of life, and for what their ranks use before it.
+enum class Ping : std::uint8_t { kNo, kYes, kWithUsage };
+
 // Does `signal` end a process, and the job if all ranks get it?
 inline bool EndsProcesses(int signal) {
   return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP ||
@@ -185,8 +190,8 @@ class Job {
   // hands?
   virtual bool Settled() const = 0;
   // Returns the hosts that somebody else looks after for us; none if ranks are our own children.
-  // With `ping` each is asked for an answer, which later calls tell.
-  virtual std::vector<HostState> Hosts(bool ping) = 0;
+  // With a ping each is asked for an answer, which later calls tell.
+  virtual std::vector<HostState> Hosts(Ping ping) = 0;
 };
 
 // How a spawner's ranks differ from children of this process.

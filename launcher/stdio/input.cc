@@ -36,10 +36,13 @@ struct Input::Target {
   Input* input;
   int fd;
   std::size_t taken = 0;  // of piece_
+  std::uint64_t spared = 0;
+  std::uint64_t given = 0;
   event* writable;
 };
 
-Input::Input(event_base* loop, int fd, const std::vector<int>& targets)
+Input::Input(event_base* loop, int fd, const std::vector<int>& targets,
+             const std::vector<std::uint64_t>& spared)
     : fd_(fd),
       terminal_(IsTerminal(fd)),
       always_ready_(IsAlwaysReady(fd)),
@@ -52,6 +55,7 @@ Input::Input(event_base* loop, int fd, const std::vector<int>& targets)
     auto entry = std::make_unique<Target>();
     entry->input = this;
     entry->fd = target;
+    if (targets_.size() < spared.size()) entry->spared = spared[targets_.size()];
     entry->writable = event_new(loop, target, EV_WRITE, OnWritable, entry.get());
     targets_.push_back(std::move(entry));
   }
@@ -89,7 +93,8 @@ void Input::Read() {
     return;
   }
   for (const auto& target : targets_) {
-    target->taken = 0;
+    target->taken = std::min<std::uint64_t>(target->spared, piece_.size());
+    target->spared -= target->taken;
     Feed(target.get());
   }
   Continue();
@@ -107,6 +112,7 @@ void Input::Feed(Target* target) {
     const ssize_t count = write(target->fd, rest.data(), rest.size());
     if (count >= 0) {
       target->taken += static_cast<std::size_t>(count);
+      target->given += static_cast<std::uint64_t>(count);
     } else if (errno == EAGAIN) {
       event_add(target->writable, nullptr);
       return;
@@ -115,6 +121,8 @@ void Input::Feed(Target* target) {
     }
   }
 }
+
+std::uint64_t Input::given(std::size_t target) const { return targets_[target]->given; }
 
 // Reads on once every rank that still reads has taken the last piece.
 void Input::Continue() {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,11 +26,15 @@ namespace lamina::launcher::stdio {
 class Input {
  public:
   // Reads `fd`, which is borrowed. `targets` are the writing ends of the ranks' pipes, which are
-  // taken over.
-  Input(event_base* loop, int fd, const std::vector<int>& targets);
+  // taken over. spared[i] bytes do not go to targets[i]; empty: everything goes to all.
+  Input(event_base* loop, int fd, const std::vector<int>& targets,
+        const std::vector<std::uint64_t>& spared = {});
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
+
+  // Returns how many bytes were written to that target.
+  std::uint64_t given(std::size_t target) const;
 
  private:
   struct Target;

@@ -76,6 +76,18 @@ std::string DescribeJob(const Plan& plan, const JobNews& news) {
   return text + Describe(news.locks) + "end\n";
 }
 
+std::string DescribeUsage(std::string_view host, std::int64_t process, const RankUsage& usage) {
+  const auto number = [](std::uint64_t value) { return " " + std::to_string(value); };
+  std::string line = Format("rank %u ", usage.rank) + std::string(host) + " " +
+                     std::to_string(process) + " " + usage.state + number(usage.taken_ns) +
+                     number(usage.cpu_ns) + number(usage.memory_bytes);
+  if (usage.counted)
+    line += number(usage.sent_messages) + number(usage.sent_bytes) +
+            number(usage.received_messages) + number(usage.received_bytes) +
+            number(usage.unexpected);
+  return line + "\n";
+}
+
 std::string StartProgress(const Plan& plan, std::span<const HostState> hosts,
                           std::size_t names_max) {
   std::vector<std::string> awaited;

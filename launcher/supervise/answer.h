@@ -14,6 +14,7 @@
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
 #include "launcher/supervise/lock_waits.h"
+#include "launcher/usage/usage.h"
 
 namespace lamina::launcher {
 
@@ -30,6 +31,9 @@ struct JobNews {
 std::string CommandOf(const Plan& plan);
 
 std::string DescribeJob(const Plan& plan, const JobNews& news);
+
+// One line of the answer to "usage".
+std::string DescribeUsage(std::string_view host, std::int64_t process, const RankUsage& usage);
 
 // Returns "12 of 64 hosts have answered; waiting for node07, node08 and 50 others", or "" when all
 // have.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/supervise/checkpoints.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 
+#include "launcher/saving/memory_files.h"
 #include "runtime/base/agent_word.h"
 #include "runtime/base/checkpoint_word.h"
 #include "runtime/base/clock.h"
@@ -43,7 +48,19 @@ Checkpoints::Checkpoints(event_base* loop, const Plan& plan, const Options& opti
       patience_(loop, [this] { Do(rounds_.TimedOut()); }),
       heard_(plan.ranks.size()) {}
 
-Checkpoints::~Checkpoints() = default;
+Checkpoints::~Checkpoints() {
+  if (!mark_.empty()) rmdir(mark_.c_str());
+}
+
+// Whoever dies leaves what the next writer removes.
+Status Checkpoints::LeaveMark() {
+  const std::string name = checkpoint::PartName(Epoch{});
+  mark_ = archive_->path() + "/" + name;
+  if (mkdir(mark_.c_str(), 0700) != 0 && errno != EEXIST)
+    return SystemError(Code::kDenied, errno, "cannot make %s", mark_.c_str());
+  orders_.mark = name;
+  return {};
+}
 
 Status Checkpoints::Open(const Options& options,
                          std::unique_ptr<checkpoint::CheckpointEngine> engine) {
@@ -52,9 +69,12 @@ Status Checkpoints::Open(const Options& options,
       {[this](Epoch epoch, const Status& outcome) { OnStored(epoch, outcome); }, moments_.say});
   if (!archive.ok()) return std::move(archive).status();
   archive_ = *std::move(archive);
-  orders_ = {engine_, archive_->path(), 0, kFirstProcess, engine->caps().keeps_process_ids};
-  if (options.revived != nullptr) TakeSaved(options.revived->manifest);
-  if (!options.here) return {};
+  orders_ = {engine_, archive_->path(), 0, kFirstProcess, engine->caps().keeps_process_ids, ""};
+  if (options.revived != nullptr) {
+    if (Status status = CheckTies(options.revived->manifest); !status.ok()) return status;
+    TakeSaved(options.revived->manifest);
+  }
+  if (!options.here) return options.one_directory ? LeaveMark() : Status();
   NodeSaving::Options node;
   for (const RankPlan& rank : plan_.ranks) node.ranks.push_back(rank.rank);
   node.last_process = orders_.last_process;
@@ -62,7 +82,8 @@ Status Checkpoints::Open(const Options& options,
   node.shared = options.shared;
   node.roster = options.roster;
   Result<std::unique_ptr<NodeSaving>> here = NodeSaving::Make(
-      loop_, node, std::move(engine), {[this](const Word& word) { Take(word); }, moments_.process});
+      loop_, node, std::move(engine),
+      {[this](const Word& word) { Take(word); }, moments_.process, moments_.given});
   if (!here.ok()) return std::move(here).status();
   here_ = *std::move(here);
   send_ = [this](const Word& word) { here_->Take(word); };
@@ -79,6 +100,24 @@ void Checkpoints::TakeSaved(const checkpoint::Manifest& manifest) {
       ended_.push_back(rank.rank);
     else
       ++awaited_;
+}
+
+// Ranks that share the memory of windows are revived on one host.
+Status Checkpoints::CheckTies(const checkpoint::Manifest& manifest) const {
+  for (const checkpoint::Manifest::Part& part : manifest.parts) {
+    if (!part.name.starts_with(kMemoryName) || part.rank >= manifest.ranks.size()) continue;
+    std::vector<std::uint32_t> tied;
+    bool apart = false;
+    for (const checkpoint::Manifest::Rank& rank : manifest.ranks) {
+      if (rank.ended || rank.node != manifest.ranks[part.rank].node) continue;
+      tied.push_back(rank.rank);
+      apart = apart || plan_.ranks[rank.rank].host != plan_.ranks[part.rank].host;
+    }
+    if (apart)
+      return Error(Code::kUnsupported, "%s share the memory of a window and must be on one host",
+                   RankWords(tied).c_str());
+  }
+  return {};
 }
 
 void Checkpoints::Equip(RankStart* start) {
@@ -214,6 +253,7 @@ void Checkpoints::Save() {
   manifest_.engine_version = engine_version_;
   manifest_.round = rounds_.epoch();
   saving_ = Status();
+  read_.assign(plan_.ranks.size(), 0);
   for (std::uint32_t host = 0; host < plan_.hosts.size(); ++host)
     manifest_.nodes.push_back({host, plan_.hosts[host].name});
   const std::vector<std::uint32_t> members = rounds_.members();
@@ -242,6 +282,7 @@ void Checkpoints::OnRankSaved(const Word& word) {
   checkpoint::Manifest::Rank& rank = manifest_.ranks[word.rank];
   rank.process = static_cast<std::int64_t>(word.process);
   rank.links = word.links;
+  read_[word.rank] = word.input_bytes;
   manifest_.last_process = std::max(manifest_.last_process, word.last_process);
   if (!word.bytes.empty() && saving_.ok())
     saving_ = Error(Code::kUnsupported, "rank %u: %s", word.rank, word.bytes.c_str());
@@ -251,7 +292,7 @@ void Checkpoints::OnRankSaved(const Word& word) {
 // The ranks of a job that is to end stay as they are until the generation is complete.
 void Checkpoints::OnSaved() {
   if (!saving_.ok()) return Do(rounds_.Saved(saving_));
-  manifest_.streams = moments_.cut();
+  manifest_.streams = moments_.cut(read_);
   if (waiting_.ends)
     archive_->Store(std::exchange(manifest_, {}));
   else

@@ -49,8 +49,12 @@ class Checkpoints final : public SavingPort {
     std::function<void(const std::string& sentence)> end;  // it is saved and is to end
     // Returns the process id of a rank that is a child of this process.
     std::function<std::int64_t(std::uint32_t rank)> process;
-    // The ranks stand still: how far has what they wrote come?
-    std::function<std::vector<checkpoint::Manifest::Stream>()> cut;
+    // Returns how much was written into the pipe that is its standard input.
+    std::function<std::uint64_t(std::uint32_t rank)> given;
+    // The ranks stand still, and have read so much of standard input, by rank: how far have their
+    // streams come?
+    std::function<std::vector<checkpoint::Manifest::Stream>(std::span<const std::uint64_t> read)>
+        cut;
   };
   // Is told in a sentence what has become of a request, and whether the job was saved.
   using Reply = std::function<void(bool saved, const std::string& sentence)>;
@@ -58,7 +62,8 @@ class Checkpoints final : public SavingPort {
   struct Options {
     std::string job;  // its name
     std::uint32_t stop_ms = 0;
-    bool here = true;  // the ranks are children of this process
+    bool here = true;            // the ranks are children of this process
+    bool one_directory = false;  // all nodes must see the same
     // Descriptors of this process that ranks find by its number, once they are revived.
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
@@ -95,7 +100,9 @@ class Checkpoints final : public SavingPort {
   Checkpoints(event_base* loop, const Plan& plan, const Options& options, const NamedEngine& engine,
               Moments moments);
   Status Open(const Options& options, std::unique_ptr<checkpoint::CheckpointEngine> engine);
+  Status LeaveMark();
   void TakeSaved(const checkpoint::Manifest& manifest);
+  Status CheckTies(const checkpoint::Manifest& manifest) const;
   bool TakeAgentWord(std::uint32_t rank);
   void Do(const RoundStep& step);
   void Order(AgentWord::Kind kind);
@@ -117,6 +124,7 @@ class Checkpoints final : public SavingPort {
   const std::string engine_version_;
   const Moments moments_;
   std::unique_ptr<Archive> archive_;
+  std::string mark_;  // a folder that tells nodes that they share the directory; "": none
   wire::SavingOrders orders_;
   Rounds rounds_;
   Timer patience_;
@@ -125,6 +133,7 @@ class Checkpoints final : public SavingPort {
   std::vector<std::string> heard_;      // by rank: bytes of an agent's words that are not whole yet
   std::vector<std::uint32_t> ordered_;  // ranks that were ordered to stop
   std::size_t saves_ = 0;               // ranks that are being saved
+  std::vector<std::uint64_t> read_;     // bytes of standard input, by rank
   Status saving_;                       // the first of them that has failed
   std::vector<std::uint32_t> ended_;    // of a state that was revived
   std::size_t awaited_ = 0;             // ranks of it that are not there yet

@@ -28,18 +28,20 @@ class NameBoard {
   // Readable when an owner has gone; ForgetTheDead() is to be called then. -1: nobody need call it.
   int fd() const { return owners_.value(); }
   void ForgetTheDead();
-  // Answers "publish NAME PORT", "unpublish NAME" and "lookup NAME" in lines, where names and ports
+  // Answers "publish NAME PORT", the same with "run" behind it for a name that other runs are not
+  // to find, "unpublish NAME" and "lookup NAME", which another run asks, in lines. Names and ports
   // are words without blanks. `keep` takes the asker's connection over, who is told then, and the
   // answer is empty. Returns nothing for any other question.
   std::optional<std::string> Answer(std::string_view question,
                                     const std::function<Descriptor()>& keep);
-  // Returns the port of that name; empty if there is none.
+  // Returns the port of that name as this run sees it; empty if there is none.
   std::string Find(std::string_view name);
 
  private:
   struct Entry {
     Descriptor owner;
     std::string port;
+    bool of_run = false;
   };
   void Withdraw(const std::string& name) const;
 

@@ -48,6 +48,15 @@ TEST_F(NameBoardTest, FoundUntilItIsTakenBack) {
   EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
 }
 
+TEST_F(NameBoardTest, ANameOfTheRunIsForTheRun) {
+  EXPECT_EQ(Ask("publish 6161 6262 run"), "");
+  EXPECT_EQ(Told(), "done\nend\n");
+  EXPECT_EQ(Ask("lookup 6161"), "none\nend\n");
+  EXPECT_EQ(board_.Find("6161"), "6262");
+  EXPECT_EQ(Ask("publish 6161 6363"), "exists\nend\n");
+  EXPECT_EQ(Ask("unpublish 6161"), "done\nend\n");
+}
+
 TEST_F(NameBoardTest, EndsWithItsOwner) {
   EXPECT_EQ(Ask("publish 6161 6262"), "");
   EXPECT_EQ(board_.Find("6161"), "6262");
@@ -80,7 +89,8 @@ TEST_F(NameBoardTest, AFileThatCannotBeWrittenIsTold) {
 }
 
 TEST_F(NameBoardTest, OtherQuestionsGetNoAnswer) {
-  for (const char* question : {"", "job", "lookup", "publish 61", "unpublish", "lookup 61 62"})
+  for (const char* question :
+       {"", "job", "lookup", "publish 61", "publish 61 62 all", "unpublish", "lookup 61 62"})
     EXPECT_EQ(Ask(question), std::nullopt) << question;
 }
 

@@ -8,8 +8,10 @@
 #include <fstream>
 #include <utility>
 
+#include "launcher/profile/lines.h"
 #include "launcher/profile/report.h"
 #include "launcher/supervise/answer.h"
+#include "launcher/supervise/tuning.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
@@ -44,6 +46,7 @@ Result<std::string> Profiling::Write(const std::string& file, std::string end,
                                      std::uint64_t wall_ms) {
   profile_.end = std::move(end);
   profile_.wall_ms = wall_ms;
+  profile_.lines = FindLines(profile_.Places(), kLinesLimit);
   std::string name = file.empty() ? plan_.options.profile_file : file;
   if (name.empty())
     name = std::filesystem::path(plan_.apps.front().argv.front()).filename().string() +

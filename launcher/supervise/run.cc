@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "launcher/supervise/supervisor.h"
 #include "launcher/supervise/tie.h"
@@ -20,15 +21,17 @@ void SayFailure(const Status& status, Tie* tie) {
 }
 
 // The manager that gave us this host may have ended the job, which the ranks' ends do not tell.
-void SayCancelled(const Plan& plan, const RunContext& context, int status) {
-  if (status != 128 + SIGTERM && status != 128 + SIGKILL && status != 128 + SIGHUP) return;
+// Returns whether it has.
+bool SayCancelled(const Plan& plan, const RunContext& context, int status) {
+  if (status != 128 + SIGTERM && status != 128 + SIGKILL && status != 128 + SIGHUP) return false;
   const SpawnerComponent* manager = context.spawners.Find(plan.options.manager);
-  if (manager == nullptr) return;
+  if (manager == nullptr) return false;
   auto spawner = manager->make(SpawnContext{context.environment, context.settings});
-  if (!spawner.ok()) return;
+  if (!spawner.ok()) return false;
   const ManagerState state = (*spawner)->AskState();
-  if (state.kind == ManagerState::Kind::kCancelled)
-    SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()), context.tie);
+  if (state.kind != ManagerState::Kind::kCancelled) return false;
+  SayFailure(Error(Code::kCancelled, "%s", state.why.c_str()), context.tie);
+  return true;
 }
 
 // Whatever it does, the job has been saved.
@@ -48,18 +51,22 @@ int RunPlan(const Plan& plan, const RunContext& context) {
   int status = 1;
   bool interrupted = false;
   bool saved_to_end = false;
+  Loss loss;
   {
     Supervisor supervisor(plan, context);
     const Result<int> result = supervisor.Run();
-    if (result.ok())
+    if (result.ok()) {
       status = *result;
-    else
+      loss = supervisor.loss();
+    } else {
       SayFailure(result.status(), context.tie);
+    }
     interrupted = supervisor.interrupted();
     saved_to_end = supervisor.saved_to_end();
   }
   if (saved_to_end) RunEndCommand(context);
-  SayCancelled(plan, context, status);
+  if (!SayCancelled(plan, context, status) && context.loss != nullptr)
+    *context.loss = std::move(loss);
   if (interrupted && status == 128 + SIGINT) DieBy(SIGINT);
   return status;
 }

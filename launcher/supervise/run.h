@@ -9,6 +9,7 @@
 #include "checkpoint/checkpoint_engine.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
+#include "launcher/supervise/verdict.h"
 #include "runtime/base/environment.h"
 #include "runtime/base/param.h"
 
@@ -29,6 +30,7 @@ struct RunContext {
   Tie* tie = nullptr;
   // What the launchers of jobs that ranks spawn are told as well.
   std::vector<std::string> further_words = {};
+  Loss* loss = nullptr;  // is told what the job was lost by; null: nobody asks
 };
 
 // Runs the job to its end and returns the exit status for the user's shell, as the table in the

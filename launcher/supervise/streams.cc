@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -17,12 +18,28 @@
 namespace lamina::launcher {
 namespace {
 
+constexpr const char* kOwnMark = "mpiexec: ";
+
 // True for `2>&1` and for a terminal. Lines then stay whole only if one hand writes them all.
 bool SamePlace(int fd, int other) {
   struct stat one {};
   struct stat two {};
   return fstat(fd, &one) == 0 && fstat(other, &two) == 0 && one.st_dev == two.st_dev &&
          one.st_ino == two.st_ino;
+}
+
+// What a manifest calls the standard input of a rank.
+std::string InputName(std::uint32_t rank) { return "0:" + std::to_string(rank); }
+
+// Returns what this program has said in a file behind the first `bytes` of it, line by line. A line
+// of a rank may stand open before such a line.
+std::string SaidBehind(int fd, std::uint64_t bytes) {
+  std::ifstream file("/proc/self/fd/" + std::to_string(fd));
+  file.seekg(static_cast<std::streamoff>(bytes));
+  std::string said;
+  for (std::string line; std::getline(file, line);)
+    if (const std::size_t at = line.find(kOwnMark); at != line.npos) said += line.substr(at) + "\n";
+  return said;
 }
 
 }  // namespace
@@ -67,13 +84,21 @@ bool Streams::Shorten(const std::string& name, int fd) const {
   if (its == cut_.end() || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) ||
       file.st_ino != its->inode)
     return false;
-  if (file.st_size > static_cast<off_t>(its->bytes) &&
-      ftruncate(fd, static_cast<off_t>(its->bytes)) == 0)
-    lseek(fd, 0, SEEK_END);
-  return true;
+  if (file.st_size <= static_cast<off_t>(its->bytes)) return true;
+  const std::string said =
+      SamePlace(fd, STDERR_FILENO) ? SaidBehind(fd, its->bytes) : std::string();
+  if (ftruncate(fd, static_cast<off_t>(its->bytes)) != 0) return true;
+  lseek(fd, 0, SEEK_END);
+  return said.empty() || write(fd, said.data(), said.size()) > 0;
 }
 
-std::vector<checkpoint::Manifest::Stream> Streams::Cut() {
+std::uint64_t Streams::GivenTo(std::uint32_t rank) const {
+  for (std::size_t at = 0; at < readers_.size(); ++at)
+    if (readers_[at].rank == rank && input_ != nullptr) return input_->given(at);
+  return 0;
+}
+
+std::vector<checkpoint::Manifest::Stream> Streams::Cut(std::span<const std::uint64_t> read) {
   if (out_ != nullptr) out_->TakeAll();
   if (err_ != nullptr) err_->TakeAll();
   for (const auto& [path, file] : files_) file.output->TakeAll();
@@ -86,6 +111,10 @@ std::vector<checkpoint::Manifest::Stream> Streams::Cut() {
   note("1", STDOUT_FILENO);
   note("2", STDERR_FILENO);
   for (const auto& [path, file] : files_) note(path, file.fd);
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
+    for (const Reader& reader : readers_)
+      cut.push_back({InputName(reader.rank), reader.begin + read[reader.rank], input.st_ino});
   return cut;
 }
 
@@ -108,9 +137,31 @@ Status Streams::OpenInput(Give give) {
       return SystemError(Code::kResource, errno, "cannot make a pipe for rank %zu", rank);
     rank_fds_[rank][0] = Keep(ends[0]);
     targets.push_back(ends[1]);
+    readers_.push_back({static_cast<std::uint32_t>(rank), 0});
   }
-  if (!targets.empty()) input_ = std::make_unique<stdio::Input>(loop_, STDIN_FILENO, targets);
+  if (!targets.empty())
+    input_ = std::make_unique<stdio::Input>(loop_, STDIN_FILENO, targets, SeekInput());
   return {};
+}
+
+// Returns how much each reader is to be spared, because it has read more than others.
+std::vector<std::uint64_t> Streams::SeekInput() {
+  struct stat input {};
+  const off_t here = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (here < 0 || fstat(STDIN_FILENO, &input) != 0 || !S_ISREG(input.st_mode)) return {};
+  for (Reader& reader : readers_) {
+    reader.begin = static_cast<std::uint64_t>(here);
+    for (const checkpoint::Manifest::Stream& stream : cut_)
+      if (stream.name == InputName(reader.rank) && stream.inode == input.st_ino)
+        reader.begin = stream.bytes;
+  }
+  const auto first = std::min_element(
+      readers_.begin(), readers_.end(),
+      [](const Reader& one, const Reader& other) { return one.begin < other.begin; });
+  if (lseek(STDIN_FILENO, static_cast<off_t>(first->begin), SEEK_SET) < 0) return {};
+  std::vector<std::uint64_t> spared;
+  for (const Reader& reader : readers_) spared.push_back(reader.begin - first->begin);
+  return spared;
 }
 
 Status Streams::OpenOutput(Give give) {
@@ -252,7 +303,7 @@ void Streams::CloseSilent() {
 }
 
 void Streams::Say(std::string_view text) {
-  const std::string line = "mpiexec: " + std::string(text);
+  const std::string line = kOwnMark + std::string(text);
   if (ErrorOutput() != nullptr) return ErrorOutput()->Say(line);
   const std::string whole = line + "\n";
   if (write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nobody left to tell

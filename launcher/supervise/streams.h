@@ -50,8 +50,11 @@ class Streams final : public OutputPort {
   // `cut` tells how far files had come in the saved state that the job goes on from: what is behind
   // is taken away, because it comes again.
   Status Open(Give give, std::span<const checkpoint::Manifest::Stream> cut);
-  // Writes what ranks have written so far, while they stand still, and returns how far it has come.
-  std::vector<checkpoint::Manifest::Stream> Cut();
+  // Writes what ranks have written so far, while they stand still, and returns how far all streams
+  // have come. `read` tells how much of standard input each rank has read.
+  std::vector<checkpoint::Manifest::Stream> Cut(std::span<const std::uint64_t> read);
+  // Returns how much was written into the pipe that is the rank's standard input.
+  std::uint64_t GivenTo(std::uint32_t rank) const;
   // These two are for ranks that are given no descriptor (OutputPort).
   void Tell(Granted granted) override;
   void Take(std::uint32_t rank, std::uint8_t stream, std::string_view bytes) override;
@@ -73,10 +76,13 @@ class Streams final : public OutputPort {
 
  private:
   Status OpenInput(Give give);
+  // Goes on where ranks have left off in the file that is standard input.
+  std::vector<std::uint64_t> SeekInput();
   Status OpenOutput(Give give);
   Status OpenFiles();
   Result<stdio::Output*> OpenFile(const std::string& path);
-  // Returns whether the file is the one that was cut, and shortens it.
+  // Returns whether the file is the one that was cut, and shortens it. What mpiexec has said stays,
+  // because that does not come again.
   bool Shorten(const std::string& name, int fd) const;
   // `place` is 1 or 2, as `stream` is below.
   Status OpenPipe(std::size_t rank, std::uint8_t place);
@@ -92,6 +98,12 @@ class Streams final : public OutputPort {
   std::vector<std::array<int, 3>> rank_fds_;
   std::vector<int> until_started_;  // descriptors that only ranks need
   bool input_handed_over_ = false;
+  // These are those who read standard input, each with the place in that file where they began.
+  struct Reader {
+    std::uint32_t rank = 0;
+    std::uint64_t begin = 0;
+  };
+  std::vector<Reader> readers_;
   std::vector<checkpoint::Manifest::Stream> cut_;
   Granted granted_;
   std::unique_ptr<stdio::Input> input_;

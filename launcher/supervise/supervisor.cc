@@ -89,6 +89,7 @@ Supervisor::~Supervisor() {
   if (owner_gone_ != nullptr) event_free(owner_gone_);
   if (context_.tie != nullptr) context_.tie->Unwatch();
   question_socket_.reset();
+  passing_up_.reset();
   further_.reset();
   job_.reset();
   server_.reset();
@@ -126,8 +127,11 @@ Status Supervisor::Prepare() {
                                                           StopIfDone();
                                                         }});
   if (context_.tie != nullptr) {
+    if (context_.tie->launcher() > 0) passing_up_ = std::make_unique<PassingUp>(loop_);
     context_.tie->SayPlaces(plan_);
-    context_.tie->Watch(loop_, [this] { React(verdict_.Orphaned()); });
+    context_.tie->Watch(loop_, [this](const std::string& why) {
+      React(why.empty() ? verdict_.Orphaned() : verdict_.Failed(why + "; the job was ended"));
+    });
   }
   limits_ = std::make_unique<Limits>(loop_, params, plan_.options.timeout_ms,
                                      Limits::Moments{.timed_out = [this] { OnTimeout(); },
@@ -142,7 +146,7 @@ Status Supervisor::Prepare() {
   progress_ = std::make_unique<ProgressLine>(
       loop_,
       [this](std::size_t names_max) {
-        return ended_ ? "" : StartProgress(plan_, job_->Hosts(false), names_max);
+        return ended_ ? "" : StartProgress(plan_, job_->Hosts(Ping::kNo), names_max);
       },
       [this](const std::string& text) { streams_->Say(text); });
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
@@ -235,6 +239,7 @@ Status Supervisor::PrepareCheckpoints() {
   options.job = server_->name();
   options.stop_ms = params.stop_ms;
   options.here = caps_.takes_descriptors;
+  options.one_directory = plan_.options.checkpoint.restarts > 0;
   options.roster = server_->roster();
   options.shared = {server_->roster(), server_->node_memory()};
   for (std::uint32_t rank = 0; rank < plan_.ranks.size(); ++rank)
@@ -250,7 +255,8 @@ Status Supervisor::PrepareCheckpoints() {
          React(verdict_.SavedToEnd(sentence + "; the job was ended"));
        },
        [this](std::uint32_t rank) { return job_->ProcessOf(rank); },
-       [this] { return streams_->Cut(); }});
+       [this](std::uint32_t rank) { return streams_->GivenTo(rank); },
+       [this](std::span<const std::uint64_t> read) { return streams_->Cut(read); }});
   if (!checkpoints.ok()) return std::move(checkpoints).status();
   checkpoints_ = *std::move(checkpoints);
   return {};
@@ -360,13 +366,17 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
         ProfileNow(FromHex(question.substr(std::min(question.size(), kProfileWord.size())))));
   if ((question == "why" || question == "why queues") && job_ != nullptr)
     return reply(AnswerWhy(question != "why"));
-  if ((question != "job" && question != "ping") || job_ == nullptr) return reply({});
+  if (question == "usage" && job_ != nullptr) return reply(AnswerUsage());
+  if ((question != "job" && question != "ping" && question != "ping usage") || job_ == nullptr)
+    return reply({});
   JobNews news;
   news.name = server_->name();
   if (context_.tie != nullptr) news.parent = context_.tie->parent();
   news.age_ms = MonotonicMs() - started_ms_;
   news.running = running_;
-  news.hosts = job_->Hosts(question == "ping");
+  news.hosts = job_->Hosts(question == "job"    ? Ping::kNo
+                           : question == "ping" ? Ping::kYes
+                                                : Ping::kWithUsage);
   std::vector<LocksSeen> locks(running_.size());
   for (std::uint32_t rank = 0; rank < locks.size(); ++rank)
     if (running_[rank]) locks[rank] = rings_.LocksOf(rank, TraceOf(rank));
@@ -378,7 +388,15 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
                              const control::QuestionSocket::Keep& keep) {
   const std::vector<std::string_view> words = Split(question, ' ');
   const auto number = words.size() > 1 ? ParseInteger(words[1]) : std::nullopt;
-  if (words[0] == "spawn") {
+  const bool of_names = words[0] == "publish" || words[0] == "unpublish" || words[0] == "find";
+  if (of_names && passing_up_ != nullptr) {
+    // The names of a run are kept by its first launcher.
+    Descriptor above = PassingUp::Reach(context_.tie->launcher());
+    if (above.value() < 0)
+      reply(Format("refused mpiexec %d cannot be reached\nend\n", context_.tie->launcher()));
+    else if (Descriptor asker = keep(); asker.value() >= 0)
+      passing_up_->Add(std::move(asker), std::move(above), std::string(question));
+  } else if (words[0] == "spawn") {
     StartFurther(std::span(words).subspan(1), keep());
   } else if (words[0] == "placed" && number && words.size() % 2 == 0) {
     RanksByHost ranks;
@@ -394,9 +412,12 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
     reply(done.ok() ? "done\nend\n" : "refused " + std::string(done.message()) + "\nend\n");
   } else if (question == "grown") {
     reply(hosts_.has_grown() ? "yes\nend\n" : "no\nend\n");
-  } else if (words[0] == "find" && words.size() == 2) {
+  } else if (const bool in_run = words.size() == 3 && words[2] == "run";
+             words[0] == "find" && (words.size() == 2 || in_run)) {
     if (const std::string port = names_.Find(words[1]); !port.empty())
       reply("name " + port + "\nend\n");
+    else if (in_run)
+      reply("none\nend\n");
     else
       FindElsewhere(words[1], FileOfNames(context_.settings), keep());
   } else {
@@ -476,7 +497,7 @@ void Supervisor::PublishOnce() {
 // The quicker an answer, the more it tells, so hosts are asked again and again.
 void Supervisor::AskClocks() {
   if (ended_) return;
-  static_cast<void>(job_->Hosts(true));
+  static_cast<void>(job_->Hosts(Ping::kYes));
   ask_clocks_->Set(kAskClocksMs);
 }
 
@@ -534,7 +555,7 @@ void Supervisor::OnEnd(const RankEvent& event) {
     tracing_->Take(
         event.rank,
         trace != nullptr ? DecodeTrace(trace->timeline) : CopyTrace(rings_.Descriptor(event.rank)),
-        job_->Hosts(false));
+        job_->Hosts(Ping::kNo));
   }
   if (streams_->output_gone()) verdict_.OutputGone();
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
@@ -583,7 +604,11 @@ void Supervisor::OnTimeout() {
   const auto running = Running();
   const std::vector<std::string> reasons = WhyItHangs();
   const bool first = !verdict_.decided();
-  React(verdict_.TimedOut(running));
+  RanksByHost spawned;
+  further_->Count(&spawned);
+  std::size_t others = 0;
+  for (const auto& [host, ranks] : spawned) others += ranks;
+  React(verdict_.TimedOut(running, others));
   if (first)
     for (const std::string& reason : reasons) streams_->Say("  " + reason);
   further_->Signal(SIGTERM);

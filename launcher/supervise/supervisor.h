@@ -26,6 +26,7 @@
 #include "launcher/supervise/further.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/name_board.h"
+#include "launcher/supervise/passing_up.h"
 #include "launcher/supervise/profiling.h"
 #include "launcher/supervise/progress_line.h"
 #include "launcher/supervise/rings.h"
@@ -59,6 +60,7 @@ class Supervisor {
   bool interrupted() const { return interrupts_ > 0; }
   // The job was saved, and ended for that.
   bool saved_to_end() const { return saved_to_end_; }
+  Loss loss() const { return verdict_.loss(); }
 
  private:
   Status Prepare();
@@ -87,6 +89,8 @@ class Supervisor {
   std::vector<RankView> Views() const;
   std::string AnswerWhy(bool queues) const;
   std::vector<std::string> WhyItHangs() const;
+  // See usage.cc.
+  std::string AnswerUsage() const;
   void EndJob();
   void SignalAll(int signal);
   void EndIfAllEnded();
@@ -132,6 +136,7 @@ class Supervisor {
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
   std::unique_ptr<Further> further_;
+  std::unique_ptr<PassingUp> passing_up_;  // null: no launcher has started this one
   RunHosts hosts_;
   NameBoard names_;
   event* owner_gone_ = nullptr;  // null: the names stand in no file

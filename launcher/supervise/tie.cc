@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,16 +48,37 @@ bool Tie::SayWhy(std::string_view why) {
          static_cast<ssize_t>(line.size());
 }
 
-void Tie::Watch(event_base* loop, std::function<void()> on_lost) {
+void Tie::Watch(event_base* loop, std::function<void(const std::string& why)> on_lost) {
   on_lost_ = std::move(on_lost);
   words_ = event_new(
       loop, socket_.value(), EV_READ | EV_PERSIST,
       [](int, short, void* self) { static_cast<Tie*>(self)->OnWords(); }, this);
   event_add(words_, nullptr);
+  if (launcher_ > 0) return;
+  limit_ = event_new(
+      loop, -1, 0,
+      [](int, short, void* self) {
+        static_cast<Tie*>(self)->on_lost_(
+            Format("the process that has spawned this job ended %lld s ago",
+                   static_cast<long long>(kOrphanLimit.tv_sec)));
+      },
+      this);
+  alone_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, parent(), 0)));
+  if (alone_.value() < 0) return;  // the socket tells
+  alone_gone_ = event_new(
+      loop, alone_.value(), EV_READ,
+      [](int, short, void* self) {
+        auto* const tie = static_cast<Tie*>(self);
+        tie->OnWords();
+        if (!tie->gone_) tie->OnGone();
+      },
+      this);
+  event_add(alone_gone_, nullptr);
 }
 
 void Tie::Unwatch() {
-  if (words_ != nullptr) event_free(std::exchange(words_, nullptr));
+  for (event** each : {&words_, &alone_gone_, &limit_})
+    if (*each != nullptr) event_free(std::exchange(*each, nullptr));
 }
 
 void Tie::OnWords() {
@@ -68,20 +90,29 @@ void Tie::OnWords() {
     const std::string_view word = std::string_view(heard_).substr(0, end);
     met_ = met_ || word == "met";
     parted_ = parted_ || word == "part";
+    finalized_ = finalized_ || word == "finalized";
   }
-  if (got > 0) return;
+  if (got <= 0 && !gone_) OnGone();
+}
+
+// The children of a process that has finalized are to finalize as well. Its launcher waits for them
+// as long as the user likes; where there is none, nobody would end them.
+void Tie::OnGone() {
   gone_ = true;
   event_del(words_);
-  if (!parted_) on_lost_();
+  if (parted_) return;
+  if (!finalized_) return on_lost_("");
+  if (limit_ != nullptr) event_add(limit_, &kOrphanLimit);
 }
 
 // A parent that no launcher of ours looks after is told as any process is.
 void Tie::EndParent(int status) {
   OnWords();  // what has been said meanwhile counts
-  if (!met_ || parted_ || gone_) return;
+  if (!met_ || parted_ || (gone_ && !finalized_)) return;
   if (launcher_ > 0 &&
       control::Ask({geteuid(), launcher_}, Format("linked %d", status), kTieTimeoutMs).ok())
     return;
+  if (finalized_) return;
   if (const pid_t alone = parent(); alone > 0) kill(alone, SIGTERM);
 }
 

@@ -32,11 +32,14 @@ class Tie {
   // Tells the parent why ranks cannot run, in place of standard error. False: the children have met
   // it already, or it has gone, so the words are for people.
   bool SayWhy(std::string_view why);
-  // `on_lost` is called if the parent dies while the jobs share a fate.
-  void Watch(event_base* loop, std::function<void()> on_lost);
+  // `on_lost` is called if the parent dies while the jobs share a fate, or if nobody looks after it
+  // and it has ended a while ago, which `why` says then.
+  void Watch(event_base* loop, std::function<void(const std::string& why)> on_lost);
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
   void EndParent(int status);
+  // Returns the launcher that looks after the parent; 0 if nobody does.
+  pid_t launcher() const { return launcher_; }
   // Returns the launcher that looks after the parent, or the parent itself if nobody does.
   pid_t parent() const;
   // Tells the launcher that looks after the parent where the ranks of this job run.
@@ -45,14 +48,21 @@ class Tie {
  private:
   Tie(Descriptor socket, pid_t launcher) : socket_(std::move(socket)), launcher_(launcher) {}
   void OnWords();
+  void OnGone();
 
   Descriptor socket_;
   const pid_t launcher_;  // of the parent; 0: none
   event* words_ = nullptr;
-  std::function<void()> on_lost_;
+  // Where no launcher looks after the parent. A process that it has started may hold its end of the
+  // socket.
+  Descriptor alone_;
+  event* alone_gone_ = nullptr;
+  event* limit_ = nullptr;
+  std::function<void(const std::string& why)> on_lost_;
   std::string heard_;
   bool met_ = false;
   bool parted_ = false;
+  bool finalized_ = false;
   bool gone_ = false;
 };
 

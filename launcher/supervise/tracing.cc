@@ -44,8 +44,10 @@ void Tracing::Take(std::uint32_t rank, const TraceCopy& copy, std::span<const Ho
   lost_ += copy.lost;
   const std::span<const TraceRecord> records(copy.records);
   Write(TimelineHead(its, records));
+  TimelineLevels levels{};
   for (std::size_t at = 0; at < records.size(); at += kRecordsAtOnce)
-    Write(TimelineSlices(its, records.subspan(at, std::min(kRecordsAtOnce, records.size() - at))));
+    Write(TimelineSlices(its, records.subspan(at, std::min(kRecordsAtOnce, records.size() - at)),
+                         &levels));
 }
 
 void Tracing::Write(const std::string& bytes) {

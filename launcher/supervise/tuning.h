@@ -2,6 +2,9 @@
 // The constants of this folder that are no parameters.
 #pragma once
 
+#include <sys/time.h>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,7 +41,14 @@ inline constexpr int kTieTimeoutMs = 1000;
 // When a job has run out of time, at most so many lines say for what its ranks wait.
 inline constexpr std::size_t kReasonsMax = 24;
 
+// Whoever finds lines of source for a profile has this long.
+inline constexpr std::chrono::milliseconds kLinesLimit{1800};
+
 // The hosts of a job that is traced are asked for their clocks this often.
 inline constexpr std::uint64_t kAskClocksMs = 500;
+
+// A job whose parent has finalized and ended, and which nobody else looks after, may take this long
+// to end as well.
+inline constexpr timeval kOrphanLimit{60, 0};
 
 }  // namespace lamina::launcher

@@ -47,12 +47,27 @@ bool Verdict::Expected(int signal) const {
 
 void Verdict::PassedOn(int signal) { passed_on_.push_back(signal); }
 
+void Verdict::LoseHostOf(std::uint32_t rank) {
+  loss_.any = true;
+  loss_.hosts.push_back(plan_.hosts[plan_.ranks[rank].host].name);
+}
+
+// A user who has told the job to end does not want it back.
+Loss Verdict::loss() const {
+  return std::any_of(passed_on_.begin(), passed_on_.end(), EndsProcesses) ? Loss() : loss_;
+}
+
 Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_t others) {
+  // Others may learn of a lost host first, and die of that.
+  if (decided_ && loss_.any && event.kind == RankEvent::Kind::kLost && !event.why.empty())
+    LoseHostOf(event.rank);
   if (decided_) return {};
   switch (event.kind) {
     case RankEvent::Kind::kStartFailed:
       if (event.why.empty()) return {};
       Decide(event.code);
+      // A job that goes on has run before, so it is not the program that cannot be started.
+      if (Index(plan_.options.checkpoint.restored) != 0) LoseHostOf(event.rank);
       return {event.why, true};
     case RankEvent::Kind::kKilled:
       return Killed(event, last, others);
@@ -61,6 +76,7 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
     case RankEvent::Kind::kLost:
       if (event.why.empty()) return {};
       Decide(1);
+      LoseHostOf(event.rank);
       return {event.why + (others > 0 ? "; the job was ended" : ""), true};
     case RankEvent::Kind::kTrouble:
     case RankEvent::Kind::kSharesCpus:
@@ -73,6 +89,7 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
 Reaction Verdict::Killed(const RankEvent& event, const LastSeen& last, std::size_t others) {
   Decide(128 + event.signal);
   if (Expected(event.signal)) return {"", true};
+  loss_.any = true;
   return {Name(event.rank) + " was killed by " +
               (event.why.empty() ? SignalText(event.signal) : event.why) + Where(last) +
               (others > 0 ? "; the job was ended" : ""),
@@ -105,11 +122,13 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
   const int status = code & 0xff;
   Decide(status == 0 && code != 0 ? 1 : status);
   // Our library ends a job in the same way and gives the name of the call. It has said what was
-  // wrong.
-  if (message.starts_with("MPI_") && message.find(' ') == std::string::npos)
+  // wrong, which may be that another rank is lost.
+  if (message.starts_with("MPI_") && message.find(' ') == std::string::npos) {
+    loss_.any = true;
     return {Format("%s died of an MPI error in %s; the job was ended", Name(rank).c_str(),
                    message.c_str()),
             true};
+  }
   // The last of these is the message that our library gives. It is needed because the rank's host
   // may not have told yet what the rank was in.
   const bool by_mpi = last.phase != Phase::kStarted || last.call == "MPI_Abort" ||
@@ -120,7 +139,8 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
           true};
 }
 
-Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running) {
+Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running,
+                           std::size_t spawned) {
   if (decided_) return {};
   Decide(kTimedOut);
   std::map<std::string, std::vector<std::uint32_t>> by_call;
@@ -129,6 +149,9 @@ Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>
   for (const auto& [call, ranks] : by_call)
     where += (where.empty() ? "" : "; ") + RankWords(ranks) +
              (call.empty() ? by_call.size() > 1 ? " outside MPI" : "" : call);
+  if (spawned > 0)
+    where += Format("%s%zu rank%s of jobs that it has spawned", where.empty() ? "" : "; ", spawned,
+                    spawned == 1 ? "" : "s");
   const auto seconds = static_cast<double>(plan_.options.timeout_ms) / 1000.0;
   return {
       Format("timeout after %g s, still running: %s; the job was ended", seconds, where.c_str()),

@@ -24,6 +24,12 @@ struct LastSeen {
   bool inside = false;  // within that call
 };
 
+// What a job was lost by, if neither its program nor its user has wished for that end.
+struct Loss {
+  bool any = false;
+  std::vector<std::string> hosts;  // that are gone or could not be reached
+};
+
 struct Reaction {
   std::string message;   // for standard error, without "mpiexec: "; "" for none
   bool end_job = false;  // the ranks that still run have to go
@@ -37,8 +43,10 @@ class Verdict {
   Reaction Ended(const RankEvent& event, const LastSeen& last, std::size_t others);
   // Rank `rank` asked for the end of the job.
   Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
-  // `running` lists the ranks that have not ended, with the call each is in.
-  Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running);
+  // `running` lists the ranks that have not ended, with the call each is in. So many ranks of jobs
+  // that this one has spawned run beside them.
+  Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running,
+                    std::size_t spawned);
   // The job has been saved and is ended, as somebody has asked. Says so with status 85.
   Reaction SavedToEnd(const std::string& message);
   // Something failed in the launcher itself.
@@ -53,6 +61,7 @@ class Verdict {
   void OutputGone() { output_gone_ = true; }
 
   int status() const { return status_; }
+  Loss loss() const;
   bool decided() const { return decided_; }
 
  private:
@@ -61,8 +70,10 @@ class Verdict {
   Reaction Killed(const RankEvent& event, const LastSeen& last, std::size_t others);
   Reaction Exited(const RankEvent& event, const LastSeen& last, std::size_t others);
   std::string Name(std::uint32_t rank) const;
+  void LoseHostOf(std::uint32_t rank);
 
   const Plan& plan_;
+  Loss loss_;
   std::vector<int> passed_on_;
   bool output_gone_ = false;
   bool decided_ = false;

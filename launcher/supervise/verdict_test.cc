@@ -150,12 +150,18 @@ TEST_F(VerdictTest, AbortCodeThatAStatusCannotHoldIsNotSuccess) {
 }
 
 TEST_F(VerdictTest, TimeoutSaysWhoIsWhere) {
-  const Reaction reaction =
-      verdict_.TimedOut({{0, in_recv_}, {1, in_recv_}, {2, in_recv_}, {4, in_recv_}, {7, plain_}});
+  const Reaction reaction = verdict_.TimedOut(
+      {{0, in_recv_}, {1, in_recv_}, {2, in_recv_}, {4, in_recv_}, {7, plain_}}, 0);
   EXPECT_EQ(reaction.message,
             "timeout after 1.5 s, still running: rank 7 outside MPI; ranks 0-2 and 4 in MPI_Recv; "
             "the job was ended");
   EXPECT_EQ(verdict_.status(), 124);
+}
+
+TEST_F(VerdictTest, TimeoutTellsOfSpawnedJobs) {
+  EXPECT_EQ(verdict_.TimedOut({}, 2).message,
+            "timeout after 1.5 s, still running: 2 ranks of jobs that it has spawned; the job was "
+            "ended");
 }
 
 TEST_F(VerdictTest, ProgramThatCannotRun) {
@@ -178,6 +184,26 @@ TEST_F(VerdictTest, LostNodeIsSaidOnce) {
   event.why = "";
   EXPECT_EQ(verdict_.Ended(event, in_recv_, 6).message, "");
   EXPECT_EQ(verdict_.status(), 1);
+  EXPECT_TRUE(verdict_.loss().any);
+  EXPECT_EQ(verdict_.loss().hosts, std::vector<std::string>({"node07"}));
+}
+
+TEST_F(VerdictTest, WhatIsNoLoss) {
+  EXPECT_FALSE(verdict_.loss().any);
+  Verdict killed(plan_), told(plan_), exited(plan_), aborted(plan_), failed(plan_);
+  killed.Ended(Kill(1, SIGKILL), plain_, 7);
+  EXPECT_TRUE(killed.loss().any);
+  killed.PassedOn(SIGTERM);  // the user wants the job no more
+  EXPECT_FALSE(killed.loss().any);
+  told.PassedOn(SIGTERM);
+  told.Ended(Kill(1, SIGTERM), plain_, 7);
+  EXPECT_FALSE(told.loss().any);
+  exited.Ended(Exit(1, 3), plain_, 7);
+  EXPECT_FALSE(exited.loss().any);
+  aborted.Aborted(1, 3, "enough", in_recv_);
+  EXPECT_FALSE(aborted.loss().any);
+  failed.Aborted(1, 15, "MPI_Recv", in_recv_);
+  EXPECT_TRUE(failed.loss().any);
 }
 
 TEST(SignalTextTest, UnknownNumber) { EXPECT_EQ(SignalText(63), "signal 63"); }

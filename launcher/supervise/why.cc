@@ -2,13 +2,13 @@
 // What the ranks of the job wait for, for whoever asks and for a job that has run out of time.
 #include "launcher/why/why.h"
 
-#include <time.h>
-
 #include <algorithm>
+#include <optional>
 
 #include "launcher/supervise/supervisor.h"
 #include "launcher/supervise/tuning.h"
-#include "runtime/base/read_file.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -17,17 +17,8 @@ namespace {
 // Says of a child of this process whether a signal has stopped it.
 bool IsStopped(std::int64_t process) {
   if (process <= 0) return false;
-  const std::string stat =
-      ReadFile(Format("/proc/%lld/stat", static_cast<long long>(process))).value_or("");
-  const std::size_t name_end = stat.rfind(") ");
-  return name_end != stat.npos && name_end + 2 < stat.size() && stat[name_end + 2] == 'T';
-}
-
-std::uint64_t NowMs() {
-  timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+  const std::optional<ProcessStat> stat = StatOf(process);
+  return stat && stat->state == 'T';
 }
 
 }  // namespace
@@ -56,7 +47,7 @@ std::vector<RankView> Supervisor::Views() const {
 
 std::string Supervisor::AnswerWhy(bool queues) const {
   std::string answer;
-  for (const std::string& line : ExplainWaits(Views(), NowMs(), queues))
+  for (const std::string& line : ExplainWaits(Views(), RealMs(), queues))
     answer += "say " + line + "\n";
   return answer + "end\n";
 }
@@ -68,7 +59,7 @@ std::vector<std::string> Supervisor::WhyItHangs() const {
     return view.wait.state != WaitNote::kNone || view.lock_of.has_value();
   });
   if (!any) return {};
-  std::vector<std::string> lines = ExplainWaits(views, NowMs(), false);
+  std::vector<std::string> lines = ExplainWaits(views, RealMs(), false);
   if (lines.size() > kReasonsMax) {
     const std::size_t more = lines.size() - kReasonsMax;
     lines.resize(kReasonsMax);

@@ -93,8 +93,8 @@ Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view que
   return DecodeJobAnswer(*text);
 }
 
-Result<JobAnswer> AwaitPings(const control::Launcher& launcher) {
-  if (Result<JobAnswer> first = AskJob(launcher, "ping", kAnswerMs); !first.ok()) return first;
+Result<JobAnswer> AwaitPings(const control::Launcher& launcher, std::string_view ping) {
+  if (Result<JobAnswer> first = AskJob(launcher, ping, kAnswerMs); !first.ok()) return first;
   for (int waited = 0;; waited += kAskAgainMs) {
     Result<JobAnswer> answer = AskJob(launcher, "job", kAnswerMs);
     if (!answer.ok() || AllAnswered(*answer) || waited >= kPingMs) return answer;

@@ -60,8 +60,8 @@ std::string Sentence(const JobAnswer::Lock& lock, std::uint32_t ranks);
 Result<JobAnswer> AskJob(const control::Launcher& launcher, std::string_view question,
                          int timeout_ms);
 
-// Has every host asked whether it is there, and waits until all that are up have answered, or the
-// time is over. Returns the last answer.
-Result<JobAnswer> AwaitPings(const control::Launcher& launcher);
+// Has every host asked whether it is there, by "ping" or "ping usage", and waits until all that are
+// up have answered, or the time is over. Returns the last answer.
+Result<JobAnswer> AwaitPings(const control::Launcher& launcher, std::string_view ping = "ping");
 
 }  // namespace lamina::launcher

@@ -12,11 +12,13 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "launcher/control/ask.h"
 #include "launcher/shepherd/shepherd_word.h"
 #include "launcher/survey/tuning.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 
@@ -43,19 +45,6 @@ std::string Variable(std::string_view list, std::string_view name) {
   for (const std::string_view each : Split(list, '\0'))
     if (each.starts_with(name)) return std::string(each.substr(name.size()));
   return "";
-}
-
-// The file reads "pid (name) state parent …"; the name may contain anything.
-bool ReadStat(const std::string& directory, ProcessSeen* seen) {
-  const std::string stat = ReadAll(directory + "/stat");
-  const std::size_t open = stat.find('(');
-  const std::size_t close = stat.rfind(')');
-  if (open == stat.npos || close == stat.npos || close + 4 >= stat.size()) return false;
-  seen->name = stat.substr(open + 1, close - open - 1);
-  seen->state = stat[close + 2];
-  const auto rest = Split(std::string_view(stat).substr(close + 4), ' ');
-  seen->parent = static_cast<pid_t>(ParseInteger(rest[0]).value_or(0));
-  return true;
 }
 
 std::vector<std::string> NamesIn(const std::string& directory) {
@@ -91,9 +80,8 @@ std::string PathsInUse() {
 }
 
 bool StillThere(const ProcessSeen& orphan) {
-  ProcessSeen now;
-  return ReadStat("/proc/" + std::to_string(orphan.process), &now) && now.name == orphan.name &&
-         now.state != 'Z';
+  const std::optional<ProcessStat> now = StatOf(orphan.process);
+  return now && now->name == orphan.name && now->state != 'Z';
 }
 
 int KillAll(const std::vector<ProcessSeen>& orphans) {
@@ -139,8 +127,12 @@ std::vector<ProcessSeen> LookAtProcesses() {
   for (const std::string& directory : ProcessDirectories()) {
     ProcessSeen process;
     struct stat status {};
-    if (stat(directory.c_str(), &status) != 0 || !ReadStat(directory, &process)) continue;
     process.process = static_cast<pid_t>(ParseInteger(directory.substr(6)).value_or(0));
+    const std::optional<ProcessStat> its = StatOf(process.process);
+    if (stat(directory.c_str(), &status) != 0 || !its) continue;
+    process.name = its->name;
+    process.state = its->state;
+    process.parent = its->parent;
     process.user = status.st_uid;
     const std::string environment = ReadAll(directory + "/environ");
     process.job = Variable(environment, "PMIX_NAMESPACE=");

@@ -4,26 +4,16 @@
 #include <set>
 #include <string_view>
 
+#include "launcher/timeline/fields.h"
 #include "runtime/base/call_names.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
 namespace {
 
-// Field numbers, by message.
-constexpr std::uint32_t kTracePacket = 1;  // Trace
-constexpr std::uint32_t kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInternedData = 12,
-                        kSequenceFlags = 13, kTrackDescriptor = 60;  // TracePacket
-constexpr std::uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4,
-                        kParent = 5;  // TrackDescriptor
-constexpr std::uint32_t kProcessPid = 1, kProcessName = 6;
-constexpr std::uint32_t kThreadPid = 1, kThreadTid = 2, kThreadName = 5;
-constexpr std::uint32_t kAnnotations = 4, kType = 9, kNameId = 10, kTrackUuid = 11;  // TrackEvent
-constexpr std::uint32_t kUnsigned = 3, kAnnotationName = 10;  // DebugAnnotation
-constexpr std::uint32_t kEventNames = 2, kId = 1, kName = 2;  // InternedData, EventName
-
-constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2;
-constexpr std::uint64_t kCleared = 1, kNeedsState = 2;  // SequenceFlags
+// The order is that of TimelineLevels.
+constexpr const char* kLevelNames[] = {"unexpected messages", "bytes of unexpected messages",
+                                       "posted receives"};
 
 class Message {
  public:
@@ -54,6 +44,10 @@ class Message {
 std::uint64_t RankTrack(std::uint32_t rank) { return (std::uint64_t{rank} + 1) << 32; }
 std::uint64_t ThreadTrack(std::uint32_t rank, std::uint32_t thread) {
   return RankTrack(rank) + thread + 1;
+}
+// Behind all threads.
+std::uint64_t LevelTrack(std::uint32_t rank, std::size_t level) {
+  return RankTrack(rank) + UINT32_MAX - level;
 }
 // Processes of different hosts may have the same number, so ranks take their place.
 std::uint64_t PidOf(std::uint32_t rank) { return std::uint64_t{rank} + 1; }
@@ -104,6 +98,14 @@ std::string TimelineHead(const TimelineRank& rank, std::span<const TraceRecord> 
                       kProcess,
                       Message().Number(kProcessPid, PidOf(rank.rank)).Bytes(kProcessName, name))),
       &bytes);
+  for (std::size_t level = 0; level < std::size(kLevelNames); ++level)
+    Add(rank.rank,
+        Message().Nested(kTrackDescriptor, Message()
+                                               .Number(kUuid, LevelTrack(rank.rank, level))
+                                               .Number(kParent, RankTrack(rank.rank))
+                                               .Bytes(kTrackName, kLevelNames[level])
+                                               .Nested(kCounter, Message())),
+        &bytes);
   for (const std::uint32_t thread : threads)
     Add(rank.rank,
         Message().Nested(
@@ -119,7 +121,8 @@ std::string TimelineHead(const TimelineRank& rank, std::span<const TraceRecord> 
   return bytes;
 }
 
-std::string TimelineSlices(const TimelineRank& rank, std::span<const TraceRecord> records) {
+std::string TimelineSlices(const TimelineRank& rank, std::span<const TraceRecord> records,
+                           TimelineLevels* levels) {
   std::string bytes;
   for (const TraceRecord& record : records) {
     if (!IsCall(record.call) || record.ended_ns < record.began_ns) continue;
@@ -145,6 +148,18 @@ std::string TimelineSlices(const TimelineRank& rank, std::span<const TraceRecord
             .Number(kSequenceFlags, kNeedsState)
             .Nested(kTrackEvent, Message().Number(kType, kSliceEnd).Number(kTrackUuid, track)),
         &bytes);
+    const TimelineLevels now = {record.unexpected, record.unexpected_bytes, record.posted};
+    for (std::size_t level = 0; level < now.size(); ++level)
+      if (now[level] != (*levels)[level])
+        Add(rank.rank,
+            Message()
+                .Number(kTimestamp, ours(record.ended_ns))
+                .Nested(kTrackEvent, Message()
+                                         .Number(kType, kCounterType)
+                                         .Number(kTrackUuid, LevelTrack(rank.rank, level))
+                                         .Number(kCounterValue, now[level])),
+            &bytes);
+    *levels = now;
   }
   return bytes;
 }

@@ -5,6 +5,7 @@
 // of what it includes; README.md has them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,9 +22,14 @@ struct TimelineRank {
   std::uint64_t lost = 0;  // records
 };
 
+// What a rank counts, as it was last written; nothing is written that has not changed.
+using TimelineLevels = std::array<std::uint64_t, 3>;
+
 // The packets that name a rank and its threads. They come before those of its records.
 std::string TimelineHead(const TimelineRank& rank, std::span<const TraceRecord> records);
-// The packets of some of its records.
-std::string TimelineSlices(const TimelineRank& rank, std::span<const TraceRecord> records);
+// The packets of some of its records. `levels` is kept from one call to the next, and zero at
+// first.
+std::string TimelineSlices(const TimelineRank& rank, std::span<const TraceRecord> records,
+                           TimelineLevels* levels);
 
 }  // namespace lamina::launcher

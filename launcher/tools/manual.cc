@@ -10,11 +10,11 @@ int main(int argc, char** argv) {
   std::string text;
   if (wanted == "mpiexec") text = lamina::launcher::ManualPage();
   if (wanted == "lamina") text = lamina::launcher::LaminaManualPage();
-  if (wanted == "lamina-checkpoint" || wanted == "lamina-restart")
-    text = lamina::launcher::SavingManualPage(wanted.substr(wanted.find('-') + 1));
+  if (wanted.starts_with("lamina-"))
+    text = lamina::launcher::SubcommandManualPage(wanted.substr(wanted.find('-') + 1));
   if (wanted == "completion") text = lamina::launcher::BashCompletion();
   if (text.empty()) {
-    fputs("usage: manual mpiexec|lamina|lamina-checkpoint|lamina-restart|completion\n", stderr);
+    fputs("usage: manual mpiexec|lamina|lamina-SUBCOMMAND|completion\n", stderr);
     return 2;
   }
   return fputs(text.c_str(), stdout) < 0 ? 1 : 0;

@@ -2,6 +2,7 @@
 #include "launcher/why/waiting_for.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -13,10 +14,6 @@ namespace {
 
 // So many messages are named of those that a rank waits for.
 constexpr std::size_t kNamedMax = 3;
-
-bool Has(std::span<const std::uint32_t> ranks, std::uint32_t rank) {
-  return std::ranges::find(ranks, rank) != ranks.end();
-}
 
 // Functions that return at once, whatever they find.
 bool Tests(std::string_view call) {
@@ -87,29 +84,38 @@ class Collective {
     if (comm == nullptr) return;
     context_ = comm->context;
     number_ = entry.tag;
+    std::vector<bool> met(ranks.size(), false);
     std::vector<std::uint32_t> pending = {self};
+    met[self] = true;
     for (std::size_t at = 0; at < pending.size(); ++at)
       for (const std::uint32_t peer : AwaitedBy(pending[at])) {
-        if (Has(pending, peer) || Has(outside_, peer)) continue;
-        (peer < ranks.size() && !AwaitedBy(peer).empty() ? pending : outside_).push_back(peer);
+        if (peer < ranks.size() && met[peer]) continue;
+        if (peer < ranks.size()) met[peer] = true;
+        (peer < ranks.size() && Includes(peer) ? pending : outside_).push_back(peer);
       }
   }
   const std::vector<std::uint32_t>& outside() const { return outside_; }
   // Is the rank in this collective?
-  bool Includes(std::uint32_t rank) const { return !AwaitedBy(rank).empty(); }
+  bool Includes(std::uint32_t rank) const {
+    const RankView& view = ranks_[rank];
+    return view.running && view.wait.state == WaitNote::kWaits &&
+           std::ranges::any_of(view.wait.entries,
+                               [&](const NotedEntry& entry) { return IsOfIt(view.wait, entry); });
+  }
 
  private:
+  bool IsOfIt(const WaitSeen& wait, const NotedEntry& entry) const {
+    const NotedComm* comm = CommOf(wait, entry);
+    return entry.plane == NotedEntry::kCollective && entry.kind <= NotedEntry::kSend &&
+           comm != nullptr && comm->context == context_ && entry.tag == number_;
+  }
   // Those for whom a rank waits in this collective; none if it is not in it.
   std::vector<std::uint32_t> AwaitedBy(std::uint32_t rank) const {
     std::vector<std::uint32_t> peers;
     const WaitSeen& wait = ranks_[rank].wait;
-    if (wait.state != WaitNote::kWaits || !ranks_[rank].running) return peers;
-    for (const NotedEntry& entry : wait.entries) {
-      const NotedComm* comm = CommOf(wait, entry);
-      if (entry.plane == NotedEntry::kCollective && entry.kind <= NotedEntry::kSend &&
-          comm != nullptr && comm->context == context_ && entry.tag == number_)
-        peers.push_back(entry.peer);
-    }
+    if (!Includes(rank)) return peers;
+    for (const NotedEntry& entry : wait.entries)
+      if (IsOfIt(wait, entry)) peers.push_back(entry.peer);
     return peers;
   }
 
@@ -124,53 +130,64 @@ bool NeedsAll(std::string_view call) {
   return call == "MPI_Barrier" || call.starts_with("MPI_All") || call == "MPI_Reduce_scatter_block";
 }
 
-// Replaces those that an entry of a collective names by those that are not in it.
-void AddThoseOutside(std::span<const RankView> ranks, std::uint32_t self, const NotedEntry& entry,
+// Adds to those that an entry of a collective names those that are not in it. Returns whether these
+// stand for all entries of the collective.
+bool AddThoseOutside(std::span<const RankView> ranks, std::uint32_t self, const NotedEntry& entry,
                      std::string_view call, std::vector<std::uint32_t>* peers) {
   const Collective collective(ranks, self, entry);
-  if (!collective.outside().empty()) *peers = collective.outside();
+  const bool all = !collective.outside().empty();
+  if (all) *peers = collective.outside();
   const NotedComm* comm = CommOf(ranks[self].wait, entry);
-  if (!NeedsAll(call) || comm == nullptr) return;
+  if (!NeedsAll(call) || comm == nullptr) return all;
   for (const std::uint32_t member : ranks[self].wait.MembersOf(*comm))
-    if (member < ranks.size() && !collective.Includes(member) && !Has(*peers, member))
-      peers->push_back(member);
+    if (member < ranks.size() && !collective.Includes(member)) peers->push_back(member);
+  return all;
 }
 
 // Adds for whom the entries wait.
 void AddPeers(std::span<const RankView> ranks, std::uint32_t self, std::string_view call,
               const std::vector<const NotedEntry*>& awaited, WaitingFor* it) {
+  // By communicator and number of a collective that was looked at: are all its entries done with?
+  std::map<std::pair<std::uint8_t, std::int32_t>, bool> collectives;
   for (const NotedEntry* entry : awaited) {
+    const bool collective =
+        entry->plane == NotedEntry::kCollective && entry->kind <= NotedEntry::kSend;
+    const auto known = collectives.find({entry->comm, entry->tag});
+    if (collective && known != collectives.end() && known->second) continue;
     std::vector<std::uint32_t> peers = PeersOf(ranks, self, *entry);
-    if (entry->plane == NotedEntry::kCollective && entry->kind <= NotedEntry::kSend)
-      AddThoseOutside(ranks, self, *entry, call, &peers);
+    if (collective && known == collectives.end())
+      collectives[{entry->comm, entry->tag}] = AddThoseOutside(ranks, self, *entry, call, &peers);
     const bool receives = entry->kind == NotedEntry::kReceive || entry->kind == NotedEntry::kProbe;
     if (receives && entry->peer == NotedEntry::kNobody) it->any = true;
     for (const std::uint32_t peer : peers)
       if (peer >= ranks.size())
         it->others = true;
-      else if (!Has(it->ranks, peer))
+      else
         it->ranks.push_back(peer);
   }
   std::ranges::sort(it->ranks);
+  it->ranks.erase(std::unique(it->ranks.begin(), it->ranks.end()), it->ranks.end());
 }
 
-WaitingFor WhatWaits(std::span<const RankView> ranks, std::uint32_t self, bool tests) {
-  const RankView& view = ranks[self];
+std::string CallOf(const RankView& view) {
+  const std::uint32_t call = view.wait.call;
+  const bool known = call > 0 && call < static_cast<std::uint32_t>(Call::kCount);
+  return known ? NameOf(static_cast<Call>(call)) : view.call;
+}
+
+// What a rank that waits does, without those for whom it waits. `ranks`: how many the job has.
+WaitingFor WaitWords(const RankView& view, std::size_t ranks, bool tests) {
   const WaitSeen& wait = view.wait;
-  const bool known = wait.call > 0 && wait.call < static_cast<std::uint32_t>(Call::kCount);
-  const std::string call = known ? NameOf(static_cast<Call>(wait.call)) : view.call;
+  const std::string call = CallOf(view);
   WaitingFor it;
   it.waits = true;
   it.does = tests ? "calls " + call + " again and again" : "waits in " + call;
   if (view.lock_of) {
     it.does += LockWords(view);
-    if (view.lock_holder && *view.lock_holder < ranks.size()) it.ranks = {*view.lock_holder};
-    it.others = it.ranks.empty();
     return it;
   }
   const std::vector<const NotedEntry*> awaited = AwaitedOf(wait);
-  AddPeers(ranks, self, call, awaited, &it);
-  it.any = it.any || call.ends_with("any") || call.ends_with("some");
+  it.any = call.ends_with("any") || call.ends_with("some");
   const auto collective = std::ranges::find_if(awaited, [](const NotedEntry* entry) {
     return entry->plane == NotedEntry::kCollective || entry->plane == NotedEntry::kMaking;
   });
@@ -183,9 +200,17 @@ WaitingFor WhatWaits(std::span<const RankView> ranks, std::uint32_t self, bool t
     if (call.starts_with("MPI_Wait")) it.does += " for a collective operation";
     if (!it.comm.empty()) it.does += " of " + it.comm;
   } else {
-    it.does += MessageWords(wait, awaited, ranks.size());
+    it.does += MessageWords(wait, awaited, ranks);
   }
   return it;
+}
+
+bool WaitsInMpi(const RankView& view) {
+  return view.wait.state == WaitNote::kWaits || view.lock_of.has_value();
+}
+
+bool TestsInVain(const RankView& view) {
+  return view.wait.state == WaitNote::kTests && Tests(view.call);
 }
 
 }  // namespace
@@ -237,17 +262,14 @@ std::vector<const NotedEntry*> AwaitedOf(const WaitSeen& wait) {
   return awaited;
 }
 
-WaitingFor WhatDoes(std::span<const RankView> ranks, std::uint32_t self) {
-  const RankView& view = ranks[self];
+WaitingFor WordsFor(const RankView& view, std::size_t ranks) {
   WaitingFor it;
   if (!view.running) {
     it.does = "has ended";
   } else if (view.stopped) {
     it.does = "is stopped by a signal";
-  } else if (view.wait.state == WaitNote::kWaits || view.lock_of) {
-    return WhatWaits(ranks, self, false);
-  } else if (view.wait.state == WaitNote::kTests && Tests(view.call)) {
-    return WhatWaits(ranks, self, true);
+  } else if (WaitsInMpi(view) || TestsInVain(view)) {
+    return WaitWords(view, ranks, !WaitsInMpi(view));
   } else if (view.inside) {
     it.does = "is in " + view.call;
   } else if (view.phase == Phase::kFinalized) {
@@ -256,6 +278,19 @@ WaitingFor WhatDoes(std::span<const RankView> ranks, std::uint32_t self) {
     it.does = "has called no function of MPI";
   } else {
     it.does = "computes; its last call was " + view.call;
+  }
+  return it;
+}
+
+WaitingFor WhatDoes(std::span<const RankView> ranks, std::uint32_t self) {
+  const RankView& view = ranks[self];
+  WaitingFor it = WordsFor(view, ranks.size());
+  if (!it.waits) return it;
+  if (view.lock_of) {
+    if (view.lock_holder && *view.lock_holder < ranks.size()) it.ranks = {*view.lock_holder};
+    it.others = it.ranks.empty();
+  } else {
+    AddPeers(ranks, self, CallOf(view), AwaitedOf(view.wait), &it);
   }
   return it;
 }

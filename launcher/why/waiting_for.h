@@ -35,6 +35,9 @@ struct WaitingFor {
   std::string comm;
 };
 
+// What one rank does, without those for whom it waits. `ranks`: how many the job has.
+WaitingFor WordsFor(const RankView& view, std::size_t ranks);
+
 // What rank `self` does.
 WaitingFor WhatDoes(std::span<const RankView> ranks, std::uint32_t self);
 

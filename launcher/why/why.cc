@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "launcher/why/waiting_for.h"
@@ -23,16 +24,15 @@ constexpr std::uint32_t kNobody = 0xffffffff;
 
 using RankNumbers = std::vector<std::uint32_t>;
 
-bool Contains(const RankNumbers& ranks, std::uint32_t rank) {
-  return std::ranges::find(ranks, rank) != ranks.end();
-}
-
 class Explanation {
  public:
   Explanation(std::span<const RankView> ranks, std::uint64_t now_ms)
       : ranks_(ranks), now_ms_(now_ms) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
       does_.push_back(WhatDoes(ranks, rank));
+    waiters_.resize(ranks.size());
+    for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+      for (const std::uint32_t other : does_[rank].ranks) waiters_[other].push_back(rank);
     FindThoseThatCanGoOn();
   }
 
@@ -49,19 +49,24 @@ class Explanation {
  private:
   void Say(std::string line) { lines_.push_back(std::move(line)); }
 
+  // A rank is looked at again when one of those for whom it waits can go on.
   void FindThoseThatCanGoOn() {
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
-      can_go_on_.push_back(ranks_[rank].running && !does_[rank].waits);
-    for (bool changed = true; std::exchange(changed, false);)
-      for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-        if (can_go_on_[rank] || !ranks_[rank].running) continue;
-        const auto can = [&](std::uint32_t other) { return can_go_on_[other]; };
-        const WaitingFor& it = does_[rank];
-        const bool met = it.any || it.ranks.empty()
-                             ? it.others || it.ranks.empty() || std::ranges::any_of(it.ranks, can)
-                             : std::ranges::all_of(it.ranks, can);
-        if (met) changed = can_go_on_[rank] = true;
-      }
+    can_go_on_.resize(ranks_.size(), false);
+    std::vector<std::size_t> awaited;
+    RankNumbers pending;
+    const auto can = [&](std::uint32_t rank) {
+      if (can_go_on_[rank] || !ranks_[rank].running) return;
+      can_go_on_[rank] = true;
+      pending.push_back(rank);
+    };
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      const WaitingFor& it = does_[rank];
+      awaited.push_back(it.any ? std::min<std::size_t>(1, it.ranks.size()) : it.ranks.size());
+      if (!it.waits || it.ranks.empty() || (it.any && it.others)) can(rank);
+    }
+    for (std::size_t at = 0; at < pending.size(); ++at)
+      for (const std::uint32_t waiter : waiters_[pending[at]])
+        if (awaited[waiter] > 0 && --awaited[waiter] == 0) can(waiter);
   }
 
   bool IsStuck(std::uint32_t rank) const { return ranks_[rank].running && !can_go_on_[rank]; }
@@ -74,17 +79,19 @@ class Explanation {
   }
 
   void TellCircles() {
-    RankNumbers told;
+    std::vector<bool> told(ranks_.size(), false);
+    std::vector<bool> walked(ranks_.size(), false);
     for (std::uint32_t start = 0; start < ranks_.size(); ++start) {
-      if (!IsStuck(start) || Contains(told, start)) continue;
+      if (!IsStuck(start) || told[start]) continue;
       RankNumbers walk;
       std::uint32_t rank = start;
-      while (IsStuck(rank) && !Contains(walk, rank) && !Contains(told, rank)) {
+      while (IsStuck(rank) && !walked[rank] && !told[rank]) {
         walk.push_back(rank);
+        walked[rank] = true;
         rank = Next(rank);
       }
-      const bool known = Contains(told, rank);
-      told.insert(told.end(), walk.begin(), walk.end());
+      const bool known = told[rank];
+      for (const std::uint32_t each : walk) told[each] = true;
       if (known) continue;
       if (!ranks_[rank].running)
         TellEnded(walk.back(), rank);
@@ -128,9 +135,8 @@ class Explanation {
   }
 
   void TellEnded(std::uint32_t rank, std::uint32_t ended) {
-    if (!Contains(ended_told_, ended))
+    if (ended_told_.insert(ended).second)
       Say(Format("rank %u %s, but rank %u has ended", rank, does_[rank].does.c_str(), ended));
-    ended_told_.push_back(ended);
   }
 
   void TellCircle(RankNumbers circle) {
@@ -174,39 +180,28 @@ class Explanation {
 
   // Ranks that do not wait, and for which others do.
   void TellThoseElsewhere() {
-    std::map<std::string, std::pair<RankNumbers, RankNumbers>> by_words;
-    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-      if (does_[rank].waits || !ranks_[rank].running) continue;
-      const RankNumbers waiting = ThoseWaitingFor(rank);
-      if (waiting.empty()) continue;
-      auto& [ranks, waiters] = by_words[does_[rank].does];
-      ranks.push_back(rank);
-      for (const std::uint32_t waiter : waiting)
-        if (!Contains(waiters, waiter)) waiters.push_back(waiter);
-    }
-    for (const auto& [words, groups] : by_words) {
-      const auto& [ranks, waiters] = groups;
-      const bool one = ranks.size() == 1;
+    std::map<std::string, RankNumbers> by_words;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      if (!does_[rank].waits && ranks_[rank].running && !waiters_[rank].empty())
+        by_words[does_[rank].does].push_back(rank);
+    for (const auto& [words, ranks] : by_words) {
+      const RankNumbers waiters = ThoseWaitingFor(ranks);
       Say(RankWords(waiters) + (waiters.size() == 1 ? " waits for " : " wait for ") +
-          RankWords(ranks) + ", which " + (one ? words : OfSeveral(words)));
+          RankWords(ranks) + ", which " + (ranks.size() == 1 ? words : OfSeveral(words)));
     }
   }
 
-  // Those that wait for a rank, directly or for others that do.
-  RankNumbers ThoseWaitingFor(std::uint32_t rank) const {
-    RankNumbers found;
-    RankNumbers pending = {rank};
-    while (!pending.empty()) {
-      const std::uint32_t cause = pending.back();
-      pending.pop_back();
-      for (std::uint32_t other = 0; other < ranks_.size(); ++other) {
-        if (!does_[other].waits || Contains(found, other) || !Contains(does_[other].ranks, cause))
-          continue;
-        found.push_back(other);
-        pending.push_back(other);
-      }
-    }
-    return found;
+  // Those that wait for one of these ranks, directly or for others that do.
+  RankNumbers ThoseWaitingFor(const RankNumbers& ranks) const {
+    std::vector<bool> met(ranks_.size(), false);
+    RankNumbers pending = ranks;
+    for (std::size_t at = 0; at < pending.size(); ++at)
+      for (const std::uint32_t waiter : waiters_[pending[at]])
+        if (!met[waiter]) {
+          met[waiter] = true;
+          pending.push_back(waiter);
+        }
+    return {pending.begin() + static_cast<std::ptrdiff_t>(ranks.size()), pending.end()};
   }
 
   // A message has come that nearly is the one that is waited for.
@@ -244,12 +239,15 @@ class Explanation {
     Say(std::move(text));
   }
 
-  std::string WordsOfContext(std::uint64_t context) const {
+  std::string WordsOfContext(std::uint64_t context) {
     if (context == 0) return "MPI_COMM_WORLD";
-    for (const RankView& view : ranks_)
-      for (const NotedComm& comm : view.wait.comms)
-        if (comm.context == context) return CommWords(view.wait, comm);
-    return "another communicator";
+    if (contexts_.empty())
+      for (const RankView& view : ranks_)
+        for (const NotedComm& comm : view.wait.comms)
+          contexts_.try_emplace(comm.context, &view.wait, &comm);
+    const auto found = contexts_.find(context);
+    if (found == contexts_.end()) return "another communicator";
+    return CommWords(*found->second.first, *found->second.second);
   }
 
   // What each rank does, those first with whom most others agree.
@@ -299,12 +297,19 @@ class Explanation {
   const std::span<const RankView> ranks_;
   const std::uint64_t now_ms_;
   std::vector<WaitingFor> does_;
+  std::vector<RankNumbers> waiters_;  // by rank: those that wait for it
   std::vector<bool> can_go_on_;
-  RankNumbers ended_told_;
+  // By context: a rank that has noted the communicator, and its note of it.
+  std::map<std::uint64_t, std::pair<const WaitSeen*, const NotedComm*>> contexts_;
+  std::set<std::uint32_t> ended_told_;
   std::vector<std::string> lines_;
 };
 
 }  // namespace
+
+std::string DoesWords(const RankView& view, std::size_t ranks) {
+  return WordsFor(view, ranks).does;
+}
 
 std::vector<std::string> ExplainWaits(std::span<const RankView> ranks, std::uint64_t now_ms,
                                       bool queues) {

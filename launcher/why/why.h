@@ -29,6 +29,10 @@ struct RankView {
   std::optional<std::uint32_t> lock_holder;
 };
 
+// What one rank does: "waits in MPI_Recv for a message from rank 1 with tag 5". `ranks`: how many
+// the job has.
+std::string DoesWords(const RankView& view, std::size_t ranks);
+
 // Returns lines for people: first what is wrong, then what each rank does; equal ranks share a
 // line. `now_ms` is by the clock of the notes. With `queues` all that is open follows for each
 // rank.

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/base/call_names.h"
@@ -171,6 +172,44 @@ TEST(Why, QueuesAreListed) {
   ranks[0].wait.entries[0].bytes = 8;
   const auto lines = ExplainWaits(ranks, kNowMs, true);
   EXPECT_EQ(lines.back(), "rank 0: receive from rank 1 with tag 5, 8 bytes");
+}
+
+// In a collective that goes by messages: it waits for these.
+RankView Gathers(const std::vector<std::uint32_t>& from, std::uint32_t ranks) {
+  RankView view = Waits(Call::MPI_Gather, ranks);
+  for (const std::uint32_t peer : from) {
+    view.wait.entries.push_back(Entry(NotedEntry::kReceive, peer, 7));
+    view.wait.entries.back().plane = NotedEntry::kCollective;
+  }
+  return view;
+}
+
+// The work grows no faster than the square of the number of ranks. Beyond that the test would run
+// out of its time.
+TEST(Why, ManyRanks) {
+  constexpr std::uint32_t kRanks = 1000;
+  std::vector<RankView> half;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    half.push_back(rank % 2 == 0 ? Computes()
+                                 : Meets(Call::MPI_Allreduce, NotedEntry::kNobody, 3, kRanks));
+  EXPECT_TRUE(Explain(half)[0].ends_with(", which compute; their last call was MPI_Barrier"));
+  // A tree whose leaves wait for nobody who is there.
+  std::vector<RankView> tree;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    tree.push_back(rank == kRanks - 1 ? Computes()
+                                      : Gathers({std::min(rank * 2 + 1, kRanks - 1),
+                                                 std::min(rank * 2 + 2, kRanks - 1)},
+                                                kRanks));
+  EXPECT_EQ(Explain(tree)[0],
+            "ranks 0-998 wait for rank 999, which computes; its last call was MPI_Barrier");
+  // A circle of all, and pairs.
+  std::vector<RankView> circle, pairs;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    circle.push_back(Receives((rank + 1) % kRanks, 0, kRanks));
+    pairs.push_back(Receives(rank ^ 1, 0, kRanks));
+  }
+  EXPECT_NE(Explain(circle)[0].find("; and so on through 994 more ranks"), std::string::npos);
+  EXPECT_TRUE(Explain(pairs)[kRanks / 2 - 1].starts_with("deadlock: rank 998 waits in MPI_Recv"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 10;
+inline constexpr std::uint16_t kVersion = 11;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved
@@ -38,6 +38,7 @@ enum class Kind : std::uint16_t {
   kStarted = 8,
   kTrace = 9,     // of a rank that is about to be told as ended
   kProfile = 10,  // of a rank that runs
+  kUsage = 11,    // what ranks use of their host
   // The launcher sends these.
   kOrders = 32,
   kInput = 33,

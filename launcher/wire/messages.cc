@@ -257,7 +257,8 @@ std::string Encode(const Orders& orders) {
       .Text(orders.saving.directory)
       .U32(orders.saving.revived)
       .U32(orders.saving.last_process)
-      .U8(orders.saving.secluded ? 1 : 0);
+      .U8(orders.saving.secluded ? 1 : 0)
+      .Text(orders.saving.mark);
   return writer.Take();
 }
 
@@ -281,6 +282,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.saving.revived = reader.U32();
   orders.saving.last_process = reader.U32();
   orders.saving.secluded = reader.U8() != 0;
+  orders.saving.mark = std::string(reader.Text());
   if (!reader.complete()) return Malformed("an order to start");
   std::set<std::uint32_t> hosts = {orders.host};
   for (const Below& below : orders.below) hosts.insert(below.host);
@@ -357,6 +359,49 @@ Result<TracePiece> DecodeTracePiece(std::string_view payload) {
   piece.bytes = reader.Rest();
   if (!reader.complete()) return Malformed("a timeline");
   return piece;
+}
+
+std::string Encode(const std::vector<RankUsage>& usage) {
+  Writer writer;
+  writer.U32(static_cast<std::uint32_t>(usage.size()));
+  for (const RankUsage& its : usage)
+    writer.U32(its.rank)
+        .U64(its.taken_ns)
+        .U8(static_cast<std::uint8_t>(its.state))
+        .U64(its.cpu_ns)
+        .U64(its.memory_bytes)
+        .U8(its.counted ? 1 : 0)
+        .U64(its.sent_messages)
+        .U64(its.sent_bytes)
+        .U64(its.received_messages)
+        .U64(its.received_bytes)
+        .U64(its.unexpected);
+  return writer.Take();
+}
+
+Result<std::vector<RankUsage>> DecodeUsage(std::string_view payload) {
+  constexpr std::size_t kBytes = 70;
+  Reader reader(payload);
+  std::vector<RankUsage> usage(reader.Count(kBytes));
+  bool valid = true;
+  for (RankUsage& its : usage) {
+    its.rank = reader.U32();
+    its.taken_ns = reader.U64();
+    its.state = static_cast<char>(reader.U8());
+    its.cpu_ns = reader.U64();
+    its.memory_bytes = reader.U64();
+    const std::uint8_t counted = reader.U8();
+    its.counted = counted == 1;
+    its.sent_messages = reader.U64();
+    its.sent_bytes = reader.U64();
+    its.received_messages = reader.U64();
+    its.received_bytes = reader.U64();
+    its.unexpected = reader.U64();
+    // It is shown to people, as the kernel's letter.
+    valid = valid && counted <= 1 && its.state >= 'A' && its.state <= 'z';
+  }
+  if (!reader.complete() || !valid) return Malformed("usage of ranks");
+  return usage;
 }
 
 std::string Encode(const Gone& gone) {
@@ -466,14 +511,19 @@ Result<Beat> DecodeBeat(std::string_view payload) {
   return beat;
 }
 
-std::string Encode(const Ping& ping) { return Writer().U32(ping.host).U64(ping.clock_ns).Take(); }
+std::string Encode(const Ping& ping) {
+  return Writer().U32(ping.host).U64(ping.sent_ns).U8(ping.usage ? 1 : 0).U64(ping.clock_ns).Take();
+}
 
 Result<Ping> DecodePing(std::string_view payload) {
   Reader reader(payload);
   Ping ping;
   ping.host = reader.U32();
+  ping.sent_ns = reader.U64();
+  const std::uint8_t usage = reader.U8();
+  ping.usage = usage == 1;
   ping.clock_ns = reader.U64();
-  if (!reader.complete()) return Malformed("a ping");
+  if (!reader.complete() || usage > 1) return Malformed("a ping");
   return ping;
 }
 
@@ -499,6 +549,7 @@ std::string Encode(const SavingWord& word) {
       .U64(word.process)
       .U32(word.last_process);
   PutTexts(word.links, &writer);
+  writer.U64(word.input_bytes);
   return writer.Take();
 }
 
@@ -511,6 +562,7 @@ Result<SavingWord> DecodeSavingWord(std::string_view payload) {
   word.process = reader.U64();
   word.last_process = reader.U32();
   word.links = GetTexts(&reader);
+  word.input_bytes = reader.U64();
   if (!reader.complete() || kind > static_cast<std::uint8_t>(SavingWord::Kind::kRevived))
     return Malformed("a word about saving");
   word.kind = static_cast<SavingWord::Kind>(kind);

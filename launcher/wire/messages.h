@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/plan/plan.h"
+#include "launcher/usage/usage.h"
 #include "runtime/base/sharing.h"
 #include "runtime/base/status.h"
 
@@ -65,6 +66,7 @@ struct SavingOrders {
   std::uint32_t revived = 0;       // the generation whose ranks are revived; 0: they are started
   std::uint32_t last_process = 0;  // the highest process id of the job so far
   bool secluded = false;           // ranks are saved in namespaces of their own
+  std::string mark;                // what must be in the directory of every node; "": anything
 
   friend bool operator==(const SavingOrders&, const SavingOrders&) = default;
 };
@@ -120,6 +122,10 @@ struct TracePiece {
 };
 std::string Encode(const TracePiece& piece);
 Result<TracePiece> DecodeTracePiece(std::string_view payload);
+
+// What ranks use of their host.
+std::string Encode(const std::vector<RankUsage>& usage);
+Result<std::vector<RankUsage>> DecodeUsage(std::string_view payload);
 
 // Hosts that the sender answers for no longer.
 struct Gone {
@@ -188,6 +194,8 @@ Result<Beat> DecodeBeat(std::string_view payload);
 // Asks whether the shepherd of this host is there, which sends the same back.
 struct Ping {
   std::uint32_t host = 0;
+  std::uint64_t sent_ns = 0;   // by the clock of the one that asks
+  bool usage = false;          // the usage of its ranks comes before the answer
   std::uint64_t clock_ns = 0;  // of the one that answers
 };
 std::string Encode(const Ping& ping);
@@ -215,11 +223,12 @@ struct SavingWord {
   std::uint32_t rank = 0;
   Kind kind = Kind::kAgent;
   std::string bytes;
-  // With kSaved: the rank's process id as it knows it, the highest one of its node so far, and what
-  // its pipes are called.
+  // With kSaved: the rank's process id as it knows it, the highest one of its node so far, what its
+  // pipes are called, and how much of standard input it has read in this job.
   std::uint64_t process = 0;
   std::uint32_t last_process = 0;
   std::vector<std::string> links;
+  std::uint64_t input_bytes = 0;
 
   friend bool operator==(const SavingWord&, const SavingWord&) = default;
 };

@@ -50,7 +50,7 @@ Orders SomeOrders() {
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
   orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};
   orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
-  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true};
+  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true, "g000000.part"};
   return orders;
 }
 
@@ -77,7 +77,11 @@ Beat SomeBeat() {
 }
 
 SavingWord SomeSavingWord() {
-  return {3, SavingWord::Kind::kSaved, "", 10'003, 10'011, {"pipe:[77]", ""}};
+  return {3, SavingWord::Kind::kSaved, "", 10'003, 10'011, {"pipe:[77]", ""}, 4096};
+}
+
+std::vector<RankUsage> SomeUsage() {
+  return {{3, 1, 'R', 2, 3, true, 4, 5, 6, 7, 8}, {4, 1, 'S', 2, 3, false, 0, 0, 0, 0, 0}};
 }
 
 const Hello kHello{kVersion, "0.1.0", "node07", "#3", 99};
@@ -108,7 +112,17 @@ std::vector<Case> Cases() {
          const Result<SavingWord> word = DecodeSavingWord(b);
          return word.ok() && *word == SomeSavingWord();
        }},
-      {Encode(Ping{7}), [](std::string_view b) { return DecodePing(b).ok(); }},
+      {Encode(Ping{7, 5, true, 9}),
+       [](std::string_view b) {
+         const Result<Ping> ping = DecodePing(b);
+         return ping.ok() && ping->host == 7 && ping->sent_ns == 5 && ping->usage &&
+                ping->clock_ns == 9;
+       }},
+      {Encode(SomeUsage()),
+       [](std::string_view b) {
+         const Result<std::vector<RankUsage>> usage = DecodeUsage(b);
+         return usage.ok() && *usage == SomeUsage();
+       }},
   };
 }
 

@@ -53,7 +53,7 @@ class FakeJob final : public Job {
   void Sweep() override {}
   const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
-  std::vector<HostState> Hosts(bool) override { return {}; }
+  std::vector<HostState> Hosts(Ping) override { return {}; }
 
  private:
   FakeJob() = default;

@@ -39,31 +39,39 @@ struct Watchman {
   char environment[65536 + kMarkBytesMax];
 };
 
-bool CarriesMark(Watchman* watchman, const char* process) {
-  char path[64] = "/proc/";
-  std::strncat(path, process, 20);
-  std::strcat(path, "/environ");
+enum class Mark { kNone, kCarried, kNothingToRead };
+
+// Looks for the mark in an environment, by the path of its file.
+Mark MarkIn(Watchman* watchman, const char* path) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  bool found = false;
+  // A process without memory has nothing to read there, or, since Linux 6.13, nothing to open.
+  if (fd < 0) return errno == ESRCH ? Mark::kNothingToRead : Mark::kNone;
+  Mark mark = Mark::kNothingToRead;
   std::size_t kept = 0;  // the tail of the last piece: the mark may lie across two
   for (;;) {
     const ssize_t bytes = read(fd, watchman->environment + kept, 65536);
     if (bytes <= 0) break;
     const std::size_t have = kept + static_cast<std::size_t>(bytes);
-    found = memmem(watchman->environment, have, watchman->mark, watchman->mark_bytes) != nullptr;
-    if (found) break;
+    mark = Mark::kNone;
+    if (memmem(watchman->environment, have, watchman->mark, watchman->mark_bytes) != nullptr) {
+      mark = Mark::kCarried;
+      break;
+    }
     kept = have < watchman->mark_bytes ? have : watchman->mark_bytes;
     std::memmove(watchman->environment, watchman->environment + have - kept, kept);
   }
   close(fd);
-  return found;
+  return mark;
 }
 
 // What /proc says of a process: its parent, and when it started, in ticks since the machine did.
+// One that is ending has lost its memory, and its environment with it, but may still be the parent
+// of others; so is one whose first thread has ended while others go on.
 struct Origin {
   pid_t parent = 0;
+  long threads = 0;
   std::uint64_t start = 0;
+  bool has_memory = false;
 };
 
 Origin OriginOf(pid_t process) {
@@ -75,30 +83,21 @@ Origin OriginOf(pid_t process) {
   close(fd);
   if (bytes <= 0) return {};
   text[bytes] = 0;
-  // The name may hold anything. Behind it are a letter, the parent, and 18 fields on the start
-  // (proc(5)).
+  // The name may hold anything. Behind it are a letter, the parent, and, further on, the number of
+  // threads, the start and the size of the memory (proc(5)).
   const char* const name_end = std::strrchr(text, ')');
   if (name_end == nullptr || std::strlen(name_end) < 5) return {};
   Origin origin;
   origin.parent = static_cast<pid_t>(std::strtol(name_end + 4, nullptr, 10));
   const char* field = name_end + 1;
-  for (int i = 0; i < 19 && field != nullptr; ++i) field = std::strchr(field + 1, ' ');
-  if (field != nullptr) origin.start = std::strtoull(field, nullptr, 10);
-  return origin;
-}
-
-// True of the processes of a job that somebody has revived from a checkpoint: they carry the mark
-// as the old ones did, but descend from a launcher that is younger than this guard and does not.
-// Orphans of the old job descend from its own processes and from what was there before.
-bool IsRevived(Watchman* watchman, pid_t process) {
-  for (int level = 0; level < kAncestorsMax; ++level) {
-    process = OriginOf(process).parent;
-    if (process <= 1) return false;
-    char number[16];
-    std::snprintf(number, sizeof number, "%d", process);
-    if (OriginOf(process).start > watchman->start && !CarriesMark(watchman, number)) return true;
+  for (int number = 3; number <= 23 && field != nullptr;
+       ++number, field = std::strchr(field, ' ')) {
+    ++field;
+    if (number == 20) origin.threads = std::strtol(field, nullptr, 10);
+    if (number == 22) origin.start = std::strtoull(field, nullptr, 10);
+    if (number == 23) origin.has_memory = *field != '0';
   }
-  return false;
+  return origin;
 }
 
 struct DirectoryEntry {  // linux_dirent64
@@ -108,6 +107,46 @@ struct DirectoryEntry {  // linux_dirent64
   std::uint8_t type;
   char name[1];
 };
+
+bool CarriesMark(Watchman* watchman, pid_t process) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/environ", process);
+  if (const Mark mark = MarkIn(watchman, path); mark != Mark::kNothingToRead)
+    return mark == Mark::kCarried;
+  const Origin origin = OriginOf(process);
+  if (origin.has_memory || origin.threads < 2) return false;
+  // The first thread has ended. The others still have the environment.
+  std::snprintf(path, sizeof path, "/proc/%d/task", process);
+  const int tasks = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (tasks < 0) return false;
+  alignas(DirectoryEntry) char entries[1024];
+  const long bytes = syscall(SYS_getdents64, tasks, entries, sizeof entries);
+  close(tasks);
+  for (long at = 0; at < bytes;) {
+    const auto* entry = reinterpret_cast<const DirectoryEntry*>(entries + at);
+    at += entry->bytes;
+    const int task = std::atoi(entry->name);
+    if (task == 0) continue;
+    std::snprintf(path, sizeof path, "/proc/%d/task/%d/environ", process, task);
+    if (MarkIn(watchman, path) == Mark::kCarried) return true;
+  }
+  return false;
+}
+
+// True of the processes of a job that somebody has revived from a checkpoint: they carry the mark
+// as the old ones did, but descend from a launcher that is younger than this guard and does not.
+// A process without memory tells nothing: it may be one of the old job's that is just ending.
+// Orphans of the old job descend from its own processes and from what was there before.
+bool IsRevived(Watchman* watchman, pid_t process) {
+  for (int level = 0; level < kAncestorsMax; ++level) {
+    process = OriginOf(process).parent;
+    if (process <= 1) return false;
+    const Origin origin = OriginOf(process);
+    if (origin.has_memory && origin.start > watchman->start && !CarriesMark(watchman, process))
+      return true;
+  }
+  return false;
+}
 
 // Kills every process with the mark and returns how many there were.
 int KillMarked(Watchman* watchman) {
@@ -123,7 +162,7 @@ int KillMarked(Watchman* watchman) {
       pid_t process = 0;
       for (const char* digit = entry->name; *digit >= '0' && *digit <= '9'; ++digit)
         process = process * 10 + (*digit - '0');
-      if (process <= 1 || !CarriesMark(watchman, entry->name)) continue;
+      if (process <= 1 || !CarriesMark(watchman, process)) continue;
       if (IsRevived(watchman, process)) continue;
       if (kill(process, SIGKILL) == 0) ++killed;
     }

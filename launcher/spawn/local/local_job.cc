@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/spawn/local/local_job.h"
 
-#include <dirent.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -20,27 +19,11 @@
 #include "launcher/spawn/local/start_process.h"
 #include "launcher/spawn/local/tuning.h"
 #include "runtime/base/log.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::local {
 namespace {
-
-// The children of this process, whichever of its threads they belong to.
-std::vector<pid_t> Children() {
-  std::vector<pid_t> children;
-  DIR* threads = opendir("/proc/self/task");
-  if (threads == nullptr) return children;
-  while (const dirent* thread = readdir(threads)) {
-    if (thread->d_name[0] == '.') continue;
-    const std::string path = std::string("/proc/self/task/") + thread->d_name + "/children";
-    FILE* list = fopen(path.c_str(), "re");
-    if (list == nullptr) continue;
-    for (int process = 0; fscanf(list, "%d", &process) == 1;) children.push_back(process);
-    fclose(list);
-  }
-  closedir(threads);
-  return children;
-}
 
 // Every process started here has this in its environment: the name of this node's PMIx server,
 // which begins with the job's random one. The job's alone would not do, because hosts may share a
@@ -86,7 +69,7 @@ Status LocalJob::Prepare(std::size_t ranks) {
   if (child_fd_ < 0) return SystemError(Code::kResource, errno, "cannot watch for children");
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     return SystemError(Code::kUnsupported, errno, "cannot become a subreaper");
-  if (space_ == nullptr) strangers_ = Children();
+  if (space_ == nullptr) strangers_ = ChildrenOf(getpid());
   running_.reserve(ranks);
   rank_of_.reserve(ranks);
   return {};
@@ -218,7 +201,7 @@ std::int64_t LocalJob::ProcessOf(std::uint32_t rank) const {
 // Does one round, and returns whether something was there to kill.
 bool LocalJob::KillLeftovers() {
   bool any = false;
-  for (const pid_t child : Children()) {
+  for (const pid_t child : ChildrenOf(getpid())) {
     if (guard_ != nullptr && child == guard_->process()) continue;
     if (std::find(strangers_.begin(), strangers_.end(), child) != strangers_.end()) continue;
     any = true;

@@ -35,7 +35,7 @@ class DirectJob final : public Job {
   void Sweep() override {}  // Slurm ends what its step has left
   const RankTrace* TraceOf(std::uint32_t) const override { return nullptr; }
   bool Settled() const override { return true; }
-  std::vector<HostState> Hosts(bool) override { return {}; }
+  std::vector<HostState> Hosts(Ping) override { return {}; }
 
  private:
   DirectJob() = default;

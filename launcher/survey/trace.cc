@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/survey/trace.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launcher/cli/subcommands.h"
+#include "launcher/timeline/reader.h"
+#include "runtime/base/text.h"
+
+namespace lamina::launcher {
+namespace {
+
+struct FunctionSums {
+  std::uint64_t calls = 0;
+  std::uint64_t ns = 0;
+  std::uint64_t longest_ns = 0;
+  std::uint64_t sent_bytes = 0;
+  std::uint64_t received_bytes = 0;
+};
+
+// Adds up what is in a trace.
+class Summary {
+ public:
+  void Track(const TraceTrack& track) {
+    if (track.kind == TraceTrack::Kind::kRank) ranks_.push_back(track.name);
+  }
+  void Event(const TraceTrack& track, const TraceEvent& event) {
+    if (event.kind == TraceEvent::Kind::kCounter) {
+      std::int64_t& most = most_[std::string(event.name)];
+      most = std::max(most, event.value);
+      return;
+    }
+    first_ns_ = std::min(first_ns_, event.time_ns);
+    last_ns_ = std::max(last_ns_, event.time_ns);
+    std::uint64_t& began_ns = began_ns_[{track.process, track.thread}];
+    FunctionSums& sums = functions_[std::string(event.name)];
+    if (event.kind == TraceEvent::Kind::kBegin) {
+      began_ns = event.time_ns;
+      ++sums.calls;
+      for (const auto& [name, bytes] : event.notes)
+        (name == "bytes sent" ? sums.sent_bytes : sums.received_bytes) += bytes;
+    } else {
+      const std::uint64_t ns = event.time_ns - std::min(began_ns, event.time_ns);
+      sums.ns += ns;
+      sums.longest_ns = std::max(sums.longest_ns, ns);
+    }
+  }
+
+  std::string Text() const {
+    std::string text = Format("%zu %s, %.6f s from the first call to the last\n", ranks_.size(),
+                              ranks_.size() == 1 ? "rank" : "ranks",
+                              static_cast<double>(last_ns_ - std::min(first_ns_, last_ns_)) * 1e-9);
+    for (const std::string& rank : ranks_)
+      if (rank.find(" had no room)") != rank.npos) text += rank + "\n";
+    text += Format("\n%-28s %10s %14s %12s %14s %14s %14s\n", "FUNCTION", "CALLS", "SECONDS",
+                   "MEAN_US", "LONGEST_US", "SENT_BYTES", "RECEIVED_BYTES");
+    std::vector<std::pair<std::string, FunctionSums>> order(functions_.begin(), functions_.end());
+    std::ranges::stable_sort(order, std::greater{}, [](const auto& it) { return it.second.ns; });
+    for (const auto& [name, sums] : order)
+      text +=
+          Format("%-28s %10llu %14.6f %12.3f %14.3f %14llu %14llu\n", name.c_str(),
+                 static_cast<unsigned long long>(sums.calls), static_cast<double>(sums.ns) * 1e-9,
+                 static_cast<double>(sums.ns) * 1e-3 /
+                     static_cast<double>(std::max<std::uint64_t>(sums.calls, 1)),
+                 static_cast<double>(sums.longest_ns) * 1e-3,
+                 static_cast<unsigned long long>(sums.sent_bytes),
+                 static_cast<unsigned long long>(sums.received_bytes));
+    for (const auto& [name, most] : most_)
+      text += Format("%sat most %lld %s at one rank\n", &most == &most_.begin()->second ? "\n" : "",
+                     static_cast<long long>(most), name.c_str());
+    return text;
+  }
+
+ private:
+  std::vector<std::string> ranks_;
+  std::map<std::string, FunctionSums> functions_;
+  std::map<std::string, std::int64_t> most_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> began_ns_;
+  std::uint64_t first_ns_ = UINT64_MAX;
+  std::uint64_t last_ns_ = 0;
+};
+
+// A file that takes its name when it is whole, and is gone otherwise.
+class NewFile {
+ public:
+  explicit NewFile(std::string name) : name_(std::move(name)), own_name_(name_ + ".XXXXXX") {}
+  ~NewFile() {
+    if (file_ == nullptr) return;
+    fclose(file_);
+    unlink(own_name_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  Status Open() {
+    const int fd = mkstemp(own_name_.data());
+    if (fd < 0) return Failed();
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    file_ = fdopen(fd, "w");
+    return {};
+  }
+  void Write(const std::string& text) {
+    if (error_ == 0 && fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
+  }
+  Status Finish() {
+    if (fflush(file_) != 0 && error_ == 0) error_ = errno;
+    if (error_ == 0 && rename(own_name_.c_str(), name_.c_str()) != 0) error_ = errno;
+    errno = error_;
+    if (error_ != 0) return Failed();
+    fclose(std::exchange(file_, nullptr));
+    return {};
+  }
+
+ private:
+  Status Failed() const {
+    return SystemError(Code::kResource, errno, "cannot write %s", name_.c_str());
+  }
+  const std::string name_;
+  std::string own_name_;
+  FILE* file_ = nullptr;
+  int error_ = 0;
+};
+
+std::string Microseconds(std::uint64_t ns) {
+  return Format("%llu.%03llu", static_cast<unsigned long long>(ns / 1000),
+                static_cast<unsigned long long>(ns % 1000));
+}
+
+std::string Named(const TraceTrack& track) {
+  const bool rank = track.kind == TraceTrack::Kind::kRank;
+  return Format("{\"ph\":\"M\",\"pid\":%llu,\"tid\":%llu,\"name\":\"%s\",\"args\":{\"name\":",
+                static_cast<unsigned long long>(track.process),
+                static_cast<unsigned long long>(track.thread),
+                rank ? "process_name" : "thread_name") +
+         JsonText(track.name) + "}}";
+}
+
+std::string Object(const TraceTrack& track, const TraceEvent& event) {
+  const char* const phase = event.kind == TraceEvent::Kind::kBegin ? "B"
+                            : event.kind == TraceEvent::Kind::kEnd ? "E"
+                                                                   : "C";
+  std::string text = Format("{\"ph\":\"%s\",\"pid\":%llu,\"tid\":%llu,\"ts\":", phase,
+                            static_cast<unsigned long long>(track.process),
+                            static_cast<unsigned long long>(track.thread)) +
+                     Microseconds(event.time_ns) + ",\"name\":" + JsonText(event.name);
+  std::string arguments;
+  if (event.kind == TraceEvent::Kind::kCounter)
+    arguments = Format("\"value\":%lld", static_cast<long long>(event.value));
+  for (const auto& [name, value] : event.notes)
+    arguments += (arguments.empty() ? "" : ",") + JsonText(name) +
+                 Format(":%llu", static_cast<unsigned long long>(value));
+  if (!arguments.empty()) text += ",\"args\":{" + arguments + "}";
+  return text + "}";
+}
+
+struct Wanted {
+  bool summary = false;
+  std::string format;
+  std::string out;
+  std::string file;
+};
+
+Result<Wanted> Parse(std::span<const std::string> arguments) {
+  Wanted wanted;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const bool last = i + 1 == arguments.size();
+    if (word == "--summary") {
+      wanted.summary = true;
+    } else if (word == "--to" && !last) {
+      wanted.format = arguments[++i];
+    } else if (word == "-o" && !last) {
+      wanted.out = arguments[++i];
+    } else if (word.starts_with('-') || !wanted.file.empty()) {
+      return Error(Code::kInvalid, "\"%s\" does not belong here; --help tells more", word.c_str());
+    } else {
+      wanted.file = word;
+    }
+  }
+  if (wanted.file.empty())
+    return Error(Code::kInvalid, "say which trace: the file that mpiexec --trace has left");
+  if (!wanted.format.empty() && wanted.format != "chrome")
+    return Error(Code::kInvalid, "--to %s is no format; there is chrome", wanted.format.c_str());
+  if (!wanted.out.empty() && wanted.format.empty())
+    return Error(Code::kInvalid, "-o belongs to --to chrome");
+  return wanted;
+}
+
+}  // namespace
+
+Result<std::string> TraceSummary(const std::string& path) {
+  Summary summary;
+  TraceReader reader(
+      {[&](const TraceTrack& track) { summary.Track(track); },
+       [&](const TraceTrack& track, const TraceEvent& event) { summary.Event(track, event); }});
+  if (Status status = ReadTrace(path, &reader); !status.ok()) return status;
+  return summary.Text();
+}
+
+Status TraceToChrome(const std::string& path, const std::string& out) {
+  NewFile file(out);
+  if (Status status = file.Open(); !status.ok()) return status;
+  file.Write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+  const char* before = "\n";
+  const auto write = [&](const std::string& object) {
+    file.Write(std::exchange(before, ",\n") + object);
+  };
+  TraceReader reader(
+      {[&](const TraceTrack& track) {
+         if (track.kind != TraceTrack::Kind::kCounter) write(Named(track));
+       },
+       [&](const TraceTrack& track, const TraceEvent& event) { write(Object(track, event)); }});
+  if (Status status = ReadTrace(path, &reader); !status.ok()) return status;
+  file.Write("\n]}\n");
+  return file.Finish();
+}
+
+int Trace(std::span<const std::string> arguments, const CommandContext&) {
+  for (const std::string& word : arguments)
+    if (word == "--help" || word == "-h") {
+      fputs(UsageOf("trace"), stdout);
+      return 0;
+    }
+  const auto fail = [](const Status& status, int exit_status) {
+    fprintf(stderr, "lamina trace: %s\n", std::string(status.message()).c_str());
+    return exit_status;
+  };
+  const Result<Wanted> wanted = Parse(arguments);
+  if (!wanted.ok()) return fail(wanted.status(), 2);
+  if (wanted->summary || wanted->format.empty()) {
+    const Result<std::string> text = TraceSummary(wanted->file);
+    if (!text.ok()) return fail(text.status(), 1);
+    fputs(text->c_str(), stdout);
+  }
+  if (wanted->format.empty()) return 0;
+  const std::string out = wanted->out.empty() ? wanted->file + ".json" : wanted->out;
+  const Status written = TraceToChrome(wanted->file, out);
+  return written.ok() ? 0 : fail(written, 1);
+}
+
+}  // namespace lamina::launcher
