@@ -39,3 +39,14 @@ unpack() {
     *) echo "fetch: $unpack_why"; exit 1 ;;
   esac
 }
+
+# These configure libraries that others are built on, in the folder of their sources, with further options.
+configure_hdf5() {
+  ./configure CC="$mpicc" --enable-parallel --disable-shared --disable-tools CFLAGS="-O1 -w" "$@"
+}
+# The archive has the sources of PnetCDF as they are before autoconf.
+pnetcdf_needs="autoreconf libtoolize m4"
+configure_pnetcdf() {
+  autoreconf -i && ./configure MPICC="$mpicc" MPICXX= --disable-cxx --disable-fortran --disable-shared \
+    CFLAGS="-O1 -w" "$@"
+}

@@ -3,13 +3,13 @@
 # Goal:   every row of the table can be measured with every number of ranks that the table has.
 # Method: rows are measured for a few milliseconds each; a value must come out, whatever it is.
 #
-# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH WINDOWS SPAWN
+# usage: measure_test.sh CASES.SH MPIEXEC MEASURE INIT FLOOR PACK THREADS STOPWATCH WINDOWS SPAWN FILES
 set -uo pipefail
 . "$1"
 launch=${LAUNCH-$(realpath -s "$2") --oversubscribe}
 measure=$(realpath -s "$3") init=$(realpath -s "$4") floor=$(realpath -s "$5")
 pack=$(realpath -s "$6") threads=$(realpath -s "$7") stopwatch=$(realpath -s "$8")
-windows=$(realpath -s "$9") spawn=$(realpath -s "${10}")
+windows=$(realpath -s "$9") spawn=$(realpath -s "${10}") files=$(realpath -s "${11}")
 
 # measured RANKS ROW...
 measured() {
@@ -36,6 +36,10 @@ for layout in vector wide indexed indexed_block struct subarray; do
   copies+=("pack-$layout:1024" "unpack-$layout:65536")
 done
 program=$pack measured 1 "${copies[@]}"
+kinds=(file-open:0 file-ints:1000 file-ints-read:1000)
+for kind in own own-read strided strided-read strided-later; do kinds+=("file-$kind:65536"); done
+for kind in "${kinds[@]}"; do program=$files measured 4 "$kind"; done
+program=$files measured 1 file-write:8 file-read:8 file-holes:1024 file-holes-read:1024
 accesses=(allocate-busy:8 create-get:65536)
 for access in put get accumulate fetch swap rate shared locked all counter fence post make; do
   accesses+=("allocate-$access:8")

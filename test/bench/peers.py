@@ -20,7 +20,7 @@ BEFORE = "before"
 class Mpi:
     """How to build for one MPI and run under it."""
 
-    programs = ("measure", "pack", "spawn", "threads", "windows", "init", "stopwatch")
+    programs = ("measure", "pack", "spawn", "threads", "windows", "files", "init", "stopwatch")
     sources = ()  # files that every program is linked with
     user = []     # words in front of a command that has to run as another user
 
@@ -55,7 +55,7 @@ class Mpi:
 class Lam(Mpi):
     """LAM/MPI needs its daemon, which refuses root and keeps the pipe open that it was started with."""
 
-    # It lacks some types that pack.c needs, and most of what windows.c is about.
+    # It lacks some types that pack.c and files.c need, and most of what windows.c is about.
     programs = ("measure", "threads", "init", "stopwatch")
     sources = ("lam_writev",)
 

@@ -31,6 +31,7 @@ class Row:
         self.rate = unit.endswith("/s")
         self.program = ("threads" if what.startswith("threads") else
                         "windows" if what.startswith(("allocate-", "create-")) else
+                        "files" if what.startswith("file-") else
                         "spawn" if what.startswith("spawn") else
                         "pack" if ranks == 1 else "measure")
         # Two ranks have a processor each, so the distance between these decides.
@@ -184,6 +185,24 @@ def rma_rows():
         way="hosts")
 
 
+def file_rows():
+    """Access to a file of 16 MiB: by one rank, and by four that have parts of it or take turns in it."""
+    for name, what, budget in (("write 8", "write:8", 0.8), ("read 8", "read:8", 0.8),
+                               ("write 1M", "write:%d" % MIB, 1.0), ("read 1M", "read:%d" % MIB, 1.0),
+                               ("write every other 4", "holes:4", 0.9), ("read every other 4", "holes-read:4", 0.9),
+                               ("open and close", "open:0", 0.5)):
+        yield Row("file " + name, 1, "file-" + what, "us", budget)
+    for name, what, budget in (("write own parts", "own:%d" % MIB, 1.0), ("read own parts", "own-read:%d" % MIB, 1.0),
+                               ("write turns of 64", "strided:64", 0.7), ("read turns of 64", "strided-read:64", 0.7),
+                               ("write turns of 16K", "strided:%d" % (16 * KIB), 0.7),
+                               ("read turns of 16K", "strided-read:%d" % (16 * KIB), 0.7),
+                               ("write turns of 64, later", "strided-later:64", 0.7),
+                               ("write a million ints", "ints:1000000", 0.5),
+                               ("read a million ints", "ints-read:1000000", 0.5),
+                               ("open and close", "open:0", 0.5)):
+        yield Row("file %s x4" % name, 4, "file-" + what, "us", budget)
+
+
 def crowd_rows():
     """More ranks than processors."""
     for name, what in (("barrier x64", "barrier"), ("allreduce 8 x64", "allreduce:8")):
@@ -237,5 +256,5 @@ def spawn_rows():
 def all_rows():
     return [*latency_rows(), *rate_rows(), *network_rows(), *bandwidth_rows(),
             *(row for ranks in (2, 4, 8, 16) for row in collective_rows(ranks)),
-            *rma_rows(), *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows(),
+            *rma_rows(), *file_rows(), *crowd_rows(), *pack_rows(), *beside_rows(), *memory_rows(), *start_rows(),
             *spawn_rows()]

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -218,6 +219,9 @@ class Everywhere(unittest.TestCase):
         return found
 
     def tearDown(self):
+        until = time.monotonic() + 10
+        while self.leftovers() and time.monotonic() < until:
+            time.sleep(0.05)  # tidy: sleep: polls the process table, which announces nothing
         self.assertEqual(self.leftovers(), [])
 
     def same_answer(self, program, pattern, size):

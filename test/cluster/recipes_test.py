@@ -46,6 +46,26 @@ def setUpModule():
     with open("README.md", encoding="utf-8") as file:
         RECIPES.update(re.findall(r"<!-- recipe: (\w+) -->\n```sh\n(.*?)```", file.read(), re.S))
 
+HANGS = """#include <mpi.h>
+int main(void) {
+  int rank;
+  MPI_Init(0, 0);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank < 2) MPI_Recv(&rank, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Finalize();
+}
+"""
+# Starts the job, waits until it hangs, looks at it by the script and ends it.
+HANGING = """
+ip link set lo up
+mpiexec -n 4 ./hangs & job=$!
+for ((end = SECONDS + 60; SECONDS < end; )); do lamina why $job 2>&1 | grep -q deadlock && break; done
+bash -e "$1"; status=$?
+kill $job; wait
+exit $status
+"""
+
 
 class Recipes(unittest.TestCase):
 
@@ -80,10 +100,28 @@ class Recipes(unittest.TestCase):
             self.assertRegex(file.read(), FOUR)
 
     def test_recipe_slow(self):
-        self.assertRegex(self.run_it(["bash", "-e", self.script("slow")]).stderr,
-                         r"profile in slow\.html; MPI \d+ % of the time")
+        done = self.run_it(["bash", "-e", self.script("slow")])
+        self.assertRegex(done.stderr, r"profile in slow\.html; MPI \d+ % of the time")
+        self.assertRegex(done.stderr, r"transports: \S+ reaches \S+ by shm")
+        self.assertRegex(done.stdout, r"\nMPI_Finalize +4 ")
         with open(os.path.join(everywhere.PLACE, "slow.html"), encoding="utf-8") as file:
             self.assertIn("MPI_Finalize", file.read())
+        for name in ("slow.json", "slow.pftrace.json"):
+            with open(os.path.join(everywhere.PLACE, name), encoding="utf-8") as file:
+                self.assertIn("MPI_Finalize", file.read())
+
+    def test_recipe_hangs(self):
+        """In a network of its own, lamina sees this job alone."""
+        with open(os.path.join(everywhere.PLACE, "hangs.c"), "w", encoding="ascii") as file:
+            file.write(HANGS)
+        self.run_it(["mpicc", "hangs.c", "-o", "hangs"])
+        done = self.run_it(["unshare", "--net", "bash", "-c", HANGING, "-", self.script("hangs")])
+        self.assertIn("deadlock: rank 0 waits in MPI_Recv for a message from rank 1 with tag 5", done.stdout)
+        self.assertRegex(done.stdout, r"RANK +HOST ")
+        self.assertRegex(done.stdout, r"0-3: ")
+
+    def test_recipe_dies(self):
+        self.assertRegex(self.run_it(["bash", "-e", self.script("dies")]).stdout, FOUR)
 
     def test_recipe_sbatch(self):
         out = os.path.join(everywhere.PLACE, "sbatch.out")

@@ -57,6 +57,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'v':
       Look(DecodeVisit, input.Rest());
       break;
+    case 'u':
+      Look(DecodeUsage, input.Rest());
+      break;
     case 'w':
       Look(DecodeSavingWord, input.Rest());
       break;

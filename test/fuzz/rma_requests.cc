@@ -72,7 +72,7 @@ class Target {
   // A request as an origin would send it, of numbers that are mostly small.
   std::vector<std::byte> Request(fuzz::Input* input) {
     RequestHeader header;
-    header.kind = static_cast<Kind>(input->Take<std::uint8_t>() % 10);
+    header.kind = static_cast<Kind>(input->Take<std::uint8_t>() % 11);
     header.answer_tag = kFirstAnswerTag + input->Take<std::uint8_t>() - 1;
     if (header.answer_tag < kFirstAnswerTag) header.answer_tag = 0;
     header.op = input->Take<std::uint8_t>();

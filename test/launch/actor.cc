@@ -20,11 +20,13 @@
 //     deaf=N               ignore signal N
 //     child                leave a child behind in the same process group
 //     stray                leave a grandchild behind in a session of its own
+//     headless             leave such a one behind that has ended its first thread and has a child
 //     run=MS               leave such a one behind that goes on by forking and ending for so long
 //     fd                   say which descriptors above 2 are open
 //     in=CALL, phase=N     note in the event ring what the MPI library would: "in=MPI_Recv"
 #include <dirent.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,6 +38,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "runtime/base/call_names.h"
 #include "runtime/base/event_ring.h"
@@ -126,6 +129,18 @@ void LeaveBehind(bool own_session) {
   WaitForSignals();
 }
 
+// Its parent's process table entry says that the process has ended.
+void LeaveHeadless() {
+  if (fork() != 0) return;
+  setsid();
+  std::thread([] {
+    if (fork() == 0) WaitForSignals();
+    Say("headless");
+    WaitForSignals();
+  }).detach();
+  syscall(SYS_exit, 0);
+}
+
 // A chain of processes, each of which forks the next one and ends; the last one stays. It runs for
 // so many ms.
 void Run(const char* ms) {
@@ -198,6 +213,7 @@ const Step kSteps[] = {
     {"deaf", [](const char* value) { Handle(atoi(value), SIG_IGN); }},
     {"child", [](const char*) { LeaveBehind(false); }},
     {"stray", [](const char*) { LeaveBehind(true); }},
+    {"headless", [](const char*) { LeaveHeadless(); }},
     {"run", Run},
     {"fd", [](const char*) { Descriptors(); }},
     {"in", [](const char* value) { Enter(value); }},

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Goal:   whoever is killed at whatever moment, nothing is left 2 s later: no process, no file.
+"""Goal:   whoever is killed at whatever moment, nothing is left soon after: no process, no file.
 Method: every process of a job carries a mark in its environment; kill -9 at many moments, then look
         at the process table, /dev/shm and /tmp."""
 
@@ -21,13 +21,34 @@ SEED = 4711
 NOBODY_ELSE = 61000 + os.getpid() % 500  # a user id that distributions leave free
 
 
+def fields_of(process):
+    """What /proc says behind the name of a process; zeros if there is none."""
+    try:
+        with open("/proc/%d/stat" % process, encoding="ascii", errors="replace") as file:
+            return file.read().rsplit(")", 1)[1].split()
+    except OSError:
+        return ["0"] * 20
+
+
+def state_of(process):
+    return fields_of(process)[0]
+
+
+def parent_of(process):
+    return int(fields_of(process)[1])
+
+
+def threads_of(process):
+    return int(fields_of(process)[17])
+
+
 class Leftovers(LaunchCase):
     def setUp(self):
         super().setUp()
         self.files_before = lamina_files()
 
     def nothing_left(self):
-        gone = wait_until(lambda: not processes_with(self.mark), 2.0)
+        gone = wait_until(lambda: not processes_with(self.mark))
         self.assertTrue(gone, "still running: %s" % processes_with(self.mark))
         self.assertEqual(self.no_files_of(self.files_before), [])
 
@@ -67,6 +88,21 @@ class Leftovers(LaunchCase):
                 process.kill()
                 process.wait()
                 self.nothing_left()
+
+    def test_launcher_killed_with_a_child_of_a_zombie(self):
+        """A process without its first thread has no environment to see, and may be a parent all the same."""
+        process = self.start_job(ACTOR, "headless", "wait", ranks=2)
+        self.assertEqual(self.read_lines(process, 2), ["headless"] * 2)
+
+        def zombies():
+            found = {parent_of(child) for child in processes_with(self.mark)}
+            return [parent for parent in found if state_of(parent) == "Z"]
+        self.assertTrue(wait_until(lambda: len(zombies()) == 2))
+        headless = zombies()
+        process.kill()
+        process.wait()
+        self.nothing_left()
+        self.assertTrue(wait_until(lambda: all(threads_of(parent) < 2 for parent in headless)))
 
     def test_launcher_killed_while_a_stray_forks_and_ends(self):
         """A look at the process table may find the parent dead and not yet see the child."""

@@ -66,7 +66,7 @@ class FailuresTest(hosts.HostsCase):
                              "wait")
         self.one_message(process, 10, 137, r"rank 3 on fa2 was killed by signal 9 \(SIGKILL, "
                                            r"killed\)(;.*)?; the job was ended")
-        self.assertEqual(harness.processes_with(self.mark), [])
+        self.assertTrue(harness.wait_until(lambda: not harness.processes_with(self.mark)))
 
     def test_a_million_lines(self):
         began = time.monotonic()

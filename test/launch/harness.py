@@ -101,7 +101,7 @@ class LaunchCase(unittest.TestCase):
                 if stream is not None:
                     stream.close()
             process.wait()
-        left = wait_until(lambda: not processes_with(self.mark), 2.0)
+        left = wait_until(lambda: not processes_with(self.mark))
         leftovers = processes_with(self.mark)
         for pid in leftovers:
             os.kill(pid, signal.SIGKILL)
@@ -139,7 +139,8 @@ class LaunchCase(unittest.TestCase):
         return sorted(process.stdout.readline().decode().strip() for _ in range(count))
 
     def no_files_of(self, names_before):
-        """Names of Lamina's that are in /tmp or /dev/shm now and were not before."""
+        """Names of Lamina's that are in /tmp or /dev/shm, were not before, and stay there."""
+        wait_until(lambda: not lamina_files() - names_before)
         return sorted(lamina_files() - names_before)
 
 

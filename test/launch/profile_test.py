@@ -10,54 +10,91 @@ Method: programs whose profile is known by construction: a sender that is late b
 import glob
 import json
 import os
+import re
 import subprocess
-import tempfile
 import unittest
 
-from harness import LaunchCase, MPIEXEC, ROOT, environment, wait_until
+from harness import MPIEXEC, ROOT, environment, wait_until
+from profiled_job import PROFILED, ProfiledCase
 
-PROFILED = os.path.join(ROOT, "test/launch/profiled")
 
-
-class Profile(LaunchCase):
-
-    def setUp(self):
-        super().setUp()
-        self.folder = tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"])
-        self.line = ""
-
-    def profile(self, *arguments, ranks=2, options=(), status=0, file=None):
-        """Runs a job that is profiled; returns what FILE.json says, as its HTML page does."""
-        base = os.path.join(self.folder, file or "a")
-        result = self.run_job(*arguments, ranks=ranks, options=["--profile=" + base + ".html", *options])
-        self.assertEqual(result.returncode, status, result.stderr)
-        lines = [line for line in result.stderr.splitlines() if " profile in " in line]
-        self.assertEqual(len(lines), 1, result.stderr)
-        self.line = lines[0]
-        with open(base + ".html", encoding="utf-8") as page:
-            text = page.read()
-        with open(base + ".json", encoding="utf-8") as numbers:
-            profile = json.load(numbers)
-        inside = text.split('id="data">')[1].split("</script>")[0]
-        self.assertEqual(json.loads(inside), profile)
-        self.assertNotIn("http", text)
-        self.assertEqual(len(profile["ranks"]), ranks)
-        return profile
-
-    def counts(self, profile, rank, function):
-        return profile["ranks"][rank]["functions"][function]
+class Profile(ProfiledCase):
 
     def test_late_sender(self):
         profile = self.profile(PROFILED, "late")
         receive = self.counts(profile, 1, "MPI_Recv")
         self.assertEqual((receive["calls"], receive["received_bytes"], receive["sent_bytes"]), (1, 8, 0))
-        # On a busy machine rank 1 may come to its receive later than rank 0 begins to compute.
+        # On a busy machine rank 1 may come to its receive a little later than it says.
         self.assertGreater(receive["waited_ns"], 0.2e9)
         self.assertLessEqual(receive["waited_ns"], receive["inside_ns"])
         send = self.counts(profile, 0, "MPI_Send")
         self.assertEqual((send["calls"], send["sent_bytes"], send["received_bytes"]), (1, 8, 0))
         self.assertLess(send["inside_ns"], receive["inside_ns"])
         self.assertGreater(profile["ranks"][0]["computed_ns"], 0.4e9)
+        self.assertEqual(receive["for_senders_ns"], receive["waited_ns"])
+        late = self.pattern(profile, "late sender")
+        self.assertEqual((late["function"], late["rank"]), ("MPI_Recv", 1))
+        self.assertGreater(late["ns"], 0.2e9)
+        self.assertEqual(self.sent(profile), {(0, 1): (1, 8), (1, 0): (1, 0)})
+        self.assertEqual([size["eager"] for size in profile["sizes"] if size["from_bytes"] == 8], [1])
+
+    def test_late_receiver(self):
+        profile = self.profile(PROFILED, "late-receiver")
+        send = self.counts(profile, 0, "MPI_Send")
+        self.assertGreater(send["for_receivers_ns"], 0.2e9)
+        late = self.pattern(profile, "late receiver")
+        self.assertEqual((late["function"], late["rank"]), ("MPI_Send", 0))
+        # What MPI_Waitall waits for is told apart as well.
+        self.assertGreater(self.counts(profile, 0, "MPI_Waitall")["for_senders_ns"], 0.1e9)
+        self.assertEqual(self.sent(profile), {(0, 1): (2, 10 << 20), (1, 0): (1, 8)})
+        large = [size for size in profile["sizes"] if size["from_bytes"] == 8 << 20]
+        self.assertEqual([(size["rendezvous"], size["rendezvous_bytes"]) for size in large], [(1, 10 << 20)])
+
+    def compiled(self):
+        """The program with its lines, which the linker takes out of the one of the build."""
+        program = os.path.join(self.folder, "profiled")
+        library = os.path.join(ROOT, "runtime/libmpi_abi.so.1")
+        with open(library, "rb") as file:
+            if re.search(rb"__[at]san_init|__ubsan_handle", file.read()):
+                self.skipTest("a sanitizer has to be linked first")
+        subprocess.run(["cc", "-g", "-O1", "-I" + os.path.join(ROOT, "runtime/include"),
+                        os.path.join(ROOT, "test/launch/profiled.c"), library, "-o", program,
+                        "-Wl,-rpath," + os.path.dirname(os.path.realpath(library))],
+                       check=True, timeout=120)
+        return program
+
+    def test_call_sites_have_lines(self):
+        program = self.compiled()
+        profile = self.profile(program, "late")
+        receive = self.line_of("MPI_Recv(&word")
+        sites = {(site["function"], site["place"]): site for site in profile["sites"]}
+        self.assertEqual(sites["MPI_Recv", receive]["calls"], 1)
+        self.assertGreater(sites["MPI_Recv", receive]["waited_ns"], 0.2e9)
+        self.assertEqual(sites["MPI_Send", self.line_of("MPI_Send(&word")]["sent_bytes"], 8)
+        self.assertTrue(sites["MPI_Recv", receive]["line"].endswith("/" + receive))
+        self.assertEqual(sites["MPI_Recv", receive]["object"], program)
+        self.assertIn("waiting is in MPI_Recv at " + receive, self.line)
+
+    def test_whoever_finds_no_lines_or_takes_too_long_does_not_hold_the_job_up(self):
+        for script in ("exit 1", "echo $$ >> %s/readers; exec sleep 1000" % self.folder):
+            with self.subTest(script):
+                tools = os.path.join(self.folder, "tools")
+                os.makedirs(tools, exist_ok=True)
+                reader = os.path.join(tools, "eu-addr2line")
+                with open(reader, "w", encoding="ascii") as file:
+                    file.write("#!/bin/sh\n" + script + "\n")
+                os.chmod(reader, 0o755)
+                before = os.environ["PATH"]
+                os.environ["PATH"] = tools + ":" + before
+                try:
+                    profile = self.profile(PROFILED, "ring")
+                finally:
+                    os.environ["PATH"] = before
+                place = next(site["place"] for site in profile["sites"] if site["function"] == "MPI_Sendrecv")
+                self.assertRegex(place, r"^profiled\+0x[0-9a-f]+$")
+        with open(os.path.join(self.folder, "readers"), encoding="ascii") as readers:
+            for reader in readers:
+                self.assertFalse(os.path.exists("/proc/" + reader.strip()))
 
     def test_imbalance(self):
         profile = self.profile(PROFILED, "imbalance")
@@ -71,6 +108,13 @@ class Profile(LaunchCase):
         if balance["busiest"] == 1 and balance["load"] < 0.9:
             self.assertIn("rank 1 computes 1.", self.line)
         self.assertEqual(self.counts(profile, 0, "MPI_Barrier")["calls"], 2)
+        barrier = self.collective(profile, "MPI_Barrier")
+        self.assertEqual((barrier["communicator"], barrier["members"], barrier["calls"]),
+                         ("MPI_COMM_WORLD", 2, 4))
+        waits = self.pattern(profile, "imbalance at collectives")
+        self.assertEqual(waits["function"], "MPI_Barrier")
+        self.assertGreater(waits["ns"], 0.1e9)
+        self.assertGreaterEqual(barrier["waited_ns"], waits["place_ns"])
 
     def test_ring(self):
         profile = self.profile(PROFILED, "ring", ranks=4)
@@ -80,6 +124,7 @@ class Profile(LaunchCase):
             functions = profile["ranks"][rank]["functions"].values()
             self.assertEqual(sum(counts["received_bytes"] for counts in functions), 10000)
         self.assertEqual(profile["functions"]["MPI_Sendrecv"]["calls"], 40)
+        self.assertEqual(self.sent(profile), {(rank, (rank + 1) % 4): (10, 10000) for rank in range(4)})
 
     def test_collectives_have_the_bytes_of_the_program(self):
         profile = self.profile(PROFILED, "collectives")
@@ -90,11 +135,37 @@ class Profile(LaunchCase):
                 counts = self.counts(profile, rank, function)
                 self.assertEqual((counts["calls"], counts["sent_bytes"], counts["received_bytes"]),
                                  (1, sent, received), function)
+        # A request that is waited for, and a communicator with a name of its own.
+        row = self.collective(profile, "MPI_Iallreduce", "a <name>")
+        self.assertEqual((row["calls"], row["sent_bytes"], row["members"]), (2, 256, 2))
+        self.assertGreater(row["waited_ns"], 0.1e9)
+        self.assertGreater(self.counts(profile, 0, "MPI_Wait")["for_members_ns"], 0.1e9)
+
+    def test_regions_memory_and_cpus(self):
+        profile = self.profile(PROFILED, "regions")
+        regions = {region["name"]: region for region in profile["regions"]}
+        self.assertEqual(set(regions), {"<outer>", "inner", "not ended"})
+        outer, inner = regions["<outer>"], regions["inner"]
+        self.assertEqual((outer["ranks"], outer["times"], inner["times"]), (2, 2, 4))
+        self.assertGreater(outer["inside_ns"], inner["inside_ns"] + 0.2e9)
+        self.assertGreater(inner["inside_ns"], 0.2e9)
+        self.assertGreater(inner["waited_ns"], 0.05e9)
+        self.assertLessEqual(inner["waited_ns"], inner["in_mpi_ns"])
+        # MPI_Pcontrol(0) hides the second barrier.
+        for rank in range(2):
+            self.assertEqual(self.counts(profile, rank, "MPI_Barrier")["calls"], 1)
+            self.assertGreater(profile["ranks"][rank]["peak_bytes"], 1 << 20)
+            self.assertRegex(profile["ranks"][rank]["cpus"], r"^[0-9]+([-,][0-9]+)*$")
 
     def test_a_killed_rank_leaves_its_numbers(self):
         profile = self.profile(PROFILED, "killed", status=137)
         self.assertEqual(profile["end"], "exit status 137")
         self.assertTrue(profile["ranks"][1]["uses_mpi"])
+        self.assertEqual(self.counts(profile, 1, "MPI_Comm_rank")["calls"], 1)
+
+    def test_a_rank_that_fails(self):
+        profile = self.profile(PROFILED, "failed", status=3)
+        self.assertEqual(profile["end"], "exit status 3")
         self.assertEqual(self.counts(profile, 1, "MPI_Comm_rank")["calls"], 1)
 
     def test_a_timeout(self):
@@ -104,12 +175,7 @@ class Profile(LaunchCase):
             self.assertEqual(self.counts(profile, rank, "MPI_Recv")["calls"], 1)
 
     def test_two_hosts(self):
-        agent = os.path.join(self.folder, "agent")
-        with open(agent, "w", encoding="ascii") as file:
-            file.write('#!/bin/sh\nshift\nexec "$@"\n')
-        os.chmod(agent, 0o755)
-        profile = self.profile(PROFILED, "late",
-                               options=["--agent", agent + " {host}", "-H", "one:1,two:1"])
+        profile = self.profile(PROFILED, "late", options=[*self.two_hosts(), "-H", "one:1,two:1"])
         self.assertEqual([rank["host"] for rank in profile["ranks"]], ["one", "two"])
         self.assertGreater(self.counts(profile, 1, "MPI_Recv")["waited_ns"], 0.2e9)
 
@@ -130,21 +196,15 @@ class Profile(LaunchCase):
         self.assertIn("cannot write the profile", result.stderr)
         self.assertIn("No such file or directory", result.stderr)
 
-
     def test_a_job_that_runs(self):
         lamina = os.path.join(self.folder, "lamina")
         os.symlink(MPIEXEC, lamina)
-        agent = os.path.join(self.folder, "agent")
-        with open(agent, "w", encoding="ascii") as file:
-            file.write('#!/bin/sh\nshift\nexec "$@"\n')
-        os.chmod(agent, 0o755)
-
         def ask(*words):
             return subprocess.run([lamina, "profile", *words], check=False, capture_output=True, text=True,
                                   timeout=60, cwd=self.folder, stdin=subprocess.DEVNULL,
                                   env=environment(self.mark))
 
-        for options in ((), ("--agent", agent + " {host}", "-H", "one:1,two:1")):
+        for options in ((), (*self.two_hosts(), "-H", "one:1,two:1")):
             with self.subTest(options):
                 end = os.path.join(self.folder, "end%d" % len(options))
                 job = self.start_job(PROFILED, "stuck", ranks=2, options=["--profile=" + end, *options])

@@ -4,6 +4,7 @@
         hosts, to hosts that a key names or adds, and communicators that span jobs know their hosts.
 Method: the virtual hosts of hosts_test, by ssh and by an agent; travel.c says where children are."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -21,14 +22,15 @@ tearDownModule = hosts_test.tearDownModule
 
 def setUpModule():
     hosts_test.setUpModule()
-    shutil.copy(os.path.realpath("test/launch/travel"), hosts_test.program("travel"))
+    for path in ("test/launch/travel", "test/mpi/collective/random_spawned_1_program"):
+        shutil.copy(os.path.realpath(path), hosts_test.program(os.path.basename(path)))
 
 
 class SpawnCase(HostsCase):
-    def on(self, where, *arguments, options=()):
+    def on(self, where, *arguments, options=(), program="travel"):
         """What a job with these hosts says."""
-        line = [hosts_test.program("mpiexec"), *self.reach, "-H", where, *options, "./travel",
-                *map(str, arguments)]
+        line = [hosts_test.program("mpiexec"), *self.reach, "-H", where, *options,
+                "./" + program, *map(str, arguments)]
         done = subprocess.run(line, check=False, cwd=hosts_test.PLACE, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=harness.TIME_LIMIT_S, env=self.variables())
@@ -69,6 +71,11 @@ class SshTest(SpawnCase):
     def test_a_second_job_knows_who_is_where(self):
         """D8: parents and children spawn together, and each of the three jobs is on a host of its own."""
         self.assertEqual(self.on("lh1:2,lh2:2,lh3:2", "twice", 2, options=["-n", "2"]), "")
+
+    def test_collectives_of_two_jobs_on_each_of_two_hosts(self):
+        """Every kind of collective gives the right data, with ranks of both jobs at each board."""
+        self.on("lh1:4,lh2:4", 1, 300, 3, options=["-n", "3", "--map-by", "node"],
+                program="random_spawned_1_program")
 
     def tell(self, *words):
         return subprocess.run(["lamina", *map(str, words)], executable=hosts_test.program("mpiexec"),
@@ -158,7 +165,7 @@ class SshTest(SpawnCase):
         find = ["./mpiexec", "--name-server", names, "-n", "1", "./travel", "find", "far"]
         self.assertEqual(self.done_alone("lh2", *find), "found")
         for process in harness.processes_with(self.mark):
-            with open("/proc/%d/comm" % process, encoding="ascii") as file:
+            with contextlib.suppress(OSError), open("/proc/%d/comm" % process, encoding="ascii") as file:
                 if file.read() == "travel\n":
                     os.kill(process, signal.SIGKILL)
         self.assertEqual(self.ends(job, 10)[0], 137)

@@ -20,7 +20,8 @@ from harness import LaunchCase, lamina_files, processes_with, wait_until  # noqa
 SEEDS = int(os.environ["SEEDS"])
 FIRST_SEED = int(os.environ.get("FIRST_SEED", "1"))
 RESTLESS = os.path.join(harness.ROOT, "test/launch/restless")
-END_S = 12.0  # accept gives up after 3 s, and ranks that are told to end have a grace time of 5 s
+# Accept gives up after 3 s and ranks that are told to end have 5 s; a machine may lie still for as long.
+END_S = 40.0
 
 
 def name_of(process):
@@ -69,7 +70,7 @@ class Kills:
         return status
 
     def nothing_left(self):
-        gone = wait_until(lambda: not self.candidates(), 3.0)
+        gone = wait_until(lambda: not self.candidates())
         left = [(pid, name_of(pid)) for pid in self.candidates()]
         self.assertTrue(gone, "still running: %s" % left)
         self.assertEqual(self.no_files_of(self.files_before), [])

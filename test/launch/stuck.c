@@ -138,6 +138,22 @@ static void row(void) {
   MPI_Barrier(world);
 }
 
+/* A job and the one that it has spawned wait for each other. */
+static const char* program;
+static void spawn(void) {
+  char way[] = "spawned";
+  char* arguments[] = {way, NULL};
+  MPI_Comm child;
+  MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, world, &child, MPI_ERRCODES_IGNORE);
+  receive(0, 3, child);
+}
+
+static void spawned(void) {
+  MPI_Comm parent;
+  MPI_Comm_get_parent(&parent);
+  receive(0, 4, parent);
+}
+
 static const struct {
   const char* name;
   void (*way)(void);
@@ -157,9 +173,12 @@ static const struct {
     {"stopped", stopped},
     {"nonblocking", nonblocking},
     {"row", row},
+    {"spawn", spawn},
+    {"spawned", spawned},
 };
 
 int main(int argc, char** argv) {
+  program = argv[0];
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(world, &rank);
   MPI_Comm_size(world, &size);

@@ -7,6 +7,7 @@ Method: programs whose calls are known by construction. The file is decoded here
 """
 
 import collections
+import json
 import os
 import re
 import resource
@@ -14,7 +15,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import LaunchCase, ROOT, environment
+from harness import LaunchCase, MPIEXEC, ROOT, environment
 
 PROFILED = os.path.join(ROOT, "test/launch/profiled")
 SHIFT_S = 5000
@@ -63,6 +64,8 @@ class Timeline:
         self.processes = {}   # track: name
         self.parents = {}     # track of a thread: track of its process
         self.slices = []
+        self.counters = {}    # track: its name and that of its process
+        self.values = []      # (name of the process, name of the counter, time, value)
         names = {}            # (sequence, id): name
         open_slices = {}      # track: what has begun
         times = {}            # track: the last time
@@ -83,8 +86,11 @@ class Timeline:
             event = one(packet, 11)
             if event is None:
                 continue
-            assert flags & 2
             time, track = one(packet, 8), one(event, 11)
+            if one(event, 9) == 4:
+                self.values.append((*self.counters[track], time, one(event, 30)))
+                continue
+            assert flags & 2
             assert time >= times.get(track, 0), "time runs backwards"
             times[track] = time
             if one(event, 9) == 1:
@@ -100,6 +106,8 @@ class Timeline:
         track, process = one(descriptor, 1), one(descriptor, 3)
         if process is not None:
             self.processes[track] = one(process, 6).decode()
+        elif one(descriptor, 8) is not None:
+            self.counters[track] = (self.processes[one(descriptor, 5)], one(descriptor, 2).decode())
         else:
             assert one(one(descriptor, 4), 5) is not None
             self.parents[track] = one(descriptor, 5)
@@ -182,6 +190,78 @@ class Trace(LaunchCase):
             self.assertEqual(len(timeline.of(rank, "MPI_Sendrecv")), 10)
             self.assertEqual(len(timeline.of(rank, "MPI_Finalize")), 1)
 
+    def test_counters(self):
+        timeline = self.trace(PROFILED, "unexpected")
+        of_rank_1 = [(name, value) for process, name, _, value in timeline.values if process.startswith("rank 1 ")]
+        self.assertIn(("unexpected messages", 3), of_rank_1)
+        self.assertIn(("posted receives", 1), of_rank_1)
+        # All have been received in the end.
+        self.assertEqual([value for name, value in of_rank_1 if name == "unexpected messages"][-1], 0)
+        self.assertEqual([value for name, value in of_rank_1 if name == "bytes of unexpected messages"][-1], 0)
+
+    def lamina_trace(self, *words):
+        lamina = os.path.join(self.folder, "lamina")
+        if not os.path.lexists(lamina):
+            os.symlink(MPIEXEC, lamina)
+        return subprocess.run([lamina, "trace", *words], check=False, capture_output=True, text=True, timeout=60,
+                              stdin=subprocess.DEVNULL, env=environment(self.mark))
+
+    def test_summary(self):
+        timeline = self.trace(PROFILED, "ring", ranks=4)
+        result = self.lamina_trace("--summary", self.folder + "/a.pftrace")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertRegex(result.stdout, r"^4 ranks, [\d.]+ s from the first call to the last\n")
+        row, = [line.split() for line in result.stdout.splitlines() if line.startswith("MPI_Sendrecv ")]
+        slices = [each for each in timeline.slices if each.name == "MPI_Sendrecv"]
+        self.assertEqual((int(row[1]), int(row[5]), int(row[6])), (40, 40000, 40000))
+        self.assertAlmostEqual(float(row[2]), sum(each.end - each.begin for each in slices) * 1e-9, places=5)
+        self.assertAlmostEqual(float(row[4]), max(each.end - each.begin for each in slices) * 1e-3, places=2)
+
+    def test_chrome(self):
+        timeline = self.trace(PROFILED, "ring", ranks=4)
+        out = self.folder + "/b.json"
+        result = self.lamina_trace("--to", "chrome", "-o", out, self.folder + "/a.pftrace")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        with open(out, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        names = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        self.assertEqual(sorted(names.values()), sorted(timeline.processes.values()))
+        begun, slices = {}, []
+        for event in events:
+            if event["ph"] == "B":
+                self.assertNotIn(event["tid"], begun)
+                begun[event["tid"]] = event
+            elif event["ph"] == "E":
+                begin = begun.pop(event["tid"])
+                self.assertEqual(begin["name"], event["name"])
+                slices.append((names[event["pid"]], event["name"], round(begin["ts"] * 1000), round(event["ts"] * 1000)))
+        self.assertEqual(begun, {})
+        self.assertEqual(sorted(slices), sorted(
+            ("rank %d on %s" % (each.rank, os.uname().nodename), each.name, each.begin, each.end)
+            for each in timeline.slices))
+
+    def test_what_cannot_be_converted_leaves_nothing(self):
+        self.trace(PROFILED, "ring")
+        with open(self.folder + "/a.pftrace", "rb") as file:
+            whole = file.read()
+        for name, data in (("cut", whole[:-3]), ("text", b"hello\n" * 9)):
+            with open(self.folder + "/" + name, "wb") as file:
+                file.write(data)
+        before = sorted(os.listdir(self.folder) + ["lamina"])
+        for words, why in (
+                (["--to", "chrome", self.folder + "/cut"], "cut: the trace is cut short"),
+                (["--to", "chrome", self.folder + "/text"], "text: it is no trace of mpiexec --trace"),
+                ([self.folder + "/none"], "none: No such file or directory"),
+                (["--to", "chrome", "-o", self.folder + "/no/b", self.folder + "/a.pftrace"],
+                 "no/b: No such file or directory")):
+            with self.subTest(words=words):
+                result = self.lamina_trace(*words)
+                self.assertEqual(result.returncode, 1)
+                self.assertTrue(result.stderr.startswith("lamina trace: ") and why in result.stderr, result.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        for words in ([], ["--to", "xml", "a"], ["--loudly"], ["-o", "b", "a"]):
+            self.assertEqual(self.lamina_trace(*words).returncode, 2, words)
+
     def test_a_job_that_is_killed_in_a_call(self):
         timeline = self.trace(PROFILED, "stuck", ranks=2, options=["--timeout", "3"], status=124)
         self.assertGreater(max(each.end - each.begin for each in timeline.slices), 1e9)
@@ -189,7 +269,7 @@ class Trace(LaunchCase):
     def test_the_oldest_go(self):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
         timeline = self.trace(PROFILED, "many", ranks=1, options=["--trace-buffer", "1"])
-        kept = (1 << 20) // 40
+        kept = (1 << 20) // 56
         self.assertEqual(len(timeline.slices), kept)
         self.assertEqual(timeline.slices[-1].name, "MPI_Finalize")
         lost = int(re.search(r"; (\d+) earlier ones had no room \(--trace-buffer\)", self.line).group(1))

@@ -26,12 +26,16 @@
 
 enum { kName = 64 };
 
-/* Whoever shares a host is found together, whichever job it belongs to. */
+/* Those of a job that share a host are found together, and nobody else. */
 static void CheckNodes(MPI_Comm all) {
-  char name[kName] = "", *names;
+  char host[kName / 4] = "", job[kName / 2] = "", name[kName] = "", *names;
   int size, near, same = 0;
   MPI_Comm node;
-  gethostname(name, sizeof name - 1);
+  gethostname(host, sizeof host - 1);
+  /* Hosts may number their processes alike. */
+  snprintf(job, sizeof job, "%d on %s", (int)getpid(), host);
+  MPI_Bcast(job, sizeof job, MPI_CHAR, 0, MPI_COMM_WORLD);
+  snprintf(name, sizeof name, "%s, %s", job, host);
   MPI_Comm_size(all, &size);
   names = calloc(size, kName);
   MPI_Allgather(name, kName, MPI_CHAR, names, kName, MPI_CHAR, all);

@@ -23,8 +23,7 @@ if ! unpack hdf5 "$work"; then
   exit
 fi
 cd "$work" || exit 1
-if ./configure CC="$mpicc" --enable-parallel --disable-shared --disable-hl --disable-tools CFLAGS="-O1 -w" \
-  > build.log 2>&1 &&
+if configure_hdf5 --disable-hl > build.log 2>&1 &&
   make -j2 -C src >> build.log 2>&1 && make -j2 -C test libh5test.la >> build.log 2>&1 &&
   make -j2 -C testpar $programs t_pflush1 t_pflush2 >> build.log 2>&1; then
   pass

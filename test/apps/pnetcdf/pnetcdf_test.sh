@@ -19,15 +19,13 @@ if ! unpack pnetcdf "$work"; then
   exit
 fi
 cd "$work" || exit 1
-# The archive has the sources as they are before autoconf.
-if ! command -v autoreconf libtoolize m4 > /dev/null; then
-  skip "autoconf, libtool or m4 is missing"
+# shellcheck disable=SC2086  # several words
+if ! command -v $pnetcdf_needs > /dev/null; then
+  skip "one of these is missing: $pnetcdf_needs"
   conclude
   exit
 fi
-if autoreconf -i > build.log 2>&1 &&
-  ./configure MPICC="$mpicc" MPICXX= --disable-cxx --disable-fortran --disable-shared CFLAGS="-O1 -w" \
-    TESTMPIRUN="$launcher -n NP" >> build.log 2>&1 &&
+if configure_pnetcdf TESTMPIRUN="$launcher -n NP" > build.log 2>&1 &&
   make -j2 >> build.log 2>&1 && make -j2 tests >> build.log 2>&1; then
   pass
 else

@@ -16,6 +16,7 @@ import unittest
 SCRATCH = os.environ["TEST_TMPDIR"]
 PREFIX = os.path.join(SCRATCH, "prefix")
 TIME_LIMIT_S = 30
+OWN_PAGES = ("checkpoint", "profile", "restart", "stack", "top", "trace", "why")
 
 
 def run(*words, cwd=SCRATCH, data=None):
@@ -46,7 +47,7 @@ def options_in(text):
 class Pages(unittest.TestCase):
 
     def test_every_program_has_one(self):
-        commands = {"lamina-checkpoint", "lamina-restart"}
+        commands = {"lamina-" + name for name in OWN_PAGES}
         programs = set(os.listdir(PREFIX + "/bin")) | commands
         pages = {name[:-2] for name in os.listdir(PREFIX + "/share/man/man1")}
         self.assertEqual(programs - pages, set())
@@ -70,6 +71,16 @@ class Pages(unittest.TestCase):
             self.assertIn("\n.B %s\n" % command, text)
         for command in ("ps", "check", "clean", "info"):
             self.assertIn(run("lamina", command, "--help").stdout, text)
+
+    def test_own_pages_are_the_help_of_their_commands(self):
+        for name in OWN_PAGES:
+            with self.subTest(name):
+                text = page("lamina-%s.1" % name)
+                self.assertIn(run("lamina", name, "--help").stdout, text)
+                for option in re.findall(r"^\.B (--[a-z-]+)", text, re.M):
+                    self.assertIn(option, run("mpiexec", "--help", "all").stdout)
+                for other in re.findall(r"^\.BR (lamina-[a-z]+) ", text, re.M):
+                    self.assertTrue(os.path.exists(os.path.join(PREFIX, "share/man/man1", other + ".1")), other)
 
     def test_mpicc_says_what_it_understands(self):
         text = page("mpicc.1")

@@ -423,6 +423,17 @@ class Lamina(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("transprt", result.stderr)
 
+    def test_info_of_windows(self):
+        lines = [" ".join(line.split()) for line in self.lamina("info", "window").stdout.split("\n")]
+        for path in ("mapped", "copied", "device", "framed"):
+            self.assertTrue(any(line.startswith(path) for line in lines), lines)
+        for value, why in (("on", "transport.ucx.one_sided is on"), ("off", "transport.ucx.one_sided is off"),
+                           ("auto", "RDMA adapter")):
+            result = self.lamina("info", "--param", "transport.ucx.one_sided=" + value, "window", "device")
+            self.assertIn(why, " ".join(result.stdout.split()))
+        result = self.lamina("info", "--param", "rma.path=framed", "window", "copied")
+        self.assertIn("rma.path is framed", result.stdout)
+
     def test_info_tells_bad_values(self):
         result = self.lamina("info", "--param", "p2p.wait.mode=sometimes")
         self.assertEqual(result.returncode, 2)

@@ -148,6 +148,43 @@ class BProc(unittest.TestCase):
         self.assertEqual(self.mpiexec("sh", "-c", "exit 5").returncode, 5)
 
 
+class Slurm(unittest.TestCase):
+    """A node that is not this host; srun runs its task here."""
+
+    SRUN = """#!/usr/bin/env python3
+import os, subprocess, sys, time
+words = sys.argv[1:]
+while words[0].startswith("--"):
+    words.pop(0)
+task = subprocess.Popen(words, env=dict(os.environ, SLURM_NODEID="0"))
+while not os.path.exists("cancel"):
+    time.sleep(0.02)  # tidy: sleep: a stand-in that has nothing to wait on
+task.kill()
+while not os.path.exists("asked"):
+    time.sleep(0.02)  # tidy: sleep: as above
+time.sleep(0.5)  # tidy: sleep: the delay is the test
+sys.exit("slurmstepd: error: *** STEP 7.0 ON node17 CANCELLED AT 2026-11-27T19:00:00 ***")
+"""
+    SQUEUE = """#!/bin/sh
+echo RUNNING
+touch asked
+"""
+
+    def test_words_that_come_after_the_answer(self):
+        """squeue knows nothing of a cancelled step, and srun may be slow to say it."""
+        for name, text in (("srun", self.SRUN), ("squeue", self.SQUEUE)):
+            path = os.path.join(SCRATCH, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            os.chmod(path, 0o755)
+        result = run(["sh", "-c", "touch cancel; exec tail -f /dev/null"],
+                     {"SLURM_JOB_ID": "7", "SLURM_NNODES": "1", "SLURM_NODELIST": "node17",
+                      "SLURM_JOB_NODELIST": "node17", "SLURM_TASKS_PER_NODE": "1",
+                      "SLURM_JOB_CPUS_PER_NODE": "1", "PATH": SCRATCH + ":" + os.environ["PATH"]})
+        self.assertEqual(result.stderr, "mpiexec: the job was cancelled by Slurm (scancel)\n")
+        self.assertNotEqual(result.returncode, 0)
+
+
 class Container(unittest.TestCase):
     """Inside an allocation, the variables of the manager are there; its commands and files are not."""
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 VCLUSTER = os.path.abspath("test/cluster/vcluster")
@@ -51,17 +52,19 @@ def setUpModule():
     if why_not():
         raise unittest.SkipTest("skipped: " + why_not())
     PLACE = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
-    for source in ("launcher/mpiexec", "runtime/libmpi_abi.so.1", "test/mpi/checkpoint/steady"):
+    for source in ("launcher/mpiexec", "runtime/libmpi_abi.so.1", "test/mpi/checkpoint/steady",
+                   "test/apps/heat2d/heat2d", "test/apps/heat2d/heat2d.pgm"):
         shutil.copy(os.path.realpath(source), place(os.path.basename(source)))
     os.symlink("mpiexec", place("lamina"))
     if os.path.exists(CRIU):
         shutil.copytree(os.path.dirname(CRIU), place("criu"), symlinks=True)
     vcluster("up", "-n", str(len(HOSTS)), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET, "--no-system")
     job = Job(2, "-H", "localhost:2")
-    saved = job.save()
+    saved = job.save() if job.begins() else None
     errors = job.stop()
-    if saved.returncode != 0:
-        raise unittest.SkipTest("skipped: " + saved.stderr + errors)
+    if saved is None or saved.returncode != 0:
+        tearDownModule()
+        raise unittest.SkipTest("skipped: " + (saved.stderr if saved else "") + errors)
 
 
 def tearDownModule():
@@ -74,24 +77,24 @@ def variables():
     return dict(os.environ, LD_LIBRARY_PATH=PLACE)
 
 
-def words(ranks, *options):
+def words(ranks, *options, way=("course",), program=None):
     """The words that begin a job."""
     criu = place("criu/criu") if os.path.exists(CRIU) else CRIU
     return [place("mpiexec"), "-n", str(ranks), "--oversubscribe", "--checkpoint-dir", "D", "--checkpoint", "--param",
             "checkpoint.criu.program=" + criu, "--param", "checkpoint.engine.use=criu", "--param",
-            "spawner.ssh.options=-F %s/%s/ssh_config" % (STATE, NAME), *options, "./steady", "course", place("stop")]
+            "spawner.ssh.options=-F %s/%s/ssh_config" % (STATE, NAME), *options, *(program or ["./steady", way[0], place("stop"), *way[1:]])]
 
 
 class Job:
     """A job whose output goes into the files out and err, behind what is there."""
 
-    def __init__(self, ranks, *options):
+    def __init__(self, ranks, *options, way=("course",), program=None):
         if ranks:
             for name in ("out", "err"):
                 if os.path.lexists(place(name)):
                     os.unlink(place(name))
             shutil.rmtree(place("D"), ignore_errors=True)
-            line = words(ranks, *options)
+            line = words(ranks, *options, way=way, program=program)
         else:
             line = [place("lamina"), "restart", *options, "D"]
         if os.path.lexists(place("stop")):
@@ -100,14 +103,27 @@ class Job:
             self.process = subprocess.Popen(line, cwd=PLACE, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                             env=variables())
 
+    def begins(self):
+        """Waits until it has said something; False if it has ended before."""
+        while "turn" not in read("out"):
+            if self.process.poll() is not None:
+                return "turn" in read("out")
+        return True
+
     def go_on(self, turns):
         """Waits until it has said the results of so many turns more."""
         wanted = read("out").count("turn") + turns
         while read("out").count("turn") < wanted:
             assert self.process.poll() is None, (self.process.returncode, read("err")[-2000:])
 
-    def save(self, *words):
-        self.go_on(2)
+    def wait_for(self, name, text, count=1):
+        until = time.monotonic() + TIME_LIMIT_S
+        while read(name).count(text) < count:
+            assert self.process.poll() is None, (self.process.returncode, read("err")[-2000:])
+            assert time.monotonic() < until, read("err")[-2000:]
+
+    def save(self, *words, turns=2):
+        self.go_on(turns)
         return subprocess.run([place("lamina"), "checkpoint", *words, str(self.process.pid)], check=False,
                               capture_output=True, text=True, timeout=TIME_LIMIT_S)
 
@@ -140,12 +156,15 @@ class RestartedHosts(unittest.TestCase):
                 saved = job.save("--end")
                 self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
                 self.assertEqual(job.wait(), 85, read("err")[-2000:])
+        self.compare(job, ranks, places[0])
+
+    def compare(self, job, ranks, begun):
         job.go_on(3)
         job.stop()
         self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
         out = read("out")
         # The order in which a sum is made depends on where a job begins, and stays.
-        alone = subprocess.run([*words(ranks, "-H", places[0]), str(out.count("turn"))], cwd=PLACE, check=True,
+        alone = subprocess.run([*words(ranks, "-H", begun), str(out.count("turn"))], cwd=PLACE, check=True,
                                capture_output=True, text=True, timeout=TIME_LIMIT_S, env=variables())
         self.assertEqual(out, alone.stdout)
 
@@ -154,6 +173,67 @@ class RestartedHosts(unittest.TestCase):
 
     def test_more_hosts_and_fewer(self):
         self.go(4, ["lk1:4", "lk2:1,lk3:3", "lk1:4", "lk2:2,lk3:2", "localhost:4"])
+
+
+    def test_a_job_goes_on_by_itself_without_a_host(self):
+        job = Job(4, "-H", "lk1:2,lk2:2,lk3:2", "--restarts", "2")
+        self.jobs.append(job)
+        saved = job.save()
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        job.go_on(2)
+        vcluster("crash", "lk2")
+        self.addCleanup(vcluster, "boot", "lk2", check=False)  # if it is not up again
+        job.wait_for("err", "mpiexec: the job is restarted from generation 1 without lk2; 1 more restart is allowed")
+        saved = job.save()
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        job.go_on(2)
+        vcluster("crash", "lk3")
+        self.addCleanup(vcluster, "boot", "lk3")
+        job.wait_for("err", "mpiexec: the job is restarted from generation 2 without lk3; 0 more restarts are allowed")
+        vcluster("boot", "lk2")
+        self.compare(job, 4, "lk1:2,lk2:2")
+
+    def test_a_job_that_goes_on_by_itself_needs_a_shared_directory(self):
+        vcluster("exec", "lk1", "mkdir", "-m", "700", "/tmp/apart")
+        job = Job(2, "-H", "localhost:1,lk1:1", "--restarts", "1", "--checkpoint-dir", "/tmp/apart")
+        self.jobs.append(job)
+        self.assertEqual(job.wait(), 1, read("err")[-2000:])
+        self.assertIn("--restarts needs a directory that all hosts share, and /tmp/apart is not the same here",
+                      read("err"))
+        shutil.rmtree("/tmp/apart", ignore_errors=True)
+
+    def test_windows(self):
+        job = Job(4, "-H", "lk1:2,lk2:2", way=("windows", "say"))
+        self.jobs.append(job)
+        saved = job.save("--end")
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        self.assertEqual(job.wait(), 85, read("err")[-2000:])
+        job = Job(0, "-H", "lk1:1,lk2:3")
+        self.jobs.append(job)
+        self.assertEqual(job.wait(), 1, read("err")[-2000:])
+        self.assertIn("ranks 0 and 1 share the memory of a window and must be on one host", read("err"))
+        job = Job(0, "-H", "lk3:4")
+        self.jobs.append(job)
+        job.go_on(10)
+        job.stop()
+        self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
+        self.assertEqual(read("out").splitlines()[-1], "done")
+
+    def test_a_solver_goes_from_place_to_place(self):
+        solver = ["./heat2d", "--steps", "400", "--output", place("picture")]
+        for number, where in enumerate(("lk1:4", "lk2:1,lk3:3", "lk1:2,lk2:1,lk3:1", "lk3:4")):
+            job = Job(0 if number else 4, "-H", where, program=solver)
+            self.jobs.append(job)
+            if where != "lk3:4":
+                job.wait_for("out", "step", number + 1)
+                saved = job.save("--end", turns=0)
+                self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+                self.assertEqual(job.wait(), 85, read("err")[-2000:])
+        self.assertEqual(job.wait(), 0, read("err")[-2000:])
+        alone = subprocess.run(words(4, "-H", "lk1:4", program=solver), cwd=PLACE, check=True, capture_output=True,
+                               text=True, timeout=TIME_LIMIT_S, env=variables())
+        self.assertEqual(read("out").count("checksum"), 1)
+        self.assertEqual(read("out").splitlines()[-1], alone.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ static void Check(int holds, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-// The test waits for this line.
+// The test waits for this line, which says that every rank has begun.
 static void Begun(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) printf("begun\n"), fflush(stdout);
 }
 
@@ -119,6 +120,23 @@ static void Course(int turns) {
   }
 }
 
+// Each rank writes a line a turn into a file of its own, and rank 0 says a line of standard input.
+static void Filing(const char* path) {
+  static char line[8192];
+  static int out[2], in[2];
+  snprintf(line, sizeof line, "%s.%d", path, rank);
+  FILE* const file = fopen(line, "a");
+  Check(file != NULL, "file");
+  for (int turn = 0; !AgreeThatOver(); ++turn) {
+    Ring(MPI_COMM_WORLD, turn, 1, out, in);
+    fprintf(file, "turn %d of rank %d\n", turn, rank);
+    fflush(file);
+    if (rank == 0 && fgets(line, sizeof line, stdin) != NULL)
+      printf("turn %d reads %ld\n", turn, strtol(line, NULL, 10)), fflush(stdout);
+  }
+  fclose(file);
+}
+
 // Rank 0 computes all the time, and the others wait for it in one call.
 static void Blocked(const char* call) {
   int value = 42;
@@ -183,14 +201,114 @@ static void Reduction(void) {
   MPI_Op_free(&op);
 }
 
-static void Window(void) {
-  int* memory;
-  MPI_Win window;
-  MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+enum { kWords = 5000 };
+
+// Each rank changes what others have in four kinds of windows, and looks at what they have changed.
+static void Windows(int says) {
+  static long created[kWords], attached[kWords];
+  long *allocated, *shared, *mine[4];
+  MPI_Aint places[64], place;
+  MPI_Win windows[4];
+  MPI_Comm node;
+  int node_rank, node_ranks;
+  const MPI_Comm world = MPI_COMM_WORLD;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &node_rank);
+  MPI_Comm_size(node, &node_ranks);
+  MPI_Win_create(created, sizeof created, sizeof(long), MPI_INFO_NULL, world, &windows[0]);
+  MPI_Win_allocate(sizeof created, sizeof(long), MPI_INFO_NULL, world, &allocated, &windows[1]);
+  MPI_Win_allocate_shared(sizeof created, sizeof(long), MPI_INFO_NULL, node, &shared, &windows[2]);
+  MPI_Win_create_dynamic(MPI_INFO_NULL, world, &windows[3]);
+  MPI_Win_attach(windows[3], attached, sizeof attached);
+  MPI_Get_address(attached, &place);
+  MPI_Allgather(&place, 1, MPI_AINT, places, 1, MPI_AINT, world);
+  mine[0] = created, mine[1] = allocated, mine[2] = shared, mine[3] = attached;
+  memset(allocated, 0, sizeof created);
+  memset(shared, 0, sizeof created);
+  for (int i = 0; i < 4; ++i) MPI_Win_fence(0, windows[i]);
+  for (long turn = 1; !AgreeThatOver(); ++turn) {
+    if (says && rank == 0) printf("turn %ld\n", turn), fflush(stdout);
+    for (int i = 0; i < 4; ++i) {
+      const int self = i == 2 ? node_rank : rank, all = i == 2 ? node_ranks : ranks;
+      const int next = (self + 1) % all, previous = (self + all - 1) % all;
+      const MPI_Aint base = i == 3 ? places[next] : 0, unit = i == 3 ? (MPI_Aint)sizeof(long) : 1;
+      const long at = turn % (kWords - 1), value = turn * 1000 + self, one = 1;
+      MPI_Win_fence(0, windows[i]);
+      MPI_Put(&value, 1, MPI_LONG, next, base + at * unit, 1, MPI_LONG, windows[i]);
+      MPI_Accumulate(&one, 1, MPI_LONG, next, base + (kWords - 1) * unit, 1, MPI_LONG, MPI_SUM,
+                     windows[i]);
+      MPI_Win_fence(MPI_MODE_NOSUCCEED, windows[i]);
+      Check(mine[i][at] == turn * 1000 + previous, "put");
+      Check(mine[i][(at + kWords - 2) % (kWords - 1)] ==
+                (turn > 1 ? value - 1000 - self + previous : 0),
+            "an earlier put");
+      long seen = 0;
+      MPI_Win_lock(MPI_LOCK_SHARED, next, 0, windows[i]);
+      MPI_Get(&seen, 1, MPI_LONG, next, base + (kWords - 1) * unit, 1, MPI_LONG, windows[i]);
+      MPI_Win_unlock(next, windows[i]);
+      Check(seen == turn, "sum");
+      MPI_Barrier(world);
+    }
+  }
+  MPI_Win_detach(windows[3], attached);
+  for (int i = 0; i < 4; ++i) MPI_Win_free(&windows[i]);
+  MPI_Comm_free(&node);
+}
+
+// All ranks write a number a turn through the shared pointer of one file, and through the own
+// pointers of another, in which each has every so manieth number; in the end they read all.
+static void Files(const char* path) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+  char other[4096];
+  MPI_File together, apart;
+  MPI_Datatype every;
+  int turn = 0;
+  snprintf(other, sizeof other, "%s.apart", path);
+  Check(MPI_File_open(world, path, mode, MPI_INFO_NULL, &together) == MPI_SUCCESS, "open");
+  Check(MPI_File_open(world, other, mode, MPI_INFO_NULL, &apart) == MPI_SUCCESS, "open");
+  MPI_Type_create_resized(MPI_INT, 0, ranks * (MPI_Aint)sizeof(int), &every);
+  MPI_Type_commit(&every);
+  MPI_File_set_view(apart, rank * (MPI_Offset)sizeof(int), MPI_INT, every, "native", MPI_INFO_NULL);
+  for (; !AgreeThatOver(); ++turn) {
+    int number = turn * ranks + rank;
+    if (rank == 0) printf("turn %d\n", turn), fflush(stdout);
+    MPI_File_write_ordered(together, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+    MPI_File_write(apart, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+  }
+  MPI_Offset bytes = 0;
+  MPI_Barrier(world);
+  MPI_File_get_size(together, &bytes);
+  Check(bytes == (MPI_Offset)sizeof(int) * turn * ranks, "size");
+  for (int at = 0; at < turn * ranks; ++at) {
+    int number = -1;
+    MPI_File_read_at(together, at * (MPI_Offset)sizeof(int), &number, 1, MPI_INT,
+                     MPI_STATUS_IGNORE);
+    Check(number == at, "shared pointer");
+  }
+  for (int at = 0; at < turn; ++at) {
+    int number = -1;
+    MPI_File_read_at(apart, at, &number, 1, MPI_INT, MPI_STATUS_IGNORE);
+    Check(number == at * ranks + rank, "own pointer");
+  }
+  MPI_Type_free(&every);
+  MPI_File_close(&together);
+  MPI_File_close(&apart);
+}
+
+// Rank 0 computes while a file is written, of whose end it hears in its next call.
+static void Writing(const char* path) {
+  MPI_File file;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
   MPI_Barrier(MPI_COMM_WORLD);
-  Begun();
+  if (rank == 0) {
+    MPI_File_iwrite_at(file, 0, &rank, 1, MPI_INT, &request);
+    printf("begun\n"), fflush(stdout);
+  }
   ComputeUntilOver();
-  MPI_Win_free(&window);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
 }
 
 static MPI_Comm comms[kThreads];
@@ -227,17 +345,23 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (strcmp(way, "window") != 0) Begun();
+  if (strcmp(way, "writing") != 0) Begun();
   if (strcmp(way, "traffic") == 0)
     Traffic();
   else if (strcmp(way, "course") == 0)
     Course(argc > 3 ? atoi(argv[3]) : 0);
+  else if (strcmp(way, "files") == 0)
+    Files(argv[3]);
+  else if (strcmp(way, "writing") == 0)
+    Writing(argv[3]);
+  else if (strcmp(way, "windows") == 0)
+    Windows(argc > 3);
+  else if (strcmp(way, "filing") == 0)
+    Filing(argv[3]);
   else if (strcmp(way, "unreceived") == 0)
     Unreceived();
   else if (strcmp(way, "reduction") == 0)
     Reduction();
-  else if (strcmp(way, "window") == 0)
-    Window();
   else if (threads)
     Threads();
   else if (strcmp(way, "finalized") != 0 && strcmp(way, "late") != 0)

@@ -6,7 +6,10 @@
  *         use an operation that does not commute: composition of the functions a x + b, modulo
  *         2^32.
  *
- * usage: random SEED OPERATIONS
+ * usage: random SEED OPERATIONS [CHILDREN]
+ *
+ * With CHILDREN the ranks spawn so many others that play along, and every communicator spans the
+ * two jobs, whose ranks take turns in it.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -106,20 +109,40 @@ static void AddPlace(MPI_Comm comm, int side) {
   if (place->inter) MPI_Comm_remote_size(comm, &place->blocks);
 }
 
-static void MakePlaces(int rank, int size) {
+/* Everybody who plays: the world, or this job and the one that it spawned. */
+static MPI_Comm Players(char** argv) {
+  MPI_Comm players, other, merged;
+  int rank;
+  MPI_Comm_get_parent(&other);
+  if (other == MPI_COMM_NULL && argv[1] != NULL && argv[2] != NULL && argv[3] != NULL)
+    MPI_Comm_spawn(argv[0], argv + 1, atoi(argv[3]), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &other,
+                   MPI_ERRCODES_IGNORE);
+  if (other == MPI_COMM_NULL) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &players);
+    return players;
+  }
+  MPI_Intercomm_merge(other, 0, &merged);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_split(merged, 0, rank, &players);
+  MPI_Comm_free(&merged);
+  MPI_Comm_free(&other);
+  return players;
+}
+
+static void MakePlaces(MPI_Comm players, int rank, int size) {
   MPI_Comm comm, half;
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_dup(players, &comm);
   AddPlace(comm, 0);
-  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+  MPI_Comm_split(players, 0, -rank, &comm);
   AddPlace(comm, 0);
-  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Comm_split(players, rank % 2, rank, &half);
   AddPlace(half, 0);
-  MPI_Comm_split(MPI_COMM_WORLD, rank <= size / 3 ? 0 : MPI_UNDEFINED, rank, &comm);
+  MPI_Comm_split(players, rank <= size / 3 ? 0 : MPI_UNDEFINED, rank, &comm);
   AddPlace(comm, 0);
   MPI_Comm_dup(MPI_COMM_SELF, &comm);
   AddPlace(comm, 0);
   if (size < 2) return;
-  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 9, &comm);
+  MPI_Intercomm_create(half, 0, players, 1 - rank % 2, 9, &comm);
   AddPlace(comm, rank % 2);
 }
 
@@ -129,10 +152,12 @@ int main(int argc, char** argv) {
   const unsigned operations = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 500;
   unsigned state = seed, own_state, id = 0;
   MPI_Datatype vector;
+  MPI_Comm players;
   int rank, size, i;
   MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  players = Players(argv);
+  MPI_Comm_rank(players, &rank);
+  MPI_Comm_size(players, &size);
   own_state = Mix(seed, (unsigned)rank + 1000);
   MPI_Type_vector(2, 1, 2, MPI_UNSIGNED, &vector);
   MPI_Type_create_resized(vector, 0, 4 * (MPI_Aint)sizeof(unsigned), &spread);
@@ -141,7 +166,7 @@ int main(int argc, char** argv) {
   MPI_Type_contiguous(2, MPI_UNSIGNED, &function);
   MPI_Type_commit(&function);
   MPI_Op_create(ComposeFunctions, 0, &compose);
-  MakePlaces(rank, size);
+  MakePlaces(players, rank, size);
 
   while (id < operations && failures == 0) {
     const int batch = 1 + (int)Draw(&state, kInFlight);
@@ -161,6 +186,7 @@ int main(int argc, char** argv) {
 
   for (i = 0; i < place_count; ++i)
     if (places[i].comm != MPI_COMM_NULL) MPI_Comm_free(&places[i].comm);
+  MPI_Comm_disconnect(&players);
   MPI_Op_free(&compose);
   MPI_Type_free(&function);
   MPI_Type_free(&spread);

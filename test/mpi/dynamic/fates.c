@@ -6,6 +6,9 @@
  *   abort      a child calls MPI_Abort while both are connected
  *   parted     a child dies by a signal after both have disconnected; the parents do not care
  *   outlive    the parents disconnect and end first; the children say so once they are gone
+ *   late       a child dies by a signal once its parents have finalized and ended
+ *   hang       the parents finalize and end, and the children compute for ever
+ *   lone       a parent that nobody looks after is killed, and somebody else holds its descriptors
  *   loop       one parent spawns and disconnects again and again; descriptors do not become more
  */
 #define _DEFAULT_SOURCE
@@ -28,6 +31,23 @@ static int Descriptors(void) {
   int count = 0;
   for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) >= 0;
   return count;
+}
+
+/* The heir has the descriptors of the parent and outlives it, until the child is gone too. */
+static int Lone(int is_parent, MPI_Comm inter) {
+  int child = getpid();
+  if (!is_parent) {
+    MPI_Send(&child, 1, MPI_INT, 0, 0, inter);
+    for (;;) pause();
+  }
+  MPI_Recv(&child, 1, MPI_INT, 1, 0, inter, MPI_STATUS_IGNORE);
+  if (fork() == 0) {
+    Outlive(child);
+    printf("the child is gone\n");
+    fflush(stdout);
+    _exit(0);
+  }
+  return raise(SIGKILL);
 }
 
 static int Loop(void) {
@@ -67,6 +87,15 @@ int main(int argc, char** argv) {
   MPI_Bcast(&process, 1, MPI_INT, is_parent ? rank == 0 ? MPI_ROOT : MPI_PROC_NULL : 0, inter);
   MPI_Barrier(inter);
   if (parts) MPI_Comm_disconnect(&inter);
+  if (strcmp(what, "hang") == 0 && !is_parent)
+    for (;;) pause();
+  if (strcmp(what, "hang") == 0 || (is_parent && strcmp(what, "late") == 0)) return MPI_Finalize();
+  if (strcmp(what, "late") == 0) {
+    Outlive(process);
+    if (rank == 1) raise(SIGKILL);
+    return MPI_Finalize();
+  }
+  if (strcmp(what, "lone") == 0) return Lone(is_parent, inter);
   if (strcmp(what, "outlive") == 0 && !is_parent) {
     Outlive(process);
     printf("child %d goes on\n", rank);

@@ -8,6 +8,28 @@ program=$(readlink -f "$2")
 # shellcheck source=test/cases.sh
 . test/cases.sh
 
+# Whoever was killed may need a moment to go.
+all_gone() {
+  local until=$((SECONDS + 20))
+  while pgrep -f "^$program" > /dev/null; do
+    ((SECONDS < until)) || return 1
+  done
+}
+
+# alone WHAT MESSAGE: runs the program without an mpiexec; nothing of it may stay.
+alone() {
+  begin "$1"
+  local output
+  output=$(LAMINA_DYNAMIC_SPAWN_LAUNCHER="$launcher" timeout 50 "$program" "$1" 2>&1)
+  if ! grep -q -- "$2" <<< "$output"; then
+    fail "nothing says: $2, but: $output"
+  elif ! all_gone; then
+    fail "something is left: $(pgrep -af "^$program")"
+  else
+    pass
+  fi
+}
+
 # is WHAT RANKS STATUS MESSAGE: runs the program, whose job must end in this way.
 is() {
   begin "$1"
@@ -24,18 +46,38 @@ is() {
     fail "nothing says: $4"
   elif [[ $messages -ne $wanted ]]; then
     fail "mpiexec says $messages things, not $wanted"
-  elif pgrep -f "^$program" > /dev/null; then
+  elif ! all_gone; then
     fail "something is left: $(pgrep -af "^$program")"
   else
     pass
   fi
 }
 
+# What a job says that only waits for what it has spawned. A slow machine needs more time.
+hang() {
+  begin "hang"
+  local output seconds
+  for seconds in 3 9 27; do
+    output=$(timeout 50 "$launcher" --timeout $seconds --oversubscribe -n 1 "$program" hang 2>&1)
+    ! grep -q 'still running: 2 ranks of jobs that it has spawned' <<< "$output" || break
+  done
+  if ! grep -q 'still running: 2 ranks of jobs that it has spawned' <<< "$output"; then
+    fail "it says: $output"
+  elif ! all_gone; then
+    fail "something is left: $(pgrep -af "^$program")"
+  else
+    pass
+  fi
+}
+
+hang
 is child 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
 is parent 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
 is abort 2 7 'mpiexec: rank 1 on .* called MPI_Abort with code 7'
 # D13: who has parted does not care.
 is parted 2 0 'mpiexec: rank 1 on .* was killed by signal 9'
 is outlive 2 0 'child 1 goes on'
+is late 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
+alone lone 'the child is gone'
 is loop 1 0 '^0 descriptors more'
 conclude

@@ -228,6 +228,13 @@ static void Join(void) {
   EXPECT(ClassOf(MPI_Comm_join(ends[0], &inter)) == MPI_ERR_ARG);
   EXPECT(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends) == 0);
   EXPECT(ClassOf(MPI_Comm_join(ends[0], &inter)) == MPI_ERR_ARG);
+  const int useless = socket(AF_INET, SOCK_STREAM, 0);
+  int error = MPI_Comm_join(useless, &inter);
+  EXPECT(ClassOf(error) == MPI_ERR_ARG && Says(error, "not connected"));
+  EXPECT(listen(useless, 1) == 0);
+  error = MPI_Comm_join(useless, &inter);
+  EXPECT(ClassOf(error) == MPI_ERR_ARG && Says(error, "listens"));
+  close(useless);
   EXPECT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   close(ends[1]);
   EXPECT(ClassOf(MPI_Comm_join(ends[0], &inter)) == MPI_ERR_OTHER);

@@ -6,8 +6,9 @@
  * every manner; in a last case the device is full or read-only in earnest, or a rank kills itself
  * in every round of a write.
  *
- * usage: faults [full PATH CLASS | killed PATH RANK CALL]
- *        full: the access to PATH fails with the class; killed: that rank dies at its CALLth write
+ * usage: faults [full PATH CLASS | killed PATH WAY read|write RANK VICTIM CALL]
+ *        full: the access to PATH fails with the class; killed: RANK kills VICTIM, a rank of its
+ *        node, at its CALLth read or write, and goes on if it is another one
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,6 +21,7 @@
 enum Manner { kFails, kIsFull, kIsShort, kIsInterrupted, kKills };
 
 static enum Manner manner;
+static pid_t victim_process;
 static atomic_int to_come; /* calls until it happens; 0: never */
 
 static int Happens(void) { return atomic_load(&to_come) > 0 && atomic_fetch_sub(&to_come, 1) == 1; }
@@ -27,7 +29,10 @@ static int Happens(void) { return atomic_load(&to_come) > 0 && atomic_fetch_sub(
 /* Returns how many bytes the call may move, or -1 with errno set. */
 static ssize_t Allowed(size_t bytes) {
   if (!Happens()) return (ssize_t)bytes;
-  if (manner == kKills) raise(SIGKILL);
+  if (manner == kKills) {
+    kill(victim_process, SIGKILL);
+    return (ssize_t)bytes;
+  }
   if (manner == kIsShort) return (ssize_t)(bytes + 1) / 2;
   errno = manner == kIsInterrupted ? EINTR : manner == kIsFull ? EDQUOT : EIO;
   return -1;
@@ -46,35 +51,59 @@ __attribute__((visibility("default"))) ssize_t pread(int file, void* into, size_
 }
 
 enum { kBlocks = 40, kBlockBytes = 3, kBytes = kBlocks * kBlockBytes };
-enum Way { kDense, kPieces, kNonblocking, kSplit, kDirect, kTogether, kOrdered, kWays };
-static const char* const kNames[] = {"dense",  "pieces",   "nonblocking", "split",
-                                     "direct", "together", "ordered"};
+static int bytes_each = kBytes; /* of a rank */
+static const char* buffer_bytes = "128";
+
+enum Way {
+  kDense,
+  kPieces,
+  kNonblocking,
+  kSplit,
+  kDirect,
+  kTogether,
+  kTogetherLater,
+  kTogetherSplit,
+  kOrdered,
+  kWays
+};
+static const char* const kNames[] = {"dense",    "pieces", "nonblocking",    "split",  "direct",
+                                     "together", "later",  "together-split", "ordered"};
+
+/* True if some ranks move data for others; then all of them fail alike. */
+static int IsTogether(enum Way way) {
+  return way == kTogether || way == kTogetherLater || way == kTogetherSplit;
+}
 
 static int Move(MPI_File file, enum Way way, int writes, char* data, MPI_Status* status) {
   MPI_Request request;
   int error;
-  const MPI_Offset at = way == kDense ? (MPI_Offset)rank * kBytes : 0;
+  const MPI_Offset at = way == kDense ? (MPI_Offset)rank * bytes_each : 0;
   switch (way) {
     case kNonblocking:
-      error = writes ? MPI_File_iwrite_at(file, at, data, kBytes, MPI_CHAR, &request)
-                     : MPI_File_iread_at(file, at, data, kBytes, MPI_CHAR, &request);
+      error = writes ? MPI_File_iwrite_at(file, at, data, bytes_each, MPI_CHAR, &request)
+                     : MPI_File_iread_at(file, at, data, bytes_each, MPI_CHAR, &request);
+      return error != MPI_SUCCESS ? error : MPI_Wait(&request, status);
+    case kTogetherLater:
+      error = writes ? MPI_File_iwrite_at_all(file, at, data, bytes_each, MPI_CHAR, &request)
+                     : MPI_File_iread_at_all(file, at, data, bytes_each, MPI_CHAR, &request);
       return error != MPI_SUCCESS ? error : MPI_Wait(&request, status);
     case kSplit:
-      error = writes ? MPI_File_write_at_all_begin(file, at, data, kBytes, MPI_CHAR)
-                     : MPI_File_read_at_all_begin(file, at, data, kBytes, MPI_CHAR);
+    case kTogetherSplit:
+      error = writes ? MPI_File_write_at_all_begin(file, at, data, bytes_each, MPI_CHAR)
+                     : MPI_File_read_at_all_begin(file, at, data, bytes_each, MPI_CHAR);
       if (error != MPI_SUCCESS) return error;
       return writes ? MPI_File_write_at_all_end(file, data, status)
                     : MPI_File_read_at_all_end(file, data, status);
     case kOrdered:
-      return writes ? MPI_File_write_ordered(file, data, kBytes, MPI_CHAR, status)
-                    : MPI_File_read_ordered(file, data, kBytes, MPI_CHAR, status);
+      return writes ? MPI_File_write_ordered(file, data, bytes_each, MPI_CHAR, status)
+                    : MPI_File_read_ordered(file, data, bytes_each, MPI_CHAR, status);
     case kDirect:
     case kTogether:
-      return writes ? MPI_File_write_at_all(file, at, data, kBytes, MPI_CHAR, status)
-                    : MPI_File_read_at_all(file, at, data, kBytes, MPI_CHAR, status);
+      return writes ? MPI_File_write_at_all(file, at, data, bytes_each, MPI_CHAR, status)
+                    : MPI_File_read_at_all(file, at, data, bytes_each, MPI_CHAR, status);
     default:
-      return writes ? MPI_File_write_at(file, at, data, kBytes, MPI_CHAR, status)
-                    : MPI_File_read_at(file, at, data, kBytes, MPI_CHAR, status);
+      return writes ? MPI_File_write_at(file, at, data, bytes_each, MPI_CHAR, status)
+                    : MPI_File_read_at(file, at, data, bytes_each, MPI_CHAR, status);
   }
 }
 
@@ -83,9 +112,9 @@ static MPI_File OpenFor(const char* path, enum Way way) {
   MPI_Info info;
   MPI_Datatype block, filetype;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "romio_cb_write", way == kTogether ? "enable" : "disable");
-  MPI_Info_set(info, "romio_cb_read", way == kTogether ? "enable" : "disable");
-  MPI_Info_set(info, "cb_buffer_size", "128");
+  MPI_Info_set(info, "romio_cb_write", IsTogether(way) ? "enable" : "disable");
+  MPI_Info_set(info, "romio_cb_read", IsTogether(way) ? "enable" : "disable");
+  MPI_Info_set(info, "cb_buffer_size", buffer_bytes);
   EXPECT(MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) ==
          MPI_SUCCESS);
   MPI_Info_free(&info);
@@ -133,7 +162,7 @@ static int Once(enum Way way, int writes, enum Manner how, int k) {
   happened = rank == 0 && atomic_load(&to_come) == 0;
   atomic_store(&to_come, 0);
   MPI_Bcast(&happened, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (happened && fails && (rank == 0 || (way == kTogether && writes))) {
+  if (happened && fails && (rank == 0 || IsTogether(way))) {
     ExpectWords(error, how == kFails ? MPI_ERR_IO : MPI_ERR_QUOTA, writes,
                 how == kFails ? "Input/output error" : "Disk quota exceeded");
   } else {
@@ -194,13 +223,28 @@ static int Full(const char* path, int wanted) {
   return Passed();
 }
 
-static int Killed(const char* path, int victim, int call) {
-  char data[kBytes] = {0};
-  MPI_File file = OpenFor(path, kTogether);
+static int Killed(const char* path, const char* name, int writes, int killer, int victim,
+                  int call) {
+  /* Aggregators move whole pages. */
+  enum { kMany = 12000 };
+  char* data = calloc(1, kMany);
+  MPI_File file;
+  enum Way way = kTogether;
+  int process = (int)getpid();
+  int* processes = malloc((size_t)ranks * sizeof(int));
+  while (strcmp(kNames[way], name) != 0) ++way;
+  MPI_Allgather(&process, 1, MPI_INT, processes, 1, MPI_INT, MPI_COMM_WORLD);
+  victim_process = processes[victim];
+  free(processes);
+  bytes_each = kMany;
+  buffer_bytes = "8192";
+  file = OpenFor(path, way);
+  if (!writes) Move(file, way, 1, data, MPI_STATUS_IGNORE);
   manner = kKills;
-  atomic_store(&to_come, rank == victim ? call : 0);
-  MPI_File_write_at_all(file, 0, data, kBytes, MPI_CHAR, MPI_STATUS_IGNORE);
+  atomic_store(&to_come, rank == killer ? call : 0);
+  Move(file, way, writes, data, MPI_STATUS_IGNORE);
   MPI_File_close(&file);
+  free(data);
   return Passed();
 }
 
@@ -210,7 +254,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc == 4 && strcmp(argv[1], "full") == 0)
     return Full(argv[2], strcmp(argv[3], "room") == 0 ? MPI_ERR_NO_SPACE : MPI_ERR_READ_ONLY);
-  if (argc == 5) return Killed(argv[2], atoi(argv[3]), atoi(argv[4]));
+  if (argc == 8)
+    return Killed(argv[2], argv[3], strcmp(argv[4], "write") == 0, atoi(argv[5]), atoi(argv[6]),
+                  atoi(argv[7]));
   MakeFolder();
   Everywhere();
   return LeaveFolder();

@@ -36,19 +36,33 @@ for case in "room size=1m" "writing size=1m,ro"; do
   fi
 done
 
-# The first rank writes what the others send it, 64 bytes in a round.
-for call in 1 2 3 4 5; do
-  begin "killed in round $call"
-  run killed "$folder/a" 0 "$call"
+# The first rank moves 4096 bytes for all in each round. In every round it dies itself, or lets another rank die, whose
+# data it may then wait for.
+killed() {
+  local status left
+  begin "$1 $2: rank $4 killed in round $5"
+  run killed "$folder/a" "${@:1:5}"
   status=$?
   left=$(ls -A "$folder")
   rm -f "$folder/a"
-  if [[ $status -eq 137 && $left == a ]]; then
+  if [[ $status -eq 137 && $left == a ]] && grep -q "rank $4 .*SIGKILL" "$folder.out"; then
     pass
   else
     cat "$folder.out"
     fail "exit status $status, left behind: $left"
   fi
+}
+for round in 1 2 3 4 5; do
+  for victim in 0 2; do
+    killed together write 0 $victim $round
+    killed together read 0 $victim $round
+  done
+done
+for round in 2 5; do
+  for way in later together-split; do
+    killed $way write 0 0 $round
+    killed $way read 0 1 $round
+  done
 done
 rm -f "$folder.out"
 conclude

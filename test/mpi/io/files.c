@@ -117,6 +117,9 @@ static void Hints(void) {
   MPI_Info_set(info, "cb_buffer_size", "65536");
   MPI_Info_set(info, "no_such_hint", "1");
   MPI_Info_set(info, "romio_cb_write", "perhaps");
+  MPI_Info_set(info, "romio_ds_read", "disable");
+  MPI_Info_set(info, "ind_rd_buffer_size", "-3");
+  MPI_Info_set(info, "cb_nodes", "1");
   EXPECT(MPI_File_open(MPI_COMM_WORLD, In("a"), MPI_MODE_CREATE | MPI_MODE_RDWR, info, &file) ==
          MPI_SUCCESS);
   EXPECT(stat(In("a"), &about) == 0 && (about.st_mode & 0777) == (0640 & ~mask));
@@ -132,6 +135,15 @@ static void Hints(void) {
   length = sizeof value;
   MPI_Info_get_string(used, "romio_cb_write", &length, value, &flag);
   EXPECT(flag && strcmp(value, "automatic") == 0);
+  length = sizeof value;
+  MPI_Info_get_string(used, "romio_ds_read", &length, value, &flag);
+  EXPECT(flag && strcmp(value, "disable") == 0);
+  length = sizeof value;
+  MPI_Info_get_string(used, "ind_rd_buffer_size", &length, value, &flag);
+  EXPECT(flag && strcmp(value, "4194304") == 0);
+  length = sizeof value;
+  MPI_Info_get_string(used, "cb_nodes", &length, value, &flag);
+  EXPECT(flag && strcmp(value, "1") == 0);
   MPI_Info_free(&used);
   MPI_Info_set(info, "cb_buffer_size", "131072");
   EXPECT(MPI_File_set_info(file, info) == MPI_SUCCESS);

@@ -104,6 +104,7 @@ static void Making(void) {
   FAILS(MPI_ERR_SIZE, MPI_Win_create(memory, -1, 1, no_info, world, &none));
   FAILS(MPI_ERR_DISP, MPI_Win_create(memory, 4, 0, no_info, world, &none));
   FAILS(MPI_ERR_BASE, MPI_Win_create(NULL, 4, 1, no_info, world, &none));
+  FAILS(MPI_ERR_SIZE, MPI_Win_create((void*)-(uintptr_t)8, 64, 1, no_info, world, &none));
   FAILS(MPI_ERR_SIZE, MPI_Win_allocate(-1, 1, no_info, world, &base, &none));
   FAILS(MPI_ERR_DISP, MPI_Win_allocate_shared(4, -1, no_info, MPI_COMM_SELF, &base, &none));
   /* What is wrong at one member is an error at all. */
@@ -160,6 +161,7 @@ static void Describing(void) {
   FAILS(MPI_ERR_RANK, MPI_Win_shared_query(win, ranks, &size, &unit, &base));
   FAILS(MPI_ERR_SIZE, MPI_Win_attach(dynamic, data, -1));
   FAILS(MPI_ERR_BASE, MPI_Win_attach(dynamic, NULL, 4));
+  FAILS(MPI_ERR_SIZE, MPI_Win_attach(dynamic, (void*)-(uintptr_t)8, 64));
   EXPECT(MPI_Win_attach(dynamic, data, sizeof data) == MPI_SUCCESS);
   FAILS(MPI_ERR_RMA_ATTACH, MPI_Win_attach(dynamic, data + 3, 4));
   FAILS(MPI_ERR_RMA_ATTACH, MPI_Win_detach(dynamic, data + 1));
@@ -280,6 +282,37 @@ static void Far(void) {
   const int unlocked = MPI_Win_unlock_all(dynamic);
   EXPECT(ClassOf(accumulated) == MPI_ERR_RMA_RANGE || ClassOf(unlocked) == MPI_ERR_RMA_RANGE);
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Memory that cannot be written may be read, and writing it ends nobody. */
+static void ReadOnly(void) {
+  static const int numbers[4] = {5, 6, 7, 8};
+  const int target = (rank + 1) % ranks;
+  int copy = 0, sum = 1, flushed;
+  MPI_Win constant;
+  if (ranks == 1) return;
+  MPI_Win_create((void*)(uintptr_t)numbers, sizeof numbers, sizeof(int), MPI_INFO_NULL,
+                 MPI_COMM_WORLD, &constant);
+  MPI_Win_set_errhandler(constant, MPI_ERRORS_RETURN);
+  MPI_Win_lock_all(0, constant);
+  EXPECT(MPI_Get(&copy, 1, MPI_INT, target, 2, 1, MPI_INT, constant) == MPI_SUCCESS);
+  EXPECT(MPI_Win_flush(target, constant) == MPI_SUCCESS && copy == 7);
+  const int put = MPI_Put(&rank, 1, MPI_INT, target, 0, 1, MPI_INT, constant);
+  flushed = MPI_Win_flush(target, constant);
+  EXPECT(ClassOf(put) == MPI_ERR_RMA_RANGE || ClassOf(flushed) == MPI_ERR_RMA_RANGE);
+  const int added = MPI_Accumulate(&sum, 1, MPI_INT, target, 1, 1, MPI_INT, MPI_SUM, constant);
+  flushed = MPI_Win_flush(target, constant);
+  EXPECT(ClassOf(added) == MPI_ERR_RMA_RANGE || ClassOf(flushed) == MPI_ERR_RMA_RANGE);
+  const int fetched = MPI_Fetch_and_op(&sum, &copy, MPI_INT, target, 3, MPI_NO_OP, constant);
+  EXPECT(fetched == MPI_SUCCESS && MPI_Win_flush(target, constant) == MPI_SUCCESS && copy == 8);
+  const int old = 5,
+            swapped = MPI_Compare_and_swap(&sum, &old, &copy, MPI_INT, target, 0, constant);
+  flushed = MPI_Win_flush(target, constant);
+  EXPECT(ClassOf(swapped) == MPI_ERR_RMA_RANGE || ClassOf(flushed) == MPI_ERR_RMA_RANGE);
+  EXPECT(MPI_Win_unlock_all(constant) == MPI_SUCCESS);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT(numbers[0] == 5 && numbers[1] == 6);
+  MPI_Win_free(&constant);
 }
 
 static void Asserts(void) {
@@ -463,6 +496,7 @@ int main(int argc, char** argv) {
   Describing();
   Accesses();
   Far();
+  ReadOnly();
   Asserts();
   Groups();
   Epochs();

@@ -29,8 +29,15 @@ static void Die(void) {
 static void Do(int code) {
   int signal_number;
   if (code == MPI_SUCCESS) return;
-  printf("rank %d was told %s\n", rank,
-         ClassOf(code) == MPI_ERR_PROC_ABORTED ? "that a process is gone" : "something else");
+  char text[MPI_MAX_ERROR_STRING];
+  int length, gone = -1;
+  MPI_Error_string(code, text, &length);
+  const char* const names = strstr(text, "rank ");
+  if (names != NULL) sscanf(names, "rank %d", &gone);
+  if (ClassOf(code) == MPI_ERR_PROC_ABORTED)
+    printf("rank %d was told that rank %d is gone\n", rank, gone);
+  else
+    printf("rank %d was told %s\n", rank, text);
   fflush(stdout);
   MPI_Barrier(survivors);
   sigwait(&end_of_job, &signal_number);

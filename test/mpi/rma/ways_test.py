@@ -32,6 +32,7 @@ WAYS = {
     "no agent": (parameters("rma.path=framed", "rma.agent=never"), ""),
     "shm alone": (parameters("rma.path=framed", "transport.include=self,shm"), ""),
     "ucx alone": (parameters("rma.path=framed", "transport.include=self,ucx"), ""),
+    "device": (parameters("rma.path=framed", "transport.include=self,ucx", "transport.ucx.one_sided=on"), ""),
     "small rings": (parameters("rma.path=framed", "transport.shm.ring_cells=2",
                                "transport.shm.area_bytes=512"), ""),
 }

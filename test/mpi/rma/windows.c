@@ -156,6 +156,39 @@ static void Allocated(void) {
   MPI_Win_free(&win);
 }
 
+/* Each member asks for an alignment of its own, a page or more. */
+static void Aligned(MPI_Comm node) {
+  char *memory = NULL, text[32];
+  MPI_Win win;
+  MPI_Info info, used;
+  for (int kind = 0; kind < 3; ++kind) {
+    const int alignment = 1 << (kind == 1 ? 16 : 12 + (rank + 3) % 10);
+    MPI_Info_create(&info);
+    snprintf(text, sizeof text, "%d", alignment);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", text);
+    if (kind == 2) MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    const MPI_Aint size = 70000 + rank;
+    if (kind == 0) MPI_Win_allocate(size, 1, info, MPI_COMM_WORLD, &memory, &win);
+    if (kind != 0) MPI_Win_allocate_shared(size, 1, info, node, &memory, &win);
+    MPI_Info_free(&info);
+    MPI_Aint first_size;
+    int unit, node_rank;
+    void* first;
+    MPI_Comm_rank(node, &node_rank);
+    MPI_Win_shared_query(win, MPI_PROC_NULL, &first_size, &unit, &first);
+    /* Where parts follow each other, only the first can be aligned. */
+    if (kind != 1 || node_rank == 0) EXPECT((uintptr_t)memory % (uintptr_t)alignment == 0);
+    if (kind == 1) EXPECT((uintptr_t)first % (uintptr_t)alignment == 0);
+    memset(memory, rank + 1, (size_t)size);
+    MPI_Win_fence(0, win);
+    EXPECT(memory[0] == rank + 1 && memory[size - 1] == rank + 1);
+    MPI_Win_get_info(win, &used);
+    ExpectHint(used, "mpi_minimum_memory_alignment", text);
+    MPI_Info_free(&used);
+    MPI_Win_free(&win);
+  }
+}
+
 /* Sizes by rank: all the same, none, or 0 for some. */
 static MPI_Aint SizeOf(int kind, int who) {
   return kind == 0 ? 40 : kind == 1 ? 0 : who % 2 == kind - 2 ? 0 : 8 * (who + 1);
@@ -301,6 +334,7 @@ int main(int argc, char** argv) {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   Created();
   Allocated();
+  Aligned(node);
   for (int kind = 0; kind < 4; ++kind)
     for (int noncontiguous = 0; noncontiguous < 2; ++noncontiguous)
       Shared(node, kind, noncontiguous);
