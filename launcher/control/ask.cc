@@ -12,7 +12,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "runtime/base/clock.h"
+#include "runtime/base/patience.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher::control {
@@ -112,14 +112,15 @@ Result<std::string> Ask(const Launcher& launcher, std::string_view question, int
   if (send(socket.fd(), line.data(), line.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(line.size()))
     return SystemError(Code::kPeerLost, errno, "cannot ask mpiexec %d", launcher.process);
-  const std::uint64_t until_ms = MonotonicMs() + static_cast<std::uint64_t>(timeout_ms);
+  Patience patience(static_cast<std::uint64_t>(timeout_ms));
   std::string answer;
   for (;;) {
     pollfd ready{socket.fd(), POLLIN, 0};
-    const auto left = static_cast<std::int64_t>(until_ms - MonotonicMs());
-    if (left <= 0 || poll(&ready, 1, static_cast<int>(left)) == 0)
+    const int wait_ms = patience.NextMs();
+    if (wait_ms == 0)
       return Error(Code::kTimeout, "mpiexec %d did not answer within %g s", launcher.process,
                    timeout_ms / 1000.0);
+    if (poll(&ready, 1, wait_ms) <= 0) continue;
     char piece[16384];
     const ssize_t got = read(socket.fd(), piece, sizeof piece);
     if (got > 0) answer.append(piece, static_cast<std::size_t>(got));

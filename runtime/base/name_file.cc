@@ -15,8 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/patience.h"
 #include "runtime/base/place.h"
 #include "runtime/base/process_stat.h"
 #include "runtime/base/read_file.h"
@@ -58,13 +58,13 @@ Status Failed(const char* verb, const std::string& path) {
 
 // Opens the file, or makes it, and waits for its lock. The file may be replaced meanwhile.
 Result<Descriptor> Lock(const std::string& path) {
-  const std::uint64_t until_ms = MonotonicMs() + kLockMs;
+  Patience patience(kLockMs);
   for (;;) {
     Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (file.value() < 0) return Failed("open", path);
     while (flock(file.value(), LOCK_EX | LOCK_NB) != 0) {
       if (errno != EWOULDBLOCK && errno != EINTR) return Failed("lock", path);
-      if (MonotonicMs() >= until_ms)
+      if (patience.NextMs() == 0)
         return Error(Code::kTimeout, "somebody keeps the file of names %s locked", path.c_str());
       poll(nullptr, 0, kLockAgainMs);
     }

@@ -12,9 +12,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/dynamic_words.h"
+#include "runtime/base/patience.h"
 #include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 #include "runtime/bootstrap/bootstrap.h"
@@ -91,15 +91,14 @@ Result<Descriptor> Ask(const std::string& door, const std::string& question,
   Result<Descriptor> guest = Knock(door, question);
   if (!guest.ok()) return guest;
   const core::Unlocked unlocked;
-  const std::uint64_t until_ms = MonotonicMs() + timeout_ms;
+  Patience patience(timeout_ms);
   std::string heard;
   while (heard.find('\n') == heard.npos) {
     pollfd ready{guest->value(), POLLIN, 0};
-    const std::uint64_t now_ms = MonotonicMs();
+    const int wait_ms = patience.NextMs();
+    if (wait_ms > 0 && poll(&ready, 1, wait_ms) <= 0) continue;
     char piece[1024];
-    ssize_t got = 0;
-    if (now_ms < until_ms && poll(&ready, 1, static_cast<int>(until_ms - now_ms)) > 0)
-      got = recv(guest->value(), piece, sizeof piece, MSG_DONTWAIT);
+    const ssize_t got = wait_ms > 0 ? recv(guest->value(), piece, sizeof piece, MSG_DONTWAIT) : 0;
     if (got <= 0) return Error(Code::kPeerLost, "mpiexec at @%s gives no answer", door.c_str());
     heard.append(piece, static_cast<std::size_t>(got));
   }
