@@ -20,6 +20,9 @@ class ProgressLine {
   // line for good. `say` takes a line where there is no terminal.
   ProgressLine(event_base* loop, std::function<std::string(std::size_t names_max)> text,
                std::function<void(const std::string&)> say);
+  ~ProgressLine() { Wipe(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
   // The line appears if the start takes long.
   void Begin(bool on_terminal);
