@@ -243,9 +243,24 @@ Status Leave(core::Process* process) {
   return process->bootstrap->Leave();
 }
 
+// Peers may keep a process that leaves waiting for long, so it gives way to its agent meanwhile, as
+// one of several threads does.
+class GivesWay {
+ public:
+  GivesWay() {
+    if (has_agent) core::shared_process.store(core::process, std::memory_order_release);
+  }
+  ~GivesWay() { core::shared_process.store(nullptr, std::memory_order_release); }
+  GivesWay(const GivesWay&) = delete;
+  GivesWay& operator=(const GivesWay&) = delete;
+};
+
 void BringDown() {
   core::Process* process = core::process;
-  if (had_session) p2p::Farewell(process->engine);
+  if (had_session) {
+    const GivesWay gives_way;
+    p2p::Farewell(process->engine);
+  }
   static_cast<void>(core::Release(core::everybody));
   core::everybody = nullptr;
   collective::Uninstall();
@@ -321,13 +336,16 @@ Status RemoveUser() {
   rma::StopServing();
   core::shared_process.store(nullptr, std::memory_order_release);
   Status left;
-  if (had_session) {
-    p2p::FlushBuffered();
-    p2p::Drain(core::process->engine);
-  } else {
-    p2p::Farewell(core::process->engine);
-    left = Leave(core::process);
+  {
+    const GivesWay gives_way;
+    if (had_session) {
+      p2p::FlushBuffered();
+      p2p::Drain(core::process->engine);
+    } else {
+      p2p::Farewell(core::process->engine);
+    }
   }
+  if (!had_session) left = Leave(core::process);
   resting = core::process;
   core::process = nullptr;
   SetPhase(Phase::kFinalized);

@@ -378,19 +378,29 @@ void Engine::SetReading(bool reads) {
   for (const Carrier& carrier : carriers_.all()) carrier.transport->SetReading(reads);
 }
 
+// A checkpoint comes between, and clocks may be others afterwards.
 template <class Done>
 void Engine::DrainUntil(const Done& done) {
-  const auto limit =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(params_.goodbye_timeout_ms);
+  const auto patience = std::chrono::milliseconds(params_.goodbye_timeout_ms);
+  auto limit = std::chrono::steady_clock::now() + patience;
   // What has arrived comes first, because an operation whose request was freed may wait for it.
   while (Progress() && std::chrono::steady_clock::now() < limit) {
   }
   waiting::Waiter waiter(policy_);
-  while ((Blocked() || !done() || !carriers_.Drained()) && std::chrono::steady_clock::now() < limit)
+  while ((Blocked() || !done() || !carriers_.Drained()) &&
+         std::chrono::steady_clock::now() < limit) {
+    if (core::process->lock.IsClaimed()) {
+      {
+        const core::Unlocked unlocked;
+        core::process->lock.AwaitUnclaim();
+      }
+      limit = std::chrono::steady_clock::now() + patience;
+    }
     if (Progress())
       waiter.Busy();
     else if (waiter.Idle() != waiting::Waiter::Advice::kPoll)
       waiter.Yield();
+  }
 }
 
 }  // namespace lamina::p2p

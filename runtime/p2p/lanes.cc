@@ -65,14 +65,19 @@ void Lanes::Close() {
   lost_ = stale_ = 0;
 }
 
+Lane* Lanes::Known(PeerId peer) const {
+  if (Lane* const lane = lanes_[Index(peer)]; lane != nullptr || stale_ == 0) return lane;
+  for (const auto& lane : storage_)
+    if (lane->peer == peer) return lane.get();
+  return nullptr;
+}
+
 // Returns a new lane, or the stale one to this peer.
 Lane& Lanes::WithoutEndpoint(PeerId peer) {
-  if (stale_ > 0)
-    for (const auto& lane : storage_)
-      if (lane->peer == peer) {
-        --stale_;
-        return *lane;
-      }
+  if (Lane* const stale = Known(peer); stale != nullptr) {
+    --stale_;
+    return *stale;
+  }
   storage_.push_back(std::make_unique<Lane>());
   storage_.back()->peer = peer;
   trace::Raise(trace::Level::kConnected, 1);
@@ -239,7 +244,9 @@ void Lanes::SayGoodbye() {
     if (lane->farewell) SayGoodbyeTo(lane->peer);
 }
 
+// Whoever has been told may have ended, so nothing is connected for its sake.
 void Lanes::SayGoodbyeTo(PeerId peer) {
+  if (const Lane* const known = Known(peer); known != nullptr && known->goodbye_sent) return;
   Lane& lane = To(peer);
   if (!lane.lost && !std::exchange(lane.goodbye_sent, true))
     SendAnswer(lane, PackToken(FrameKind::kGoodbye, 0));

@@ -58,7 +58,7 @@ class Lanes {
   const Lane* Find(PeerId peer) const { return lanes_[Index(peer)]; }
   // True if the peer has been spoken to and may still read.
   bool Reads(PeerId peer) const {
-    const Lane* lane = Find(peer);
+    const Lane* lane = Known(peer);
     return lane != nullptr && !lane->lost && !lane->goodbye_received;
   }
   // What the last connection goes through, and why not through what is preferred to that: "ucx
@@ -97,7 +97,7 @@ class Lanes {
   // The same for a peer that nobody has spoken to. False: somebody has.
   bool LoseUnmet(PeerId peer, Status why);
 
-  // Says goodbye to every network peer that has not been told yet. Stale lanes are connected.
+  // Says goodbye to every network peer that has not been told yet. Their stale lanes are connected.
   void SayGoodbye();
   // Says it to one peer, whatever its transport, unless it has been told.
   void SayGoodbyeTo(PeerId peer);
@@ -112,6 +112,8 @@ class Lanes {
 
  private:
   friend class RestingLanes;
+  // The lane to a peer that has been spoken to, connected or stale; otherwise null.
+  Lane* Known(PeerId peer) const;
   Lane& Connect(PeerId peer);
   Lane& WithoutEndpoint(PeerId peer);
   Status ConnectThrough(Lane& lane, const bootstrap::Card& card);

@@ -78,9 +78,9 @@ class Outside(unittest.TestCase):
     def setUp(self):
         shutil.rmtree(os.path.join(SCRATCH, "D"), ignore_errors=True)
 
-    def save_and_end(self, ranks, way, times):
+    def save_and_end(self, ranks, way, times, *options):
         shutil.rmtree(os.path.join(SCRATCH, "D"), ignore_errors=True)
-        with Job(ranks, way) as job:
+        with Job(ranks, way, *options) as job:
             for number in range(1, times + 1):
                 saved = job.save()
                 self.assertEqual(saved.returncode, 0, saved.stderr)
@@ -103,6 +103,10 @@ class Outside(unittest.TestCase):
 
     def test_ranks_that_have_finalized(self):
         self.save_and_end(2, "finalized", 2)
+
+    def test_ranks_that_are_in_finalize(self):
+        for options in ((), ("--param", "transport.include=ucx,self")):
+            self.save_and_end(3, "owed", 3, *options)
 
     def test_ranks_that_have_not_begun_are_waited_for(self):
         with Job(2, "late") as job:

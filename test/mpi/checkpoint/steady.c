@@ -137,6 +137,19 @@ static void Filing(const char* path) {
   fclose(file);
 }
 
+// All ranks append to one file, line by line, and compute otherwise.
+static void Logging(const char* path) {
+  FILE* const file = fopen(path, "a");
+  Check(file != NULL, "file");
+  setvbuf(file, NULL, _IOLBF, 0);
+  for (int line = 0; !IsOver(); ++line) {
+    fprintf(file, "line %d of rank %d\n", line, rank);
+    if (rank == 0 && line % 1000 == 0) printf("turn %d\n", line / 1000), fflush(stdout);
+  }
+  fclose(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // Rank 0 computes all the time, and the others wait for it in one call.
 static void Blocked(const char* call) {
   int value = 42;
@@ -184,6 +197,23 @@ static void Unreceived(void) {
   MPI_Recv(&got, 1, MPI_INT, previous, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   Check(got == previous + 5, "short");
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+// Rank 0 computes, and the others are in MPI_Finalize with messages that it has not received yet.
+static void Owed(void) {
+  static int out[kLong], in[kLong];
+  if (rank != 0) {
+    MPI_Request request;
+    for (int i = 0; i < kLong; ++i) out[i] = rank + i;
+    MPI_Isend(out, kLong, MPI_INT, 0, 7, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    return;
+  }
+  ComputeUntilOver();
+  for (int from = 1; from < ranks; ++from) {
+    MPI_Recv(in, kLong, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < kLong; ++i) Check(in[i] == from + i, "owed");
+  }
 }
 
 static void SlowSum(void* in, void* inout, int* count, MPI_Datatype* type) {
@@ -358,8 +388,12 @@ int main(int argc, char** argv) {
     Windows(argc > 3);
   else if (strcmp(way, "filing") == 0)
     Filing(argv[3]);
+  else if (strcmp(way, "logging") == 0)
+    Logging(argv[3]);
   else if (strcmp(way, "unreceived") == 0)
     Unreceived();
+  else if (strcmp(way, "owed") == 0)
+    Owed();
   else if (strcmp(way, "reduction") == 0)
     Reduction();
   else if (threads)
