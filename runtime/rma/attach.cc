@@ -200,17 +200,36 @@ bool AttachTableOf<RegionsMax, ShelfRegions>::Detach(std::uint64_t address) {
   return true;
 }
 
+// Walks over regions that touch each other, from the one before `spot` on. It moves on with each
+// step, so it ends however the table changes meanwhile.
+template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
+bool AttachTableOf<RegionsMax, ShelfRegions>::Covers(Spot spot, std::uint64_t address,
+                                                     std::uint64_t bytes) const {
+  if (spot.place == 0) return false;
+  std::uint32_t shelf = spot.shelf, place = spot.place - 1;
+  for (;;) {
+    const Region& region = At(shelf, place);
+    const std::uint64_t within = address - Load(region.address), length = Load(region.bytes);
+    if (within > length) return false;
+    const std::uint64_t rest = length - within;
+    if (bytes <= rest) return true;
+    address += rest;
+    bytes -= rest;
+    if (++place >= CountOn(shelf)) {
+      ++shelf;
+      place = 0;
+      if (shelf >= std::min(Load(shelves), kShelvesMax)) return false;
+    }
+    if (Load(At(shelf, place).address) != address) return false;
+  }
+}
+
 template <std::uint32_t RegionsMax, std::uint32_t ShelfRegions>
 bool AttachTableOf<RegionsMax, ShelfRegions>::Holds(std::uint64_t address,
                                                     std::uint64_t bytes) const {
   for (;;) {
     const std::uint32_t before = generation.load(std::memory_order_acquire);
-    bool holds = Load(beyond) != 0;
-    if (const Spot spot = Behind(address); !holds && spot.place > 0) {
-      const Region& region = At(spot.shelf, spot.place - 1);
-      const std::uint64_t within = address - Load(region.address);
-      holds = within <= Load(region.bytes) && bytes <= Load(region.bytes) - within;
-    }
+    const bool holds = Load(beyond) != 0 || Covers(Behind(address), address, bytes);
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((before & 1) == 0 && generation.load(std::memory_order_relaxed) == before) return holds;
   }

@@ -41,7 +41,7 @@ struct AttachTableOf {
   // False: no region begins there.
   bool Detach(std::uint64_t address);
 
-  // True if the bytes lie within one region.
+  // True if each of the bytes lies within a region: regions that touch each other are as one.
   bool Holds(std::uint64_t address, std::uint64_t bytes) const;
 
  private:
@@ -51,6 +51,7 @@ struct AttachTableOf {
     std::uint32_t place;  // on the shelf; 0: there is no such region
   };
   Spot Behind(std::uint64_t address) const;
+  bool Covers(Spot spot, std::uint64_t address, std::uint64_t bytes) const;
   const Region& At(std::uint32_t shelf, std::uint32_t place) const;
   Region& At(std::uint32_t shelf, std::uint32_t place);
   std::uint32_t CountOn(std::uint32_t shelf) const;

@@ -34,11 +34,12 @@ TEST(Attach, HoldsWhatIsAttached) {
       EXPECT_EQ(table->Attach(address, bytes), !overlaps);
       if (!overlaps) model[address] = bytes;
     }
-    const std::uint64_t asked = random() % 520, wanted = 1 + random() % 8;
-    bool holds = false;
+    const std::uint64_t asked = random() % 520, wanted = 1 + random() % 40;
+    std::uint64_t covered = 0;
     for (const auto& [begin, length] : model)
-      holds = holds || (asked >= begin && asked + wanted <= begin + length);
-    EXPECT_EQ(table->Holds(asked, wanted), holds);
+      if (begin < asked + wanted && asked < begin + length)
+        covered += std::min(begin + length, asked + wanted) - std::max(begin, asked);
+    EXPECT_EQ(table->Holds(asked, wanted), covered == wanted);
   }
 }
 
@@ -97,6 +98,27 @@ TEST(Attach, FindsRoomAmongShelvesThatAreNearlyEmpty) {
   EXPECT_EQ(table->beyond.load(), 0u);
 }
 
+// An access may begin in one region and end in another that follows without a gap, on whatever
+// shelf that lies.
+TEST(Attach, HoldsWhatSpansRegionsThatTouch) {
+  const auto table = std::make_unique<SmallTable>();
+  constexpr std::uint64_t kBegin = 4096, kBytes = 16, kEnd = kBegin + kBytes * 64;
+  for (std::uint64_t address = kBegin; address < kEnd; address += kBytes)
+    ASSERT_TRUE(table->Attach(address, kBytes));
+  EXPECT_TRUE(table->Holds(kBegin, kEnd - kBegin));
+  EXPECT_TRUE(table->Holds(kBegin + 5, kBytes));
+  EXPECT_FALSE(table->Holds(kBegin - 1, 2));
+  EXPECT_FALSE(table->Holds(kEnd - 1, 2));
+  EXPECT_FALSE(table->Holds(kEnd - 1, ~std::uint64_t{0}));
+  ASSERT_TRUE(table->Detach(kBegin + 7 * kBytes));
+  EXPECT_FALSE(table->Holds(kBegin, kEnd - kBegin));
+  EXPECT_TRUE(table->Holds(kBegin, 7 * kBytes));
+  EXPECT_FALSE(table->Holds(kBegin, 7 * kBytes + 1));
+  EXPECT_TRUE(table->Holds(kBegin + 8 * kBytes, kEnd - kBegin - 8 * kBytes));
+  ASSERT_TRUE(table->Attach(kBegin + 7 * kBytes, kBytes - 1));
+  EXPECT_FALSE(table->Holds(kBegin, 8 * kBytes));
+}
+
 TEST(Attach, HasNoLimit) {
   const auto table = std::make_unique<SmallTable>();
   for (std::uint64_t i = 1; i <= SmallTable::kRegionsMax; ++i)
@@ -115,10 +137,12 @@ TEST(Attach, ChecksManyRegionsOfAWindow) { EXPECT_GE(AttachTable::kRegionsMax, 2
 TEST(Attach, IsReadWhileItChanges) {
   const auto table = std::make_unique<SmallTable>();
   ASSERT_TRUE(table->Attach(1000, 8));
+  ASSERT_TRUE(table->Attach(1008, 8));
   std::atomic<bool> done{false};
   std::thread reader([&] {
     while (!done.load()) {
       EXPECT_TRUE(table->Holds(1000, 8));
+      EXPECT_TRUE(table->Holds(1004, 12));
       EXPECT_FALSE(table->Holds(2000, 8));
     }
   });

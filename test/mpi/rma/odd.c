@@ -332,6 +332,40 @@ static void Attaching(void) {
   free(stays);
 }
 
+/* Pieces of one array are attached one by one, in any order. Each access lies across the border of
+ * two of them, or of them all. */
+static void Adjoining(void) {
+  enum { kInts = 60, kPieces = 5, kEach = kInts / kPieces };
+  const int order[kPieces] = {3, 0, 4, 1, 2};
+  const int target = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
+  int memory[kInts], data[kInts], got[kInts];
+  MPI_Aint mine, theirs;
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  for (int i = 0; i < kPieces; ++i)
+    MPI_Win_attach(win, memory + order[i] * kEach, kEach * sizeof *memory);
+  for (int i = 0; i < kInts; ++i) memory[i] = -1, data[i] = 1000 * rank + i, got[i] = -2;
+  MPI_Get_address(memory, &mine);
+  MPI_Sendrecv(&mine, 1, MPI_AINT, left, 0, &theirs, 1, MPI_AINT, target, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  MPI_Win_lock_all(0, win);
+  EXPECT(MPI_Put(data, kInts, MPI_INT, target, theirs, kInts, MPI_INT, win) == MPI_SUCCESS);
+  EXPECT(MPI_Win_flush(target, win) == MPI_SUCCESS);
+  const MPI_Aint border = MPI_Aint_add(theirs, (kEach - 1) * (MPI_Aint)sizeof *memory);
+  EXPECT(MPI_Accumulate(data, 2, MPI_INT, target, border, 2, MPI_INT, MPI_SUM, win) == MPI_SUCCESS);
+  EXPECT(MPI_Win_flush(target, win) == MPI_SUCCESS);
+  EXPECT(MPI_Get(got, kInts, MPI_INT, target, theirs, kInts, MPI_INT, win) == MPI_SUCCESS);
+  EXPECT(MPI_Win_unlock_all(win) == MPI_SUCCESS);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < kInts; ++i) {
+    const int twice = i == kEach - 1 || i == kEach, added = i - (kEach - 1);
+    EXPECT(memory[i] == 1000 * left + i + (twice ? 1000 * left + added : 0));
+    EXPECT(got[i] == 1000 * rank + i + (twice ? 1000 * rank + added : 0));
+  }
+  for (int i = 0; i < kPieces; ++i) MPI_Win_detach(win, memory + i * kEach);
+  MPI_Win_free(&win);
+}
+
 /* Longer than any message in between, contiguous and scattered. */
 static void Long(void) {
   enum { kInts = 300000 };
@@ -377,6 +411,7 @@ int main(int argc, char** argv) {
   Elements();
   Orders();
   Attaching();
+  Adjoining();
   Long();
   return Passed();
 }
