@@ -63,6 +63,12 @@ class CheckpointEngine {
   // Where caps().leaves_stopped, the subject's processes are stopped afterwards, if they could be
   // saved, until they get SIGCONT; else it runs on. Nothing is written through to the disk.
   virtual Result<std::unique_ptr<Errand>> Save(const Subject& subject, int folder) = 0;
+  // Returns why what was saved in these folders, each of one subject, cannot be revived together;
+  // "" if it can. It is asked where all of them can be read, and reads only.
+  virtual std::string Torn(std::span<const int> folders) const = 0;
+  // Returns why what was saved in `folder` cannot be revived on this machine as it is now, a
+  // sentence for each cause. Reads only.
+  virtual std::vector<std::string> Misfits(int folder) const = 0;
   // Revives what was saved in `folder` as a child of this process. descriptors[i] takes the place
   // of what links[i] of the subject names.
   virtual Result<std::unique_ptr<Errand>> Revive(const Subject& subject, int folder,

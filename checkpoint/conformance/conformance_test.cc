@@ -167,6 +167,11 @@ class Folder {
   Descriptor descriptor_;
 };
 
+std::uint64_t Inode(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
+}
+
 // Waits for an errand's end.
 Status Await(Result<std::unique_ptr<Errand>> errand) {
   if (!errand.ok()) return std::move(errand).status();
@@ -309,6 +314,38 @@ TEST_P(EngineTest, AProcessThatHasEndedIsNamed) {
   const std::string process = std::to_string(subject.process);
   EXPECT_EQ(causes.front(), "rank 3 (process " + process + ") has ended");
   EXPECT_NE(status.message().find(process), std::string_view::npos) << status.message();
+}
+
+TEST_P(EngineTest, WhatDoesNotFitThisMachineIsNamed) {
+  Counter counter;
+  const Folder folder;
+  if (!Save(counter.subject(), folder).ok()) return;
+  EXPECT_TRUE(engine_->Misfits(folder.value()).empty());
+  if (!GetParam().revives) return;
+  std::ofstream(folder.path() + "/processor", std::ios::app) << "avx1024 ";
+  std::ofstream(folder.path() + "/open-files", std::ios::app)
+      << "7 1 writes /nowhere/a file\n7 1 reads " << folder.path() << "/processor\nnonsense\n";
+  const std::vector<std::string> causes = engine_->Misfits(folder.value());
+  ASSERT_EQ(causes.size(), 3u);
+  EXPECT_EQ(causes[0], "/nowhere/a file, which it writes, is not there any more");
+  EXPECT_EQ(causes[1].find(folder.path() + "/processor, which it reads, has "), 0u) << causes[1];
+  EXPECT_EQ(causes[2], "the processor here lacks avx1024, which it may use");
+}
+
+TEST_P(EngineTest, WhatTwoRanksWriteIsTheSameForBoth) {
+  if (!GetParam().revives) return;
+  Folder first, second;
+  const std::string path = EnvironmentText("SUBJECT");
+  const std::uint64_t inode = Inode(path);
+  for (const int bytes : {5, 6}) {
+    std::ofstream(first.path() + "/open-files") << "5 " << inode << " writes " << path << "\n";
+    std::ofstream(second.path() + "/open-files")
+        << bytes << " " << inode << " writes " << path << "\n";
+    const std::array<int, 2> folders = {first.value(), second.value()};
+    const std::string torn = engine_->Torn(folders);
+    EXPECT_EQ(torn.empty(), bytes == 5) << torn;
+    EXPECT_EQ(torn.starts_with(path), bytes == 6) << torn;
+  }
 }
 
 TEST_P(EngineTest, AnErrandThatIsGivenUpDoesNoHarm) {

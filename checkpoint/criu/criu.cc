@@ -22,6 +22,7 @@
 
 #include "checkpoint/criu/examine.h"
 #include "checkpoint/criu/files.h"
+#include "checkpoint/criu/processor.h"
 #include "checkpoint/criu/run.h"
 #include "checkpoint/criu/tuning.h"
 #include "checkpoint/criu/words.h"
@@ -143,9 +144,11 @@ class CriuErrand final : public Errand {
     const bool good = *end == Run::End::kGood;
     if (task_ == Task::kRevive && good) revived_ = ChildNamed(process_);
     told_ = true;
-    if (task_ == Task::kSave && good)
+    if (task_ == Task::kSave && good) {
+      if (Status status = NoteProcessor(folder_.value()); !status.ok()) return status;
       if (Status status = NoteFiles(ChildNamed(process_), folder_.value()); !status.ok())
         return status;
+    }
     return What(*end);
   }
 
@@ -215,6 +218,14 @@ class Criu final : public CheckpointEngine {
   Result<std::unique_ptr<Errand>> Save(const Subject& subject, int folder) override {
     return Begin(Task::kSave, subject, folder,
                  {"dump", "--leave-stopped", "--tree", std::to_string(subject.process)}, {});
+  }
+
+  std::string Torn(std::span<const int> folders) const override { return TornFile(folders); }
+
+  std::vector<std::string> Misfits(int folder) const override {
+    std::vector<std::string> causes = LostFiles(folder);
+    if (std::string lacks = LackedBy(folder); !lacks.empty()) causes.push_back(std::move(lacks));
+    return causes;
   }
 
   Result<std::unique_ptr<Errand>> Revive(const Subject& subject, int folder,

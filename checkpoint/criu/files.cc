@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The note is text, a line a file: its bytes, its inode, its path. A path with a line end in it is
-// left out.
+// The note is text, a line a file: its bytes, its inode, what the processes do with it, its path. A
+// path with a line end in it is left out.
 #include "checkpoint/criu/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "checkpoint/criu/processes.h"
@@ -26,6 +28,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kNote = "open-files";
+constexpr std::string_view kReads = "reads", kWrites = "writes", kRuns = "runs";
+
+struct NotedFile {
+  std::uint64_t bytes = 0;
+  std::uint64_t inode = 0;
+  std::string use;
+  std::string path;
+};
 
 // True if /proc/PID/fdinfo/FD says that the descriptor can write.
 bool IsForWriting(const fs::path& fdinfo) {
@@ -39,36 +49,109 @@ bool IsForWriting(const fs::path& fdinfo) {
   return false;
 }
 
-void NoteFilesOf(const fs::path& process, std::set<std::string>* lines) {
+std::string LineOf(const struct stat& file, std::string_view use, const std::string& path) {
+  return Format("%llu %llu ", static_cast<unsigned long long>(file.st_size),
+                static_cast<unsigned long long>(file.st_ino)) +
+         std::string(use) + " " + path + "\n";
+}
+
+void NoteOpenFilesOf(const fs::path& process, std::set<std::string>* lines) {
   for (const fs::path& entry : EntriesOf(process / "fd")) {
     struct stat file;
     if (stat(entry.c_str(), &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0) continue;
     const std::string path = LinkAt(entry);
-    if (!path.starts_with('/') || path.find('\n') != path.npos ||
-        !IsForWriting(process / "fdinfo" / entry.filename()))
+    if (!path.starts_with('/') || path.starts_with("/proc/") || path.find('\n') != path.npos)
       continue;
-    lines->insert(Format("%llu %llu ", static_cast<unsigned long long>(file.st_size),
-                         static_cast<unsigned long long>(file.st_ino)) +
-                  path + "\n");
+    lines->insert(
+        LineOf(file, IsForWriting(process / "fdinfo" / entry.filename()) ? kWrites : kReads, path));
   }
 }
 
-void Cut(const std::string& path, std::uint64_t bytes, std::uint64_t inode) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+// Programs and libraries are mapped so that they can be executed.
+void NoteProgramsOf(const fs::path& process, std::set<std::string>* lines) {
+  const std::string maps = TextAt(process / "maps");
+  for (const std::string_view line : Split(maps, '\n')) {
+    const std::size_t slash = line.find('/'), space = line.find(' ');
+    struct stat file;
+    if (slash == line.npos || line.substr(space + 1, 4).find('x') == std::string_view::npos)
+      continue;
+    const std::string path(line.substr(slash));
+    if (stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode))
+      lines->insert(LineOf(file, kRuns, path));
+  }
+}
+
+std::optional<NotedFile> FileIn(std::string_view line) {
+  std::size_t ends[3], at = 0;
+  for (std::size_t& end : ends) {
+    end = line.find(' ', at);
+    if (end == line.npos) return std::nullopt;
+    at = end + 1;
+  }
+  const auto bytes = ParseInteger(line.substr(0, ends[0]));
+  const auto inode = ParseInteger(line.substr(ends[0] + 1, ends[1] - ends[0] - 1));
+  if (!bytes || !inode) return std::nullopt;
+  return NotedFile{static_cast<std::uint64_t>(*bytes), static_cast<std::uint64_t>(*inode),
+                   std::string(line.substr(ends[1] + 1, ends[2] - ends[1] - 1)),
+                   std::string(line.substr(ends[2] + 1))};
+}
+
+std::vector<NotedFile> FilesNotedIn(int folder) {
+  std::vector<NotedFile> files;
+  const int note = openat(folder, kNote, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (note < 0) return files;  // there were none
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fdopen(note, "r"), fclose);
+  std::string text;
+  for (int byte; file != nullptr && (byte = fgetc(file.get())) != EOF;)
+    text.push_back(static_cast<char>(byte));
+  for (const std::string_view line : Split(text, '\n'))
+    if (std::optional<NotedFile> noted = FileIn(line)) files.push_back(*std::move(noted));
+  return files;
+}
+
+void Cut(const NotedFile& noted) {
+  const Descriptor file(open(noted.path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat now;
   if (file.value() < 0 || fstat(file.value(), &now) != 0 || !S_ISREG(now.st_mode) ||
-      now.st_ino != inode || static_cast<std::uint64_t>(now.st_size) <= bytes)
+      now.st_ino != noted.inode || static_cast<std::uint64_t>(now.st_size) <= noted.bytes)
     return;
   // criu says of a file that is too long which one it is.
-  static_cast<void>(ftruncate(file.value(), static_cast<off_t>(bytes)) != 0);
+  static_cast<void>(ftruncate(file.value(), static_cast<off_t>(noted.bytes)) != 0);
+}
+
+// Returns what is wrong with the file, or "".
+std::string WrongWith(const NotedFile& noted) {
+  struct stat now;
+  const std::string what = noted.path + ", which it " + noted.use + ", ";
+  if (stat(noted.path.c_str(), &now) != 0 || !S_ISREG(now.st_mode))
+    return what + "is not there any more";
+  const auto bytes = static_cast<std::uint64_t>(now.st_size);
+  const bool longer_by_itself =
+      noted.use == kWrites && bytes > noted.bytes && now.st_ino == noted.inode;
+  if (bytes == noted.bytes || longer_by_itself) return "";
+  return what + Format("has %llu bytes, and had %llu when the job was saved",
+                       static_cast<unsigned long long>(bytes),
+                       static_cast<unsigned long long>(noted.bytes));
+}
+
+// False of files that other hosts may have by the same name: those in memory, and those that are
+// not here or not the same.
+bool IsSharedFile(const NotedFile& noted) {
+  constexpr long kInMemory = 0x01021994;  // TMPFS_MAGIC
+  struct stat now;
+  struct statfs system;
+  return stat(noted.path.c_str(), &now) == 0 && now.st_ino == noted.inode &&
+         statfs(noted.path.c_str(), &system) == 0 && system.f_type != kInMemory;
 }
 
 }  // namespace
 
 Status NoteFiles(std::int64_t process, int folder) {
   std::set<std::string> lines;
-  for (const std::string& one : ProcessesFrom(process))
-    NoteFilesOf(fs::path("/proc") / one, &lines);
+  for (const std::string& one : ProcessesFrom(process)) {
+    NoteOpenFilesOf(fs::path("/proc") / one, &lines);
+    NoteProgramsOf(fs::path("/proc") / one, &lines);
+  }
   if (lines.empty()) return {};
   std::string text;
   for (const std::string& line : lines) text += line;
@@ -81,22 +164,26 @@ Status NoteFiles(std::int64_t process, int folder) {
 }
 
 void CutFiles(int folder) {
-  const int note = openat(folder, kNote, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (note < 0) return;  // there were none
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(fdopen(note, "r"), fclose);
-  std::string text;
-  for (int byte; file != nullptr && (byte = fgetc(file.get())) != EOF;)
-    text.push_back(static_cast<char>(byte));
-  for (const std::string_view line : Split(text, '\n')) {
-    const std::size_t first = line.find(' ');
-    const std::size_t second = first == line.npos ? first : line.find(' ', first + 1);
-    if (second == line.npos) continue;
-    const auto bytes = ParseInteger(line.substr(0, first));
-    const auto inode = ParseInteger(line.substr(first + 1, second - first - 1));
-    if (bytes && inode)
-      Cut(std::string(line.substr(second + 1)), static_cast<std::uint64_t>(*bytes),
-          static_cast<std::uint64_t>(*inode));
-  }
+  for (const NotedFile& noted : FilesNotedIn(folder))
+    if (noted.use == kWrites) Cut(noted);
+}
+
+std::vector<std::string> LostFiles(int folder) {
+  std::vector<std::string> sentences;
+  for (const NotedFile& noted : FilesNotedIn(folder))
+    if (std::string wrong = WrongWith(noted); !wrong.empty()) sentences.push_back(std::move(wrong));
+  return sentences;
+}
+
+std::string TornFile(std::span<const int> folders) {
+  std::map<std::string, NotedFile> known;  // by path
+  for (const int folder : folders)
+    for (const NotedFile& noted : FilesNotedIn(folder)) {
+      const NotedFile& other = known.try_emplace(noted.path, noted).first->second;
+      if (other.inode == noted.inode && other.bytes != noted.bytes && IsSharedFile(noted))
+        return noted.path + " was written by one rank while another one was saved that has it open";
+    }
+  return "";
 }
 
 }  // namespace lamina::checkpoint::criu

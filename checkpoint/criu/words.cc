@@ -74,6 +74,23 @@ std::string TooOldFor(std::string_view version, std::string_view kernel) {
   return "";
 }
 
+std::vector<std::string> InstructionsIn(std::string_view flags) {
+  constexpr std::string_view kBeginnings[] = {
+      "3dnow",      "abm",      "adx",   "aes",        "amx",       "avx", "bmi",
+      "clflushopt", "clwb",     "cx16",  "erms",       "f16c",      "fma", "fsr",
+      "gfni",       "mmx",      "movb",  "movdir",     "pclmulqdq", "pku", "pni",
+      "popcnt",     "prefetch", "rdpid", "rdrand",     "rdseed",    "rtm", "sha",
+      "sse",        "ssse3",    "vaes",  "vpclmulqdq", "waitpkg",   "xop", "xsave"};
+  std::vector<std::string> found;
+  for (const std::string_view word : Split(Trim(flags), ' '))
+    for (const std::string_view beginning : kBeginnings)
+      if (word.starts_with(beginning)) {
+        found.emplace_back(word);
+        break;
+      }
+  return found;
+}
+
 std::string FirstError(std::string_view printed) {
   std::string_view last = "it printed nothing";
   for (const std::string_view line : Split(printed, '\n')) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lamina::checkpoint::criu {
 
@@ -21,5 +22,9 @@ std::string TooOldFor(std::string_view version, std::string_view kernel);
 // Returns the first error in what criu printed that has to do with a failure, without the place in
 // criu's source. Where there is none it returns the last line, or "it printed nothing".
 std::string FirstError(std::string_view printed);
+
+// Returns the instructions of which a processor says that it has them, of the words `flags` of
+// /proc/cpuinfo: those that a program may have chosen, not those of the kernel.
+std::vector<std::string> InstructionsIn(std::string_view flags);
 
 }  // namespace lamina::checkpoint::criu

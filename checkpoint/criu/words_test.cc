@@ -16,6 +16,12 @@ TEST(VersionIn, WhatVersionsPrint) {
   EXPECT_EQ(VersionIn(""), std::nullopt);
 }
 
+TEST(InstructionsIn, WhatProgramsChoose) {
+  EXPECT_EQ(InstructionsIn(" fpu vme sse2 syscall avx512f ibrs md_clear fsrm sha_ni "),
+            (std::vector<std::string>{"sse2", "avx512f", "fsrm", "sha_ni"}));
+  EXPECT_TRUE(InstructionsIn("").empty());
+}
+
 TEST(IsOld, Versions) {
   for (const char* old : {"3.17.1", "4.1", "4.1.1", "4", "2.0"}) EXPECT_TRUE(IsOld(old)) << old;
   for (const char* good : {"4.2", "4.2.1", "4.10", "5.0", "10.1"})

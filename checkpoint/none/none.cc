@@ -18,6 +18,8 @@ class None final : public CheckpointEngine {
   Result<std::unique_ptr<Errand>> Save(const Subject&, int) override {
     return Error(Code::kUnsupported, "%s", kWhy);
   }
+  std::string Torn(std::span<const int>) const override { return ""; }
+  std::vector<std::string> Misfits(int) const override { return {}; }
   Result<std::unique_ptr<Errand>> Revive(const Subject&, int, std::span<const int>) override {
     return Error(Code::kUnsupported, "%s", kWhy);
   }

@@ -65,6 +65,8 @@ class Pretend final : public CheckpointEngine {
     return std::unique_ptr<Errand>(std::make_unique<Done>(std::move(ready)));
   }
 
+  std::string Torn(std::span<const int>) const override { return ""; }
+  std::vector<std::string> Misfits(int) const override { return {}; }
   Result<std::unique_ptr<Errand>> Revive(const Subject&, int, std::span<const int>) override {
     return Error(Code::kUnsupported, "the engine pretend has saved nothing that can be revived");
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -138,7 +139,29 @@ Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
   job.working_directory = pieces.front();
   job.words.assign(pieces.begin() + 1, pieces.end());
   job.damaged = std::exchange(*damaged, {});
+  job.kernel = manifest.kernel;
+  for (const store::Manifest::Rank& rank : manifest.ranks)
+    job.hosts.push_back(
+        rank.ended || rank.node >= manifest.nodes.size() ? "" : manifest.nodes[rank.node].name);
   return job;
+}
+
+std::vector<std::string> Differences(const SavedJob& saved, const Plan& plan) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> moved;
+  for (const RankPlan& rank : plan.ranks) {
+    const std::string& before = rank.rank < saved.hosts.size() ? saved.hosts[rank.rank] : "";
+    const std::string& now = plan.hosts[rank.host].name;
+    if (!before.empty() && before != now) moved[{before, now}].push_back(rank.rank);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [hosts, ranks] : moved)
+    sentences.push_back(RankWords(ranks) + (ranks.size() == 1 ? " is" : " are") + " on " +
+                        hosts.second + " now instead of " + hosts.first);
+  utsname system;
+  if (uname(&system) == 0 && !saved.kernel.empty() && saved.kernel != system.release)
+    sentences.push_back(Format("the job was saved on kernel %s, and the kernel here is %s",
+                               saved.kernel.c_str(), system.release));
+  return sentences;
 }
 
 int Restart(std::span<const std::string> arguments, const CommandContext& context) {

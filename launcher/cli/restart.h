@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launcher/cli/mpiexec.h"
+#include "launcher/plan/plan.h"
 #include "runtime/base/ids.h"
 #include "runtime/base/status.h"
 
@@ -26,7 +27,12 @@ struct SavedJob {
   std::vector<std::string> avoided;       // hosts that it goes on without
   std::optional<std::uint32_t> restarts;  // instead of those that its words allow
   std::vector<std::string> damaged;       // a sentence for each newer state that is not whole
+  std::vector<std::string> hosts;         // where each rank was; empty: it had ended
+  std::string kernel;                     // of the launcher's host
 };
+
+// Returns what is other than it was when the job was saved, a sentence for each thing.
+std::vector<std::string> Differences(const SavedJob& saved, const Plan& plan);
 
 // Finds generation `epoch` of a directory, or the newest whole one if `epoch` is 0, and verifies
 // it. What is told of newer ones that are not whole goes to `damaged` too if none is found.

@@ -3,6 +3,7 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +25,7 @@
 #include "launcher/saving/memory_files.h"
 #include "runtime/base/agent_word.h"
 #include "runtime/base/checkpoint_word.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/process_stat.h"
@@ -103,6 +106,23 @@ constexpr suseconds_t kLookAgainUs = 200'000;
 bool IsDead(std::int64_t process) {
   const std::optional<ProcessStat> stat = StatOf(process);
   return !stat || stat->state == 'Z';
+}
+
+// How long is waited for ranks that were stopped, and how often they are looked at.
+constexpr std::uint64_t kStopMs = 1000;
+constexpr int kLookAtStopMs = 1;
+
+// True if no thread of the process and of those below it runs.
+bool StandsStill(std::int64_t process) {
+  std::error_code error;
+  const std::string tasks = Format("/proc/%lld/task", static_cast<long long>(process));
+  for (std::filesystem::directory_iterator task(tasks, error), end; !error && task != end;
+       task.increment(error)) {
+    const auto stat = StatOf(ParseInteger(task->path().filename().string()).value_or(0));
+    if (stat && stat->state != 'T' && stat->state != 'Z') return false;
+  }
+  const std::vector<pid_t> below = ChildrenOf(process);
+  return std::all_of(below.begin(), below.end(), StandsStill);
 }
 
 // Returns how many bytes a process has not read yet from the pipe of that name, which is its
@@ -227,6 +247,25 @@ void NodeSaving::Equip(RankStart* start) const {
   for (const int fd : DescriptorsOf(*start)) line.links.push_back(LinkOf(fd));
 }
 
+// Several ranks may have one thing to complain of, which is told once.
+Status NodeSaving::CheckFits(const checkpoint::Opened& saved) const {
+  std::string sentences;
+  std::set<std::string> told;
+  for (const auto& [rank, line] : lines_) {
+    if (rank >= saved.manifest.ranks.size() || saved.manifest.ranks[rank].ended) continue;
+    const Result<Descriptor> folder = FolderOf(saved, rank);
+    if (!folder.ok()) continue;  // reviving will tell
+    for (const std::string& cause : engine_->Misfits(folder->value()))
+      if (told.insert(cause).second)
+        sentences += (sentences.empty() ? "" : "; ") + Format("rank %u: ", rank) + cause;
+  }
+  if (sentences.empty()) return {};
+  return Error(Code::kUnsupported,
+               "%s; bring back what it had, or take other hosts (-H) or an older generation "
+               "(--generation)",
+               sentences.c_str());
+}
+
 Status NodeSaving::BeginToRevive(const checkpoint::Opened& saved, std::span<RankStart> starts,
                                  std::function<void(Status)> revived) {
   const checkpoint::Manifest& manifest = saved.manifest;
@@ -234,7 +273,7 @@ Status NodeSaving::BeginToRevive(const checkpoint::Opened& saved, std::span<Rank
     return Error(Code::kUnsupported, "it was saved by %s, which cannot revive it",
                  manifest.engine.c_str());
   for (const RankStart& start : starts) {
-    const Result<Descriptor> folder = FolderOf(saved, start);
+    const Result<Descriptor> folder = FolderOf(saved, start.rank);
     Status status = folder.ok()
                         ? LayMemoryDown(folder->value(), space_->memory_folder())
                         : Status(folder.status().code(), std::string(folder.status().message()));
@@ -264,8 +303,8 @@ void NodeSaving::GiveUpReviving() {
     if (std::exchange(line->start, nullptr) != nullptr) line->EndErrand();
 }
 
-Result<Descriptor> NodeSaving::FolderOf(const checkpoint::Opened& saved, const RankStart& start) {
-  return checkpoint::OpenFolder(saved.folder.value(), RankFolderName(start.rank));
+Result<Descriptor> NodeSaving::FolderOf(const checkpoint::Opened& saved, std::uint32_t rank) {
+  return checkpoint::OpenFolder(saved.folder.value(), RankFolderName(rank));
 }
 
 // Begins to revive a rank; null: it had ended.
@@ -278,7 +317,7 @@ Result<std::unique_ptr<checkpoint::Errand>> NodeSaving::Begin(const checkpoint::
     start->revived = RankStart::kHadEnded;
     return std::unique_ptr<checkpoint::Errand>();
   }
-  Result<Descriptor> folder = FolderOf(saved, *start);
+  Result<Descriptor> folder = FolderOf(saved, start->rank);
   if (!folder.ok()) return std::move(folder).status();
   const std::array<int, 5> descriptors = DescriptorsOf(*start);
   const ProcessSpace::Inside inside(space_.get());
@@ -380,21 +419,38 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
                  "%s; every host of the job must have the directory of --checkpoint-dir, as a file "
                  "system that they share",
                  std::string(folder.status().message()).c_str());
+  const std::string above = path.substr(0, path.rfind('/'));
+  const bool is_first = std::exchange(generation_, above) != above;
+  const int into = folder->value();
+  if (is_first) {
+    StopAll();
+    memory_into_ = *std::move(folder);
+  }
   Result<std::unique_ptr<checkpoint::Errand>> errand = Error(Code::kInternal, "not begun");
   {
     const ProcessSpace::Inside inside(space_.get());
     if (!inside.status().ok())
       return Error(inside.status().code(), "%s", std::string(inside.status().message()).c_str());
-    errand = engine_->Save({line->rank, line->process, line->links}, folder->value());
+    errand = engine_->Save({line->rank, line->process, line->links}, into);
   }
   if (!errand.ok()) return std::move(errand).status();
   stands_still_ = true;
-  const std::string above = path.substr(0, path.rfind('/'));
-  if (std::exchange(generation_, above) != above) memory_into_ = *std::move(folder);
   ++saves_;
   Watch(line, *std::move(errand));
   WatchSubject(line);
   return {};
+}
+
+// A file that several ranks write has to be the same for all of them, so none of them may write
+// while the first one is saved. One that is in a long system call stops when it comes out of that;
+// it is not waited for, and cannot do harm if it writes such a file: the launcher looks.
+void NodeSaving::StopAll() {
+  if (space_ == nullptr || !space_->Stop().ok()) return;
+  stands_still_ = true;
+  const std::uint64_t until_ms = MonotonicMs() + kStopMs;
+  for (const auto& [rank, line] : lines_)
+    while (!StandsStill(outlets_.process(rank)) && MonotonicMs() < until_ms)
+      poll(nullptr, 0, kLookAtStopMs);
 }
 
 // Once no rank is being saved any more they all stand still, and so does what they share. A rank

@@ -71,6 +71,10 @@ class NodeSaving {
   NodeSaving(const NodeSaving&) = delete;
   NodeSaving& operator=(const NodeSaving&) = delete;
 
+  // Says why the ranks of a saved state cannot be revived here, with all that is known beforehand.
+  // Reads only.
+  Status CheckFits(const checkpoint::Opened& saved) const;
+  const checkpoint::CheckpointEngine& engine() const { return *engine_; }
   // Adds what the rank needs, and changes what it has for life in a pid namespace.
   void Equip(RankStart* start) const;
   // Begins to revive ranks of a saved state, side by side, and notes in `starts`, which must stay
@@ -101,8 +105,9 @@ class NodeSaving {
   void OnReports(Line* line);
   void GoOn(Line* line, std::string_view order);
   Status Save(Line* line, const std::string& folder);
+  void StopAll();
   Status SavedAnother(Status outcome);
-  static Result<Descriptor> FolderOf(const checkpoint::Opened& saved, const RankStart& start);
+  static Result<Descriptor> FolderOf(const checkpoint::Opened& saved, std::uint32_t rank);
   void Watch(Line* line, std::unique_ptr<checkpoint::Errand> errand);
   void WatchSubject(Line* line);
   void OnErrand(Line* line);
@@ -117,7 +122,7 @@ class NodeSaving {
   std::uint32_t first_process_ = kFirstProcess;
   std::size_t reviving_ = 0;  // ranks that are being revived
   std::function<void(Status)> revived_;
-  bool stands_still_ = false;  // the engine may have left ranks stopped
+  bool stands_still_ = false;  // ranks may be stopped
   std::size_t saves_ = 0;      // ranks that are being saved
   std::string generation_;     // the folder above theirs
   Descriptor memory_into_;     // the first of theirs, which gets the memory that they share

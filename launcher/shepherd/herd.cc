@@ -173,6 +173,8 @@ Status Herd::Prepare() {
     if (Status status = MakeRank(rank); !status.ok()) return status;
   if (!orders_.saving.engine.empty())
     if (Status status = MakeSaving(Settings()); !status.ok()) return status;
+  if (orders_.saving.revived != 0)
+    if (Status status = CheckFits(); !status.ok()) return std::move(status).Within(NotRestarted());
   const bool news = SharingHere() == Sharing::kShared &&
                     std::any_of(orders_.ranks.begin(), orders_.ranks.end(), [](const auto& rank) {
                       return std::count(rank.own_environment.begin(), rank.own_environment.end(),
@@ -230,16 +232,22 @@ void Herd::SaySaving(const wire::SavingWord& word) {
   outlets_.flush();
 }
 
+Result<checkpoint::Opened> Herd::Saved() const {
+  Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.directory);
+  if (!directory.ok()) return std::move(directory).status();
+  return checkpoint::OpenGeneration(directory->value(), Epoch{orders_.saving.revived});
+}
+
+// No rank of any host is revived before all hosts are ready.
+Status Herd::CheckFits() const {
+  Result<checkpoint::Opened> saved = Saved();
+  return saved.ok() ? saving_->CheckFits(*saved) : std::move(saved).status();
+}
+
 // The launcher is answered meanwhile, which would otherwise take the silence for a loss.
 Status Herd::BeginToRevive() {
-  const Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.directory);
-  if (!directory.ok())
-    return Error(directory.status().code(), "%s",
-                 std::string(directory.status().message()).c_str());
-  const Result<checkpoint::Opened> saved =
-      checkpoint::OpenGeneration(directory->value(), Epoch{orders_.saving.revived});
-  if (!saved.ok())
-    return Error(saved.status().code(), "%s", std::string(saved.status().message()).c_str());
+  Result<checkpoint::Opened> saved = Saved();
+  if (!saved.ok()) return std::move(saved).status();
   return saving_->BeginToRevive(*saved, reviving_, [this](Status status) {
     std::vector<RankStart> starts = std::exchange(reviving_, {});
     if (!status.ok()) return outlets_.failed(std::move(status).Within(NotRestarted()));

@@ -79,6 +79,8 @@ class Herd {
   void StartServerIfNeeded();
   Status CheckShared() const;
   Status MakeSaving(const param::Settings& settings);
+  Result<checkpoint::Opened> Saved() const;
+  Status CheckFits() const;
   Status BeginToRevive();
   void GiveUpReviving(int signal);
   std::string NotRestarted() const;

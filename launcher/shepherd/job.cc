@@ -223,7 +223,7 @@ void ShepherdedJob::HearEnd(const wire::Ended& ended) {
 void ShepherdedJob::HearGone(const wire::Gone& gone) {
   if (!gone.lost && !shepherds_->sweeping()) return TakeBack(gone);
   shepherds_->StopStarting();
-  Lose(gone.hosts, RankEvent::Kind::kLost, 0, gone.why);
+  Lose(gone.hosts, RankEvent::Kind::kLost, 1, gone.why);
 }
 
 // A shepherd could not start one further down, perhaps because it may not go on from there. The
@@ -247,7 +247,7 @@ void ShepherdedJob::SayTakenBack(std::uint32_t host) {
 }
 
 // These hosts and their ranks are given up.
-void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int signal,
+void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int number,
                          const std::string& why) {
   std::string said = shepherds_->sweeping() ? "" : why;  // at the end it harms nobody
   for (const std::uint32_t host : hosts) visitors_->Forget(host);
@@ -261,8 +261,7 @@ void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind k
       RankEvent event;
       event.kind = kind;
       event.rank = rank;
-      event.code = 1;
-      event.signal = signal;
+      (kind == RankEvent::Kind::kKilled ? event.signal : event.code) = number;
       event.why = std::exchange(said, "");
       Report(std::move(event));
     }

@@ -102,7 +102,8 @@ class ShepherdedJob final : public Job {
   void HearGone(const wire::Gone& gone);
   void TakeBack(const wire::Gone& gone);
   void SayTakenBack(std::uint32_t host);
-  void Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int signal,
+  // `number` is a signal with kKilled, otherwise an exit status.
+  void Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind kind, int number,
             const std::string& why);
   void Report(RankEvent event);
 

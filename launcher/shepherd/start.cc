@@ -28,6 +28,8 @@
 namespace lamina::launcher {
 namespace {
 
+constexpr int kBadInput = 2;  // the status for what does not fit
+
 std::string OwnDirectory() {
   char path[4096];
   return getcwd(path, sizeof path) != nullptr ? path : "/";
@@ -336,7 +338,10 @@ void ShepherdedJob::Failed(Node* node, bool started, const std::string& why) {
   if (started || shepherds_->sweeping()) {
     if (started) Suspect(true);
     shepherds_->StopStarting();
-    return Lose(node->hosts(), started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 0,
+    // A host that was reached, and is not ready, refuses the state that the job is to go on from.
+    if (started && !node->ready && saving_ != nullptr && saving_->orders().revived != 0)
+      return Lose(node->hosts(), RankEvent::Kind::kStartFailed, kBadInput, why);
+    return Lose(node->hosts(), started ? RankEvent::Kind::kLost : RankEvent::Kind::kStartFailed, 1,
                 why);
   }
   if (failures_.empty()) {
@@ -367,7 +372,7 @@ void ShepherdedJob::SettleFailures(bool now) {
   if (named > kReasonsNamed) why += Format("\nmpiexec: and %zu more hosts", named - kReasonsNamed);
   if (!now && !awaited.empty()) why += "\nmpiexec: no answer yet from " + FoldHostNames(awaited);
   for (const Failure& failure : failures)
-    Lose(failure.hosts, RankEvent::Kind::kStartFailed, 0, std::exchange(why, ""));
+    Lose(failure.hosts, RankEvent::Kind::kStartFailed, 1, std::exchange(why, ""));
 }
 
 std::string ShepherdedJob::OrdersFor(const Node& node) {

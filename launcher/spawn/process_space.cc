@@ -32,7 +32,7 @@ constexpr int kAnswerMs = 10'000;
 constexpr const char* kLastId = "/proc/sys/kernel/ns_last_pid";
 
 struct Question {
-  enum Kind : std::uint32_t { kLast, kSetLast, kContinue };
+  enum Kind : std::uint32_t { kLast, kSetLast, kStop, kContinue };
   std::uint32_t kind = kLast;
   std::uint32_t number = 0;
 };
@@ -60,14 +60,18 @@ Answer WriteLastId(std::uint32_t id) {
   return {};
 }
 
+Answer SignalAll(int signal) { return {kill(-1, signal) == 0 || errno == ESRCH ? 0 : errno, 0}; }
+
 Answer AnswerTo(const Question& question) {
   switch (question.kind) {
     case Question::kLast:
       return ReadLastId();
     case Question::kSetLast:
       return WriteLastId(question.number);
+    case Question::kStop:
+      return SignalAll(SIGSTOP);
     default:
-      return {kill(-1, SIGCONT) == 0 || errno == ESRCH ? 0 : errno, 0};
+      return SignalAll(SIGCONT);
   }
 }
 
@@ -220,6 +224,11 @@ Result<std::uint32_t> ProcessSpace::LastId() { return Ask(Question::kLast, 0); }
 
 Status ProcessSpace::SetLastId(std::uint32_t id) {
   Result<std::uint32_t> answer = Ask(Question::kSetLast, id);
+  return answer.ok() ? Status() : std::move(answer).status();
+}
+
+Status ProcessSpace::Stop() {
+  Result<std::uint32_t> answer = Ask(Question::kStop, 0);
   return answer.ok() ? Status() : std::move(answer).status();
 }
 

@@ -54,7 +54,8 @@ class ProcessSpace {
   // The process id that was given out last, and after which the next one comes.
   Result<std::uint32_t> LastId();
   Status SetLastId(std::uint32_t id);
-  // Continues every process of the space that is stopped.
+  // Stops every process of the space but the keeper, and continues those that are stopped.
+  Status Stop();
   Status Continue();
   // Kills whatever lives in the space, and reaps all children of this process that have ended.
   void End();

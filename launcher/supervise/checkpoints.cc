@@ -74,7 +74,10 @@ Status Checkpoints::Open(const Options& options,
     if (Status status = CheckTies(options.revived->manifest); !status.ok()) return status;
     TakeSaved(options.revived->manifest);
   }
-  if (!options.here) return options.one_directory ? LeaveMark() : Status();
+  if (!options.here) {
+    reader_ = std::move(engine);
+    return options.one_directory ? LeaveMark() : Status();
+  }
   NodeSaving::Options node;
   for (const RankPlan& rank : plan_.ranks) node.ranks.push_back(rank.rank);
   node.last_process = orders_.last_process;
@@ -86,6 +89,8 @@ Status Checkpoints::Open(const Options& options,
       {[this](const Word& word) { Take(word); }, moments_.process, moments_.given});
   if (!here.ok()) return std::move(here).status();
   here_ = *std::move(here);
+  if (options.revived != nullptr)
+    if (Status status = here_->CheckFits(*options.revived); !status.ok()) return status;
   send_ = [this](const Word& word) { here_->Take(word); };
   return {};
 }
@@ -291,12 +296,24 @@ void Checkpoints::OnRankSaved(const Word& word) {
 
 // The ranks of a job that is to end stay as they are until the generation is complete.
 void Checkpoints::OnSaved() {
+  if (saving_.ok()) saving_ = CheckWhole();
   if (!saving_.ok()) return Do(rounds_.Saved(saving_));
   manifest_.streams = moments_.cut(read_);
   if (waiting_.ends)
     archive_->Store(std::exchange(manifest_, {}));
   else
     Do(rounds_.Saved({}));
+}
+
+// What the ranks were in the middle of must be the same for all of them.
+Status Checkpoints::CheckWhole() {
+  std::vector<int> folders;
+  for (const std::uint32_t rank : rounds_.members())
+    if (const Result<int> folder = archive_->generation()->FolderOf(rank); folder.ok())
+      folders.push_back(*folder);
+  const checkpoint::CheckpointEngine& engine = here_ != nullptr ? here_->engine() : *reader_;
+  const std::string torn = engine.Torn(folders);
+  return torn.empty() ? Status() : Error(Code::kUnsupported, "%s", torn.c_str());
 }
 
 void Checkpoints::OnRoundOver() {

@@ -111,6 +111,7 @@ class Checkpoints final : public SavingPort {
   void OnRankSaved(const wire::SavingWord& word);
   void OnRankRevived();
   void OnSaved();
+  Status CheckWhole();
   void OnRoundOver();
   void OnStored(Epoch epoch, const Status& outcome);
   void Answer(bool saved, const std::string& sentence);
@@ -128,7 +129,9 @@ class Checkpoints final : public SavingPort {
   wire::SavingOrders orders_;
   Rounds rounds_;
   Timer patience_;
-  std::unique_ptr<NodeSaving> here_;    // null: the ranks are on other nodes
+  std::unique_ptr<NodeSaving> here_;  // null: the ranks are on other nodes
+  // Then this reads what the engines of those nodes have written.
+  std::unique_ptr<checkpoint::CheckpointEngine> reader_;
   SavingPort::Send send_;               // to the node of a rank
   std::vector<std::string> heard_;      // by rank: bytes of an agent's words that are not whole yet
   std::vector<std::uint32_t> ordered_;  // ranks that were ordered to stop

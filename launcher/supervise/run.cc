@@ -14,6 +14,8 @@
 namespace lamina::launcher {
 namespace {
 
+constexpr int kBadInput = 2;
+
 void SayFailure(const Status& status, Tie* tie) {
   if (tie != nullptr && tie->SayWhy(status.message())) return;
   const std::string line = "mpiexec: " + std::string(status.message()) + "\n";
@@ -60,6 +62,7 @@ int RunPlan(const Plan& plan, const RunContext& context) {
       loss = supervisor.loss();
     } else {
       SayFailure(result.status(), context.tie);
+      if (supervisor.unfit()) status = kBadInput;
     }
     interrupted = supervisor.interrupted();
     saved_to_end = supervisor.saved_to_end();

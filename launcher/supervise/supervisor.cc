@@ -151,15 +151,6 @@ Status Supervisor::Prepare() {
       [this](const std::string& text) { streams_->Say(text); });
   streams_ = std::make_unique<Streams>(loop_, plan_, [this] { StopIfDone(); });
   if (Status status = OpenRestored(); !status.ok()) return status;
-  Streams::Give give =
-      plan_.options.checkpoint.outside ? Streams::Give::kPipes : Streams::Give::kOurs;
-  if (!caps_.takes_descriptors) give = Streams::Give::kNothing;
-  if (Status status = streams_->Open(give, restored_ ? restored_->manifest.streams
-                                                     : std::vector<checkpoint::Manifest::Stream>());
-      !status.ok())
-    return status;
-  for (const std::string& warning : plan_.options.checkpoint.warnings)
-    streams_->Say("warning: " + warning);
   auto server = pmix::Server::Make(
       loop_, plan_, pmix_params_, context_.topology,
       {[this](std::uint32_t rank, int code, const std::string& message) {
@@ -181,7 +172,22 @@ Status Supervisor::Prepare() {
     ask_clocks_ = std::make_unique<Timer>(loop_, [this] { AskClocks(); });
   }
   if (plan_.options.profiled) profiling_ = std::make_unique<Profiling>(plan_);
-  return PrepareSaving();
+  if (Status status = PrepareSaving(); !status.ok()) return status;
+  return OpenStreams();
+}
+
+// A state that does not fit has been refused before, because output is cut now.
+Status Supervisor::OpenStreams() {
+  Streams::Give give =
+      plan_.options.checkpoint.outside ? Streams::Give::kPipes : Streams::Give::kOurs;
+  if (!caps_.takes_descriptors) give = Streams::Give::kNothing;
+  if (Status status = streams_->Open(give, restored_ ? restored_->manifest.streams
+                                                     : std::vector<checkpoint::Manifest::Stream>());
+      !status.ok())
+    return status;
+  for (const std::string& warning : plan_.options.checkpoint.warnings)
+    streams_->Say("warning: " + warning);
+  return {};
 }
 
 // The state has been verified before; what is opened here is held until its ranks are there.
@@ -214,7 +220,8 @@ Status Supervisor::PrepareSaving() {
     return {};
   }
   Status status = PrepareCheckpoints();
-  if (checkpoints_ == nullptr && restored_)
+  unfit_ = checkpoints_ == nullptr && restored_.has_value();
+  if (unfit_)
     return std::move(status).Within(
         Format("generation %u cannot be restarted", Index(options.restored)));
   if (status.code() == Code::kNotFound) return status;  // the user's own word
@@ -349,7 +356,8 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 // Answers the questions of launcher/control/README.md; any other gets no answer.
 void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply,
                         const control::QuestionSocket::Keep& keep) {
-  if ((question == "checkpoint" || question == "checkpoint end") && job_ != nullptr) {
+  // That waits while ranks are being revived, as it does while they are saved.
+  if (question == "checkpoint" || question == "checkpoint end") {
     if (checkpoints_ == nullptr)
       return reply(Format("saved no\nsentence %s\nend\n",
                           plan_.options.checkpoint.outside
@@ -635,7 +643,7 @@ void Supervisor::SignalAll(int signal) {
 
 void Supervisor::OnSignal(int signal) {
   const CheckpointOptions& options = plan_.options.checkpoint;
-  if (checkpoints_ != nullptr && job_ != nullptr && signal == options.signal)
+  if (checkpoints_ != nullptr && signal == options.signal)
     return SaveUnasked(options.signal_ends ? Checkpoints::Then::kEnd : Checkpoints::Then::kGoOn);
   further_->Signal(signal);
   switch (signal) {

@@ -60,6 +60,8 @@ class Supervisor {
   bool interrupted() const { return interrupts_ > 0; }
   // The job was saved, and ended for that.
   bool saved_to_end() const { return saved_to_end_; }
+  // The state that the job was to go on from does not fit what is here.
+  bool unfit() const { return unfit_; }
   Loss loss() const { return verdict_.loss(); }
 
  private:
@@ -107,6 +109,7 @@ class Supervisor {
   void StartFurther(std::span<const std::string_view> words, Descriptor tie);
   std::string FurtherHosts() const;
   Status OpenRestored();
+  Status OpenStreams();
   Status PrepareSaving();
   Status PrepareCheckpoints();
   // Has the job saved because of a signal or the time, for nobody who waits.
@@ -148,6 +151,7 @@ class Supervisor {
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;
   bool saved_to_end_ = false;
+  bool unfit_ = false;
   bool held_ = false;       // the ranks wait for a debugger
   bool published_ = false;  // debuggers can see them
   bool ending_ = false;

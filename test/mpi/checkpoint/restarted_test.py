@@ -97,6 +97,13 @@ class Job:
         self.go_on(1)
         return run(LAMINA, "checkpoint", *words, str(self.process.pid))
 
+    def save_at_once(self, *words):
+        """Saves it as soon as its mpiexec answers."""
+        while True:
+            saved = run(LAMINA, "checkpoint", *words, str(self.process.pid))
+            if saved.returncode != 2 or self.process.poll() is not None:
+                return saved
+
     def wait(self):
         return self.process.wait(timeout=TIME_LIMIT_S)
 
@@ -390,6 +397,84 @@ class Restarted(unittest.TestCase):
         for rank in range(2):
             self.assertEqual(read("ours.%d" % rank).splitlines(),
                              ["turn %d of rank %d" % (turn, rank) for turn in range(turns)])
+
+    def refused(self, *words):
+        """Restarts in vain; returns why. Nothing was started, and no output was cut."""
+        with open(os.path.join(SCRATCH, "out"), "a", encoding="ascii") as out:
+            out.write("kept\n")
+            refused = subprocess.run([LAMINA, "restart", *words, STORE], check=False, cwd=SCRATCH, text=True, stdout=out,
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIME_LIMIT_S)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertTrue(read("out").endswith("kept\n"))
+        return refused.stderr
+
+    def test_files_that_are_not_what_they_were(self):
+        ours = os.path.join(SCRATCH, "theirs")
+        for rank in range(2):
+            with open("%s.%d" % (ours, rank), "w", encoding="ascii"):
+                pass
+        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "filing", STOP, ours])
+        self.jobs.append(job)
+        job.wait_for("begun", 1)
+        while os.path.getsize(ours + ".1") < 100:
+            self.assertIsNone(job.process.poll(), read("err"))
+        saved = run(LAMINA, "checkpoint", "--end", str(job.process.pid))
+        self.assertEqual(saved.returncode, 0, saved.stderr)
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        for rank in "01":
+            shutil.copy(ours + "." + rank, ours + ".kept." + rank)
+        length = os.path.getsize(ours + ".1")
+        advice = "; bring back what it had, or take other hosts (-H) or an older generation (--generation)\n"
+        os.unlink(ours + ".1")
+        self.assertEqual(self.refused(), "mpiexec: generation 1 cannot be restarted: rank 1: %s.1, which it writes, is "
+                         "not there any more" % ours + advice)
+        shutil.copy(ours + ".kept.1", ours + ".1")
+        os.truncate(ours + ".1", 10)
+        os.truncate(ours + ".0", 0)
+        self.assertRegex(self.refused(), r"^mpiexec: generation 1 cannot be restarted: rank 0: %s.0, which it writes, "
+                         r"has 0 bytes, and had \d+ when the job was saved; rank 1: %s.1, which it writes, has 10 bytes, "
+                         r"and had %d when" % (ours, ours, length))
+        for rank in "01":
+            shutil.copy(ours + ".kept." + rank, ours + "." + rank)
+        job = self.restart()
+        while os.path.getsize(ours + ".1") < length + 100:
+            self.assertIsNone(job.process.poll(), read("err")[-1000:])
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
+    def test_ranks_that_write_into_one_file(self):
+        path = os.path.join(SCRATCH, "log")
+        if os.path.exists(path):
+            os.unlink(path)
+        job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "logging", STOP, path])
+        self.jobs.append(job)
+        for _ in range(2):
+            self.save(job)
+            job.go_on(2)
+            job.kill()
+            self.wait_until_ranks_have_ended()
+            job = self.restart()
+        job.go_on(2)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        with open(path, encoding="ascii") as file:
+            lines = file.read().splitlines()
+        for rank in range(3):
+            own = [line for line in lines if line.endswith("of rank %d" % rank)]
+            self.assertEqual(own, ["line %d of rank %d" % (at, rank) for at in range(len(own))])
+            self.assertGreater(len(own), 0)
+
+    def test_messages_that_are_owed(self):
+        job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "owed", STOP])
+        self.jobs.append(job)
+        job.wait_for("begun", 1)
+        for _ in range(2):
+            saved = job.save_at_once("--end")
+            self.assertEqual(saved.returncode, 0, saved.stderr)
+            self.assertEqual(job.wait(), 85, read("err")[-1000:])
+            job = self.restart()
+        job.end()
+        self.assertEqual((job.process.returncode, read("out")), (0, "begun\ndone\n"), read("err")[-1000:])
 
     def test_windows(self):
         job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, "--restarts", "1", PROGRAM, "windows", STOP,
