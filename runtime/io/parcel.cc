@@ -67,7 +67,9 @@ bool ForEachRun(std::span<const std::byte> parcel, std::int64_t window_first,
     Strip strip;
     std::memcpy(&strip, parcel.data() + static_cast<std::size_t>(i) * sizeof strip, sizeof strip);
     if (strip.bytes <= 0 || strip.count <= 0 || strip.stride < 0) return false;
-    std::int64_t at = strip.offset - window_first;
+    std::int64_t at = 0;
+    if (__builtin_sub_overflow(strip.offset, window_first, &at)) return false;
+    if (strip.count > 1 && strip.stride > window_bytes) return false;
     for (std::int64_t k = 0; k < strip.count; ++k, at += strip.stride) {
       if (at < 0 || strip.bytes > left || at > window_bytes - strip.bytes) return false;
       act(at, strip.bytes);
@@ -181,8 +183,10 @@ bool TakeAnswer(std::span<const std::byte> answer, const Share& share, const Ran
   answer = answer.subspan(sizeof about);
   const Part part = PartOf(share, window);
   std::int64_t there = 0;
-  if (about.error_class == 0)
-    there = std::clamp<std::int64_t>(share.view->PositionAt(about.end) - part.first, 0, part.bytes);
+  if (about.error_class == 0) {
+    const std::int64_t end = std::clamp(about.end, window.first, window.end);
+    there = std::clamp<std::int64_t>(share.view->PositionAt(end) - part.first, 0, part.bytes);
+  }
   if (static_cast<std::int64_t>(answer.size()) != there) return false;
   if (there > 0) datatype::Unpack(answer, part.first - share.position, share.memory);
   if (there < part.bytes) *position = std::min(*position, part.first + there);
