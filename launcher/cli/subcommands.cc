@@ -165,6 +165,8 @@ its saved states that is whole. Newer ones that are damaged are named.
 What the job writes goes where the output of this command goes. A file that it wrote into
 before is shortened to the length it had when the job was saved, so that nothing is in it
 twice: lamina restart D >>log
+What the job had not read yet from a pipe comes before what this command's input has.
+A file that the job has open must be as long as it was, or longer if the job writes it.
 
   --generation N   go on from this one
   --without HOST   no rank goes to this host, where one may have been; may be repeated

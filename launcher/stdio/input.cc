@@ -38,27 +38,38 @@ struct Input::Target {
   std::size_t taken = 0;  // of piece_
   std::uint64_t spared = 0;
   std::uint64_t given = 0;
+  std::string before;  // goes first
+  std::string recent;  // the last of what is for it
+  std::uint64_t all = 0;
   event* writable;
+  void Note(std::string_view bytes) {
+    all += bytes.size();
+    recent += bytes;
+    if (recent.size() > 2 * kKeptBytes) recent.erase(0, recent.size() - kKeptBytes);
+  }
 };
 
-Input::Input(event_base* loop, int fd, const std::vector<int>& targets,
-             const std::vector<std::uint64_t>& spared)
+Input::Input(event_base* loop, int fd, std::vector<To> targets, bool keeps)
     : fd_(fd),
+      keeps_(keeps),
       terminal_(IsTerminal(fd)),
       always_ready_(IsAlwaysReady(fd)),
       // What is always ready is read by an immediate timer.
       readable_(
           event_new(loop, always_ready_ ? -1 : fd, always_ready_ ? 0 : EV_READ, OnReadable, this)),
       later_(event_new(loop, -1, 0, OnLater, this)) {
-  for (const int target : targets) {
-    fcntl(target, F_SETFL, O_NONBLOCK);
+  for (To& target : targets) {
+    fcntl(target.fd, F_SETFL, O_NONBLOCK);
     auto entry = std::make_unique<Target>();
     entry->input = this;
-    entry->fd = target;
-    if (targets_.size() < spared.size()) entry->spared = spared[targets_.size()];
-    entry->writable = event_new(loop, target, EV_WRITE, OnWritable, entry.get());
+    entry->fd = target.fd;
+    entry->spared = target.spared;
+    entry->before = std::move(target.before);
+    if (keeps_) entry->Note(entry->before);
+    entry->writable = event_new(loop, target.fd, EV_WRITE, OnWritable, entry.get());
     targets_.push_back(std::move(entry));
   }
+  for (const auto& target : targets_) Feed(target.get());
   Continue();
 }
 
@@ -95,6 +106,7 @@ void Input::Read() {
   for (const auto& target : targets_) {
     target->taken = std::min<std::uint64_t>(target->spared, piece_.size());
     target->spared -= target->taken;
+    if (keeps_) target->Note(std::string_view(piece_).substr(target->taken));
     Feed(target.get());
   }
   Continue();
@@ -107,11 +119,16 @@ void Input::OnWritable(int, short, void* self) {
 }
 
 void Input::Feed(Target* target) {
-  while (target->fd >= 0 && target->taken < piece_.size()) {
-    const std::string_view rest = std::string_view(piece_).substr(target->taken);
+  while (target->fd >= 0 && (!target->before.empty() || target->taken < piece_.size())) {
+    const bool first = !target->before.empty();
+    const std::string_view rest =
+        first ? std::string_view(target->before) : std::string_view(piece_).substr(target->taken);
     const ssize_t count = write(target->fd, rest.data(), rest.size());
     if (count >= 0) {
-      target->taken += static_cast<std::size_t>(count);
+      if (first)
+        target->before.erase(0, static_cast<std::size_t>(count));
+      else
+        target->taken += static_cast<std::size_t>(count);
       target->given += static_cast<std::uint64_t>(count);
     } else if (errno == EAGAIN) {
       event_add(target->writable, nullptr);
@@ -124,13 +141,19 @@ void Input::Feed(Target* target) {
 
 std::uint64_t Input::given(std::size_t target) const { return targets_[target]->given; }
 
+std::string Input::Unread(std::size_t target, std::uint64_t read) const {
+  const Target& its = *targets_[target];
+  const std::uint64_t unread = its.all - std::min(its.all, read);
+  return its.recent.substr(its.recent.size() - std::min<std::uint64_t>(unread, its.recent.size()));
+}
+
 // Reads on once every rank that still reads has taken the last piece.
 void Input::Continue() {
   if (ended_) return;
   bool any = false;
   for (const auto& target : targets_) {
     if (target->fd < 0) continue;
-    if (target->taken < piece_.size()) return;
+    if (!target->before.empty() || target->taken < piece_.size()) return;
     any = true;
   }
   if (!any) return;

@@ -25,16 +25,23 @@ namespace lamina::launcher::stdio {
 
 class Input {
  public:
-  // Reads `fd`, which is borrowed. `targets` are the writing ends of the ranks' pipes, which are
-  // taken over. spared[i] bytes do not go to targets[i]; empty: everything goes to all.
-  Input(event_base* loop, int fd, const std::vector<int>& targets,
-        const std::vector<std::uint64_t>& spared = {});
+  // The writing end of a rank's pipe, which is taken over.
+  struct To {
+    int fd = -1;
+    std::uint64_t spared = 0;  // so many bytes of what is read do not go there
+    std::string before;        // this goes there before them
+  };
+  // Reads `fd`, which is borrowed. `keeps`: see Unread().
+  Input(event_base* loop, int fd, std::vector<To> targets, bool keeps = false);
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
   // Returns how many bytes were written to that target.
   std::uint64_t given(std::size_t target) const;
+  // Returns what was for that target and what it has not read, if it has read so many bytes.
+  // Precondition: this was made to keep what was not long ago.
+  std::string Unread(std::size_t target, std::uint64_t read) const;
 
  private:
   struct Target;
@@ -50,6 +57,7 @@ class Input {
   int fd_;
   bool terminal_;
   bool always_ready_;
+  const bool keeps_;
   bool ended_ = false;
   std::string piece_;
   std::vector<std::unique_ptr<Target>> targets_;

@@ -11,6 +11,9 @@ namespace lamina::launcher::stdio {
 // Input is read and passed on in pieces of this size.
 inline constexpr std::size_t kPieceBytes = 65536;
 
+// So much of what a rank was given is kept where the job is saved: more than can be on its way.
+inline constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
+
 // A terminal is asked this often whether we are in its foreground, because no shell tells that.
 inline constexpr timeval kForegroundCheck{0, 500'000};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/supervise/checkpoints.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <optional>
 
+#include "checkpoint/store/folder.h"
 #include "launcher/saving/memory_files.h"
 #include "runtime/base/agent_word.h"
 #include "runtime/base/checkpoint_word.h"
@@ -21,11 +23,27 @@ namespace {
 
 using Word = wire::SavingWord;
 
+constexpr const char* kInputName = "input";
+constexpr std::uint64_t kInputBytesMax = std::uint64_t{1} << 24;
+
 double Seconds(std::uint64_t from_ms, std::uint64_t to_ms) {
   return static_cast<double>(to_ms - std::min(from_ms, to_ms)) / 1000;
 }
 
 }  // namespace
+
+std::vector<std::string> KeptInput(const checkpoint::Opened& saved) {
+  std::vector<std::string> kept;
+  for (const checkpoint::Manifest::Rank& rank : saved.manifest.ranks) {
+    kept.emplace_back();
+    const Result<Descriptor> folder =
+        checkpoint::OpenFolder(saved.folder.value(), RankFolderName(rank.rank));
+    if (!folder.ok()) continue;
+    Result<std::string> input = checkpoint::ReadFile(folder->value(), kInputName, kInputBytesMax);
+    if (input.ok()) kept.back() = *std::move(input);
+  }
+  return kept;
+}
 
 Result<std::unique_ptr<Checkpoints>> Checkpoints::Make(event_base* loop, const Plan& plan,
                                                        const Options& options, NamedEngine engine,
@@ -297,6 +315,7 @@ void Checkpoints::OnRankSaved(const Word& word) {
 // The ranks of a job that is to end stay as they are until the generation is complete.
 void Checkpoints::OnSaved() {
   if (saving_.ok()) saving_ = CheckWhole();
+  if (saving_.ok()) saving_ = KeepInput();
   if (!saving_.ok()) return Do(rounds_.Saved(saving_));
   manifest_.streams = moments_.cut(read_);
   if (waiting_.ends)
@@ -314,6 +333,21 @@ Status Checkpoints::CheckWhole() {
   const checkpoint::CheckpointEngine& engine = here_ != nullptr ? here_->engine() : *reader_;
   const std::string torn = engine.Torn(folders);
   return torn.empty() ? Status() : Error(Code::kUnsupported, "%s", torn.c_str());
+}
+
+Status Checkpoints::KeepInput() {
+  for (const std::uint32_t rank : rounds_.members()) {
+    const std::string unread = moments_.unread(rank, read_[rank]);
+    if (unread.empty()) continue;
+    const Result<int> folder = archive_->generation()->FolderOf(rank);
+    if (!folder.ok()) return Error(folder.status().code(), "cannot keep standard input");
+    const Descriptor file(
+        openat(*folder, kInputName, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (file.value() < 0 ||
+        write(file.value(), unread.data(), unread.size()) != static_cast<ssize_t>(unread.size()))
+      return SystemError(Code::kResource, errno, "cannot keep standard input");
+  }
+  return {};
 }
 
 void Checkpoints::OnRoundOver() {

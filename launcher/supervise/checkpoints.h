@@ -40,6 +40,9 @@ struct event_base;
 
 namespace lamina::launcher {
 
+// What each rank had not read yet of standard input when it was saved.
+std::vector<std::string> KeptInput(const checkpoint::Opened& saved);
+
 class Checkpoints final : public SavingPort {
  public:
   struct Moments {
@@ -55,6 +58,8 @@ class Checkpoints final : public SavingPort {
     // streams come?
     std::function<std::vector<checkpoint::Manifest::Stream>(std::span<const std::uint64_t> read)>
         cut;
+    // And what has such a rank not read yet of a standard input that is no file?
+    std::function<std::string(std::uint32_t rank, std::uint64_t read)> unread;
   };
   // Is told in a sentence what has become of a request, and whether the job was saved.
   using Reply = std::function<void(bool saved, const std::string& sentence)>;
@@ -112,6 +117,7 @@ class Checkpoints final : public SavingPort {
   void OnRankRevived();
   void OnSaved();
   Status CheckWhole();
+  Status KeepInput();
   void OnRoundOver();
   void OnStored(Epoch epoch, const Status& outcome);
   void Answer(bool saved, const std::string& sentence);

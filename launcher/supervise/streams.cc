@@ -69,8 +69,10 @@ int Streams::Keep(int fd) {
   return fd;
 }
 
-Status Streams::Open(Give give, std::span<const checkpoint::Manifest::Stream> cut) {
+Status Streams::Open(Give give, std::span<const checkpoint::Manifest::Stream> cut,
+                     std::vector<std::string> unread) {
   cut_.assign(cut.begin(), cut.end());
+  unread_ = std::move(unread);
   Shorten("1", STDOUT_FILENO);
   Shorten("2", STDERR_FILENO);
   if (Status status = OpenInput(give); !status.ok()) return status;
@@ -96,6 +98,14 @@ std::uint64_t Streams::GivenTo(std::uint32_t rank) const {
   for (std::size_t at = 0; at < readers_.size(); ++at)
     if (readers_[at].rank == rank && input_ != nullptr) return input_->given(at);
   return 0;
+}
+
+std::string Streams::Unread(std::uint32_t rank, std::uint64_t read) const {
+  struct stat input {};
+  if (fstat(STDIN_FILENO, &input) != 0 || S_ISREG(input.st_mode)) return "";
+  for (std::size_t at = 0; at < readers_.size(); ++at)
+    if (readers_[at].rank == rank && input_ != nullptr) return input_->Unread(at, read);
+  return "";
 }
 
 std::vector<checkpoint::Manifest::Stream> Streams::Cut(std::span<const std::uint64_t> read) {
@@ -129,18 +139,21 @@ Status Streams::OpenInput(Give give) {
     input_handed_over_ = true;
     return {};
   }
-  std::vector<int> targets;
+  std::vector<stdio::Input::To> targets;
   for (std::size_t rank = 0; rank < rank_fds_.size(); ++rank) {
     if (options.stdin_to != StdinTo::kAll && !(one && rank == options.stdin_rank)) continue;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
       return SystemError(Code::kResource, errno, "cannot make a pipe for rank %zu", rank);
     rank_fds_[rank][0] = Keep(ends[0]);
-    targets.push_back(ends[1]);
+    targets.push_back({ends[1], 0, rank < unread_.size() ? std::move(unread_[rank]) : ""});
     readers_.push_back({static_cast<std::uint32_t>(rank), 0});
   }
-  if (!targets.empty())
-    input_ = std::make_unique<stdio::Input>(loop_, STDIN_FILENO, targets, SeekInput());
+  if (targets.empty()) return {};
+  const std::vector<std::uint64_t> spared = SeekInput();
+  for (std::size_t at = 0; at < spared.size(); ++at) targets[at].spared = spared[at];
+  input_ = std::make_unique<stdio::Input>(loop_, STDIN_FILENO, std::move(targets),
+                                          options.checkpoint.outside);
   return {};
 }
 

@@ -48,11 +48,15 @@ class Streams final : public OutputPort {
   // because their Job carries what they write.
   enum class Give : std::uint8_t { kOurs, kPipes, kNothing };
   // `cut` tells how far files had come in the saved state that the job goes on from: what is behind
-  // is taken away, because it comes again.
-  Status Open(Give give, std::span<const checkpoint::Manifest::Stream> cut);
+  // is taken away, because it comes again. `unread` tells, by rank, what ranks had not read yet of
+  // a standard input that is no file; it may be empty.
+  Status Open(Give give, std::span<const checkpoint::Manifest::Stream> cut,
+              std::vector<std::string> unread);
   // Writes what ranks have written so far, while they stand still, and returns how far all streams
   // have come. `read` tells how much of standard input each rank has read.
   std::vector<checkpoint::Manifest::Stream> Cut(std::span<const std::uint64_t> read);
+  // Returns what that rank has not read yet of a standard input that is no file.
+  std::string Unread(std::uint32_t rank, std::uint64_t read) const;
   // Returns how much was written into the pipe that is the rank's standard input.
   std::uint64_t GivenTo(std::uint32_t rank) const;
   // These two are for ranks that are given no descriptor (OutputPort).
@@ -105,6 +109,7 @@ class Streams final : public OutputPort {
   };
   std::vector<Reader> readers_;
   std::vector<checkpoint::Manifest::Stream> cut_;
+  std::vector<std::string> unread_;  // by rank
   Granted granted_;
   std::unique_ptr<stdio::Input> input_;
   std::unique_ptr<stdio::Output> out_;

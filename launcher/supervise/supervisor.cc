@@ -181,8 +181,10 @@ Status Supervisor::OpenStreams() {
   Streams::Give give =
       plan_.options.checkpoint.outside ? Streams::Give::kPipes : Streams::Give::kOurs;
   if (!caps_.takes_descriptors) give = Streams::Give::kNothing;
-  if (Status status = streams_->Open(give, restored_ ? restored_->manifest.streams
-                                                     : std::vector<checkpoint::Manifest::Stream>());
+  if (Status status = streams_->Open(
+          give,
+          restored_ ? restored_->manifest.streams : std::vector<checkpoint::Manifest::Stream>(),
+          restored_ ? KeptInput(*restored_) : std::vector<std::string>());
       !status.ok())
     return status;
   for (const std::string& warning : plan_.options.checkpoint.warnings)
@@ -263,7 +265,8 @@ Status Supervisor::PrepareCheckpoints() {
        },
        [this](std::uint32_t rank) { return job_->ProcessOf(rank); },
        [this](std::uint32_t rank) { return streams_->GivenTo(rank); },
-       [this](std::span<const std::uint64_t> read) { return streams_->Cut(read); }});
+       [this](std::span<const std::uint64_t> read) { return streams_->Cut(read); },
+       [this](std::uint32_t rank, std::uint64_t read) { return streams_->Unread(rank, read); }});
   if (!checkpoints.ok()) return std::move(checkpoints).status();
   checkpoints_ = *std::move(checkpoints);
   return {};

@@ -66,13 +66,13 @@ def read(name):
 class Job:
     """A job whose output goes into the files out and err, behind what is there."""
 
-    def __init__(self, words, begin=True, stdin="/dev/null"):
+    def __init__(self, words, begin=True, stdin="/dev/null"):  # a path or a descriptor
         for name in ("stop", "out", "err") if begin else ("stop",):
             if os.path.lexists(os.path.join(SCRATCH, name)):
                 os.unlink(os.path.join(SCRATCH, name))
         with open(os.path.join(SCRATCH, "out"), "a", encoding="ascii") as out, \
                 open(os.path.join(SCRATCH, "err"), "a", encoding="ascii") as err, \
-                open(stdin, encoding="ascii") as given:
+                open(stdin, encoding="ascii", closefd=isinstance(stdin, str)) as given:
             self.process = subprocess.Popen(words, cwd=SCRATCH, stdin=given, stdout=out, stderr=err)
 
     def wait_for(self, word, count):
@@ -397,6 +397,25 @@ class Restarted(unittest.TestCase):
         for rank in range(2):
             self.assertEqual(read("ours.%d" % rank).splitlines(),
                              ["turn %d of rank %d" % (turn, rank) for turn in range(turns)])
+
+    def test_input_from_a_pipe_is_read_on(self):
+        ours = os.path.join(SCRATCH, "piped")
+        mine, its = os.pipe()
+        self.addCleanup(os.close, mine)
+        os.write(its, "".join("%d %s\n" % (line, "x" * 40) for line in range(1000)).encode("ascii"))
+        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "filing", STOP, ours], stdin=mine)
+        self.jobs.append(job)
+        for _ in range(2):
+            self.save(job, "--end")
+            self.assertEqual(job.wait(), 85, read("err")[-1000:])
+            job = Job([LAMINA, "restart", STORE], begin=False, stdin=mine)
+            self.jobs.append(job)
+        job.wait_for("reads 999\n", 1)
+        os.close(its)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        said = re.findall(r"turn \d+ reads (\d+)", read("out"))
+        self.assertEqual(said, [str(line) for line in range(1000)])
 
     def refused(self, *words):
         """Restarts in vain; returns why. Nothing was started, and no output was cut."""
