@@ -32,7 +32,7 @@ PROGRAMS = ("launcher/mpiexec", "runtime/libmpi_abi.so.1", "test/cluster/tour", 
             "test/apps/heat2d/heat2d", "test/apps/heat2d/heat2d_serial",
             "test/apps/heat2d/lamina.pgm")
 PLACE = None
-HOSTS, SIZES = [], []
+HOSTS, SIZES, SLURM_OPTIONS = [], [], []
 
 
 def variables(extra=None):
@@ -74,7 +74,7 @@ def setUpModule():
         file.write("#!/bin/sh\nexec %s exec \"$@\"\n" % VCLUSTER)
     os.chmod(agent, 0o755)
     vcluster("up", "-n", str(len(HOSTS)), "--name", NAME, "--prefix", PREFIX, "--subnet", SUBNET)
-    up = subprocess.run([os.path.join(HERE, "slurm-up"), "--name", NAME], env=variables(), cwd=PLACE,
+    up = subprocess.run([os.path.join(HERE, "slurm-up"), "--name", NAME, *SLURM_OPTIONS], env=variables(), cwd=PLACE,
                         check=False, capture_output=True, text=True, timeout=120)
     if up.returncode != 0:
         logs = subprocess.run("tail -n 4 %s/%s/slurm/log/*" % (STATE, NAME), shell=True, check=False,

@@ -89,7 +89,7 @@ class Recipes(unittest.TestCase):
 
     def test_each_is_tested(self):
         tests = {name[len("test_recipe_"):] for name in dir(self) if name.startswith("test_recipe_")}
-        self.assertEqual(set(RECIPES), tests)
+        self.assertEqual(set(RECIPES) - {"requeue"}, tests)  # that one is requeue_test's
 
     def test_recipe_laptop(self):
         self.assertRegex(self.run_it(["bash", "-e", self.script("laptop")]).stdout, FOUR)

@@ -20,6 +20,19 @@ NAME, PREFIX, SUBNET = "lamckp", "lk", "10.144.0"
 STATE = "/run/lamina-checkpoint"
 HOSTS = [PREFIX + str(i) for i in (1, 2, 3)]
 TIME_LIMIT_S = 120
+# As in test/apps/hpcc. Its input lies where it runs.
+BUILD_HPCC = """
+archive=${TEST_ARCHIVE:-$1/archive}
+test/apps/fetch "$archive" hpcc || exit
+set -e
+mkdir "$1/hpcc" "$1/prefix"
+tar xf "$archive/hpcc.tar.gz" -C "$1/hpcc" --strip-components=1
+tar xf prefix.tar -C "$1/prefix"
+cp -L test/apps/hpcc/Make.lamina "$1/hpcc/hpl/"
+make -C "$1/hpcc" -j2 arch=lamina MPICC="$1/prefix/bin/mpicc" > /dev/null
+sed -e 's/^2 \\( *Ps\\)/2 \\1/; s/^2 \\( *Qs\\)/2 \\1/; s/^1000\\( *Ns\\)/600 \\1/; s/^80\\( *NBs\\)/32\\1/' \\
+  "$1/hpcc/_hpccinf.txt" > "$1/hpccinf.txt"
+"""
 PLACE = None  # hosts have a /tmp of their own, so what they run lies elsewhere
 
 
@@ -271,6 +284,38 @@ class RestartedHosts(unittest.TestCase):
                                text=True, timeout=TIME_LIMIT_S, env=variables())
         self.assertEqual(read("out").count("checksum"), 1)
         self.assertEqual(read("out").splitlines()[-1], alone.stdout.splitlines()[-1])
+
+    @unittest.skipUnless(os.path.exists("prefix.tar"), "HPCC takes its time: restarted_hpcc_test")
+    def test_hpcc(self):
+        built = subprocess.run(["bash", "-c", BUILD_HPCC, "-", PLACE], check=False, text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, timeout=600)
+        if built.returncode == 3:
+            self.skipTest("the archive cannot be reached: " + built.stdout.strip()[-200:])
+        self.assertEqual(built.returncode, 0, built.stdout[-2000:])
+        report = place("hpccoutf.txt")
+        sections = ["Begin of MPIRandomAccess", "Begin of StarDGEMM", "Begin of StarSTREAM", "Begin of MPIFFT"]
+        places = ["lk1:2,lk2:2", "lk1:4", "lk1:1,lk2:2,lk3:1", "lk2:1,lk3:3", "localhost:4"]
+        for number, where in enumerate(places):
+            job = Job(0 if number else 4, "-H", where, program=["./hpcc/hpcc"])
+            self.jobs.append(job)
+            if where == places[-1]:
+                break
+            until = time.monotonic() + TIME_LIMIT_S
+            while not os.path.exists(report) or sections[number] not in read("hpccoutf.txt"):
+                self.assertIsNone(job.process.poll(), read("err")[-2000:])
+                self.assertLess(time.monotonic(), until)
+            saved = job.save("--end", turns=0)
+            status = job.wait()
+            if number > 0 and status == 0:
+                break  # the rest of it was faster
+            self.assertEqual((saved.returncode, status), (0, 85), saved.stderr + read("err")[-2000:])
+        self.assertEqual(job.wait(), 0, read("err")[-2000:])
+        text = read("hpccoutf.txt")
+        for line in ("Success=1", "CommWorldProcs=4", "MPIRandomAccess_Errors=0"):
+            self.assertRegex(text, "(?m)^%s$" % line)
+        self.assertNotRegex(text, r"FAILED|\(failed\)")
+        for line in ("Begin of HPL section", "End of HPL section"):
+            self.assertEqual(text.count(line), 1)
 
 
 if __name__ == "__main__":
