@@ -66,12 +66,12 @@ int ShowAll(const std::string& path, bool verify) {
   return 1;
 }
 
-// Has the job saved, and says what has become of that. Returns the exit status.
-int SaveJob(const std::string& word, bool then_end) {
+// Has the job saved, and says what has become of that. Returns the exit status. `question` says
+// what comes then.
+int SaveJob(const std::string& word, const std::string& question) {
   Result<control::Launcher> job = FindJob(word);
   if (!job.ok()) return Refuse(std::string(job.status().message()));
-  Result<std::string> answer =
-      control::Ask(*job, then_end ? "checkpoint end" : "checkpoint", kCheckpointAnswerMs);
+  Result<std::string> answer = control::Ask(*job, question, kCheckpointAnswerMs);
   bool saved = false;
   std::string sentence =
       answer.ok() ? "the answer makes no sense" : std::string(answer.status().message());
@@ -87,6 +87,17 @@ int SaveJob(const std::string& word, bool then_end) {
   return saved ? 0 : 1;
 }
 
+// The words are those behind --move.
+int MoveJob(std::span<const std::string> words) {
+  const std::size_t equals = words.empty() ? std::string::npos : words.front().find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == words.front().size() ||
+      words.size() > 2 || words.front().find(' ') != std::string::npos)
+    return Refuse("--move needs two hosts, as in node7=node9, and may have a job behind them");
+  return SaveJob(words.size() == 2 ? words[1] : "", "checkpoint move " +
+                                                        words.front().substr(0, equals) + " " +
+                                                        words.front().substr(equals + 1));
+}
+
 }  // namespace
 
 int Checkpoint(std::span<const std::string> arguments, const CommandContext&) {
@@ -95,13 +106,14 @@ int Checkpoint(std::span<const std::string> arguments, const CommandContext&) {
       fputs(UsageOf("checkpoint"), stdout);
       return 0;
     }
-  if (arguments.empty()) return SaveJob("", false);
+  if (arguments.empty()) return SaveJob("", "checkpoint");
   const std::string& what = arguments.front();
-  if (!what.starts_with('-') && arguments.size() == 1) return SaveJob(what, false);
+  if (!what.starts_with('-') && arguments.size() == 1) return SaveJob(what, "checkpoint");
   if (what == "--end" && arguments.size() <= 2)
-    return SaveJob(arguments.size() == 2 ? arguments[1] : "", true);
+    return SaveJob(arguments.size() == 2 ? arguments[1] : "", "checkpoint end");
+  if (what == "--move") return MoveJob(arguments.subspan(1));
   if (what != "--list" && what != "--verify") {
-    const std::string near = Nearest(what, {"--list", "--verify", "--end"});
+    const std::string near = Nearest(what, {"--list", "--verify", "--end", "--move"});
     return Refuse("unknown word \"" + what + "\"" +
                   (near.empty() ? "; --help tells more" : "; did you mean " + near + "?"));
   }

@@ -209,9 +209,31 @@ std::uint32_t NewestIn(const std::string& directory) {
   return names.ok() && !names->complete.empty() ? Index(names->complete.front()) : 0;
 }
 
-// Restarts a job that was lost, in this process. Returns only if it cannot be restarted.
-// `saved` is what it has gone on from, null if it had begun; what is older than `oldest` was saved
-// by another job.
+// Returns "node9:2,node8:2": the hosts of the plan, each with room for its ranks.
+std::string HostsWith(const Loss::Move& move, const Plan& plan) {
+  std::string list;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    const auto ranks = std::count_if(plan.ranks.begin(), plan.ranks.end(),
+                                     [host](const RankPlan& rank) { return rank.host == host; });
+    if (ranks == 0) continue;
+    const std::string& name = plan.hosts[host].name;
+    list += (list.empty() ? "" : ",") + (name == move.from ? move.to : name) + ":" +
+            std::to_string(ranks);
+  }
+  return list;
+}
+
+// Leaves out of such options all but parameters.
+std::vector<std::string> WithoutHosts(const std::vector<std::string>& places) {
+  std::vector<std::string> kept;
+  for (std::size_t at = 0; at + 1 < places.size(); ++at)
+    if (places[at] == "--param") kept.insert(kept.end(), {places[at], places[at + 1]});
+  return kept;
+}
+
+// Restarts a job that was lost or is moved, in this process. Returns only if it cannot be
+// restarted. `saved` is what it has gone on from, null if it had begun; what is older than `oldest`
+// was saved by another job.
 void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* saved,
                   std::uint32_t oldest) {
   const CheckpointOptions& options = made.plan.options.checkpoint;
@@ -224,19 +246,26 @@ void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* sav
   if (!newest.ok())
     return Say("the job cannot be restarted: " + std::string(newest.status().message()));
   const std::vector<std::string> without = HostsToAvoid(made.plan, made.machine, loss.hosts);
-  const std::uint32_t left = options.restarts - 1;
+  const std::uint32_t left = options.restarts - (loss.move ? 0 : 1);
   std::vector<std::string> words = {"lamina",       "restart",
                                     "--generation", std::to_string(Index(newest->epoch)),
                                     "--restarts",   std::to_string(left)};
-  if (saved != nullptr) words.insert(words.end(), saved->places.begin(), saved->places.end());
+  if (loss.move) words.insert(words.end(), {"-H", HostsWith(*loss.move, made.plan)});
+  if (saved != nullptr)
+    for (const std::string& word : loss.move ? WithoutHosts(saved->places) : saved->places)
+      words.push_back(word);
   for (const std::vector<std::string>& names :
        {saved != nullptr ? saved->avoided : std::vector<std::string>(), without})
     for (const std::string& name : names) words.insert(words.end(), {"--without", name});
   words.push_back(newest->directory);
   std::string hosts;
   for (const std::string& name : without) hosts += (hosts.empty() ? " without " : ", ") + name;
-  Say(Format("the job is restarted from generation %u%s; %s allowed", Index(newest->epoch),
-             hosts.c_str(), Counted(left, "restart").c_str()));
+  if (loss.move)
+    Say(Format("the job goes on from generation %u with %s instead of %s", Index(newest->epoch),
+               loss.move->to.c_str(), loss.move->from.c_str()));
+  else
+    Say(Format("the job is restarted from generation %u%s; %s allowed", Index(newest->epoch),
+               hosts.c_str(), Counted(left, "restart").c_str()));
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -306,7 +335,7 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   const int status =
       RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
                      context.engines, tie, FurtherWords(made->line), &loss});
-  if (restarts && loss.any) RestartAfter(loss, *made, saved, oldest);
+  if (loss.move || (restarts && loss.any)) RestartAfter(loss, *made, saved, oldest);
   return status;
 }
 

@@ -137,7 +137,7 @@ Exit status: 0; 1 when FILE cannot be read or OUT cannot be written; 2 for a mis
   --param     as for mpiexec: shows what it would change
 )"},
     {"checkpoint", "save a running job, show and verify saved states",
-     R"(usage: lamina checkpoint [--end] [JOB]
+     R"(usage: lamina checkpoint [--end | --move HOST=HOST] [JOB]
        lamina checkpoint --list DIRECTORY
        lamina checkpoint --verify DIRECTORY
 
@@ -149,6 +149,8 @@ With --list or --verify, shows the saved states, called generations, that are in
 directory, the newest first. What is damaged, or somebody else's, is named with the reason.
 
   --end      end the job once it has been saved, with exit status 85; if that fails, it goes on
+  --move     once it has been saved, let it go on with the second host in the place of the first:
+             all ranks stop for a moment, and mpiexec stays
   --list     by what they say of themselves and the lengths of their files
   --verify   every file is read and its checksum compared
 

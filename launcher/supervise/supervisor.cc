@@ -259,9 +259,9 @@ Status Supervisor::PrepareCheckpoints() {
       {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); },
        [this](const std::string& why) { React(verdict_.Failed(why + "; the job was ended")); },
        [this](const std::string& sentence) {
-         saved_to_end_ = true;
+         (move_ ? saved_to_move_ : saved_to_end_) = true;
          SignalAll(SIGKILL);
-         React(verdict_.SavedToEnd(sentence + "; the job was ended"));
+         React(verdict_.SavedToEnd(move_ ? "" : sentence + "; the job was ended"));
        },
        [this](std::uint32_t rank) { return job_->ProcessOf(rank); },
        [this](std::uint32_t rank) { return streams_->GivenTo(rank); },
@@ -359,18 +359,9 @@ Status Supervisor::StartRanks(Spawner* spawner) {
 // Answers the questions of launcher/control/README.md; any other gets no answer.
 void Supervisor::Answer(std::string_view question, const control::QuestionSocket::Reply& reply,
                         const control::QuestionSocket::Keep& keep) {
-  // That waits while ranks are being revived, as it does while they are saved.
-  if (question == "checkpoint" || question == "checkpoint end") {
-    if (checkpoints_ == nullptr)
-      return reply(Format("saved no\nsentence %s\nend\n",
-                          plan_.options.checkpoint.outside
-                              ? "no checkpoint engine works here; `lamina info checkpoint` says why"
-                              : "the job was started without --checkpoint"));
-    const auto then = question == "checkpoint" ? Checkpoints::Then::kGoOn : Checkpoints::Then::kEnd;
-    return checkpoints_->Take(then, [reply](bool saved, const std::string& sentence) {
-      reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");
-    });
-  }
+  if (const std::vector<std::string_view> words = Split(question, ' ');
+      words.front() == "checkpoint")
+    return AnswerCheckpoint(std::span(words).subspan(1), reply);
   if (AnswerRanks(question, reply, keep)) return;
   if (question.starts_with("profile") && job_ != nullptr)
     return reply(
@@ -393,6 +384,51 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
     if (running_[rank]) locks[rank] = rings_.LocksOf(rank, TraceOf(rank));
   news.locks = LockWaits(locks);
   reply(DescribeJob(plan_, news));
+}
+
+// That waits while ranks are being revived, as it does while they are saved.
+void Supervisor::AnswerCheckpoint(std::span<const std::string_view> words,
+                                  const control::QuestionSocket::Reply& reply) {
+  const auto answer = [reply](bool saved, const std::string& sentence) {
+    reply(std::string(saved ? "saved yes" : "saved no") + "\nsentence " + sentence + "\nend\n");
+  };
+  const bool moves = words.size() == 3 && words[0] == "move";
+  const bool ends = moves || (words.size() == 1 && words[0] == "end");
+  if (!words.empty() && !ends) return reply({});
+  if (checkpoints_ == nullptr)
+    return answer(false, plan_.options.checkpoint.outside
+                             ? "no checkpoint engine works here; `lamina info checkpoint` says why"
+                             : "the job was started without --checkpoint");
+  if (moves)
+    if (Status status = PrepareToMove(words[1], words[2]); !status.ok())
+      return answer(false, std::string(status.message()));
+  checkpoints_->Take(ends ? Checkpoints::Then::kEnd : Checkpoints::Then::kGoOn,
+                     [this, answer, moves](bool saved, const std::string& sentence) {
+                       if (moves && !saved) move_.reset();
+                       answer(saved, sentence);
+                     });
+}
+
+Status Supervisor::PrepareToMove(std::string_view from, std::string_view to) {
+  const auto has_ranks = [this](std::string_view name) {
+    return std::any_of(plan_.ranks.begin(), plan_.ranks.end(),
+                       [&](const RankPlan& rank) { return plan_.hosts[rank.host].name == name; });
+  };
+  if (context_.tie != nullptr)
+    return Error(Code::kUnsupported, "a job that another one has spawned cannot be moved");
+  if (move_) return Error(Code::kExists, "the job is being moved already");
+  if (!has_ranks(from))
+    return Error(Code::kNotFound, "no rank of the job is on %s", std::string(from).c_str());
+  if (has_ranks(to))
+    return Error(Code::kExists, "ranks of the job are on %s already", std::string(to).c_str());
+  move_ = Loss::Move{std::string(from), std::string(to)};
+  return {};
+}
+
+Loss Supervisor::loss() const {
+  Loss loss = verdict_.loss();
+  if (saved_to_move_) loss.move = move_;
+  return loss;
 }
 
 bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionSocket::Reply& reply,

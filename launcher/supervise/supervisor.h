@@ -62,7 +62,7 @@ class Supervisor {
   bool saved_to_end() const { return saved_to_end_; }
   // The state that the job was to go on from does not fit what is here.
   bool unfit() const { return unfit_; }
-  Loss loss() const { return verdict_.loss(); }
+  Loss loss() const;
 
  private:
   Status Prepare();
@@ -113,6 +113,9 @@ class Supervisor {
   Status PrepareSaving();
   Status PrepareCheckpoints();
   // Has the job saved because of a signal or the time, for nobody who waits.
+  void AnswerCheckpoint(std::span<const std::string_view> words,
+                        const control::QuestionSocket::Reply& reply);
+  Status PrepareToMove(std::string_view from, std::string_view to);
   void SaveUnasked(Checkpoints::Then then);
   const RankTrace* TraceOf(std::uint32_t rank) const;
   LastSeen LastOf(std::uint32_t rank) const;
@@ -151,6 +154,8 @@ class Supervisor {
   std::size_t running_count_ = 0;
   unsigned interrupts_ = 0;
   bool saved_to_end_ = false;
+  std::optional<Loss::Move> move_;  // what the job is saved for
+  bool saved_to_move_ = false;
   bool unfit_ = false;
   bool held_ = false;       // the ranks wait for a debugger
   bool published_ = false;  // debuggers can see them

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ struct LastSeen {
 // What a job was lost by, if neither its program nor its user has wished for that end.
 struct Loss {
   bool any = false;
+  // It was not lost at all, but saved, to go on with other hosts in the place of these.
+  struct Move {
+    std::string from, to;
+  };
+  std::optional<Move> move;
   std::vector<std::string> hosts;  // that are gone or could not be reached
 };
 

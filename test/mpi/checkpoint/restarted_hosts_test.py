@@ -221,6 +221,23 @@ class RestartedHosts(unittest.TestCase):
                       read("err"))
         shutil.rmtree("/tmp/apart", ignore_errors=True)
 
+    def test_a_job_is_moved(self):
+        job = Job(4, "-H", "lk1:2,lk2:2")
+        self.jobs.append(job)
+        for number, (old, new) in enumerate((("lk2", "lk3"), ("lk1", "lk2")), 1):
+            for pair, why in (("lk9=lk1", "no rank of the job is on lk9"),
+                              ("%s=%s" % (new, old), "no rank of the job is on " + new)):
+                refused = job.save("--move", pair)
+                self.assertEqual((refused.returncode, refused.stderr), (1, "lamina checkpoint: %s\n" % why))
+            moved = job.save("--move", "%s=%s" % (old, new))
+            self.assertEqual(moved.returncode, 0, moved.stderr + read("err")[-2000:])
+            job.wait_for("err", "mpiexec: the job goes on from generation %d with %s instead of %s" % (number, new, old))
+            job.wait_for("err", "are on %s now instead of %s" % (new, old))
+        refused = job.save("--move", "lk2=lk3")
+        self.assertEqual((refused.returncode, refused.stderr),
+                         (1, "lamina checkpoint: ranks of the job are on lk3 already\n"))
+        self.compare(job, 4, "lk1:2,lk2:2")
+
     def test_ranks_that_are_in_finalize(self):
         job = Job(4, "-H", "lk1:2,lk2:2", way=("owed",))
         self.jobs.append(job)
