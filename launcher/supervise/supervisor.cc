@@ -332,9 +332,11 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   if (Status status = debugging_.Equip(plan_, caps_.takes_descriptors, &starts); !status.ok())
     return status;
   if (restored_)
-    if (Status status = Revive(&starts); !status.ok())
+    if (Status status = Revive(&starts); !status.ok()) {
+      unfit_ = !ending_;
       return std::move(status).Within(
           Format("generation %u cannot be restarted", Index(restored_->manifest.epoch)));
+    }
   Result<std::unique_ptr<Job>> job = spawner->Start(plan_, starts);
   if (!job.ok()) return std::move(job).status();
   job_ = *std::move(job);

@@ -461,6 +461,25 @@ class Restarted(unittest.TestCase):
         job.end()
         self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
 
+    def test_a_program_that_is_not_the_one_that_was_saved(self):
+        program = os.path.join(SCRATCH, "program")
+        shutil.copy(PROGRAM, program)
+        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "-genv", "LD_LIBRARY_PATH",
+                   os.path.abspath("runtime"), program, "course", STOP])
+        self.jobs.append(job)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        length = os.path.getsize(program)
+        with open(program, "ab") as file:
+            file.write(b"more")
+        self.assertIn("rank 0: %s, which it runs, has %d bytes, and had %d when" % (program, length + 4, length),
+                      self.refused())
+        shutil.copy(PROGRAM, program)
+        job = self.restart()
+        job.go_on(2)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
     def test_ranks_that_write_into_one_file(self):
         path = os.path.join(SCRATCH, "log")
         if os.path.exists(path):
@@ -573,6 +592,16 @@ class Restarted(unittest.TestCase):
         job = self.restart("--param", self.criu_that("sleep 3"),  # tidy: sleep: criu is to be slow
                            "--param", "launcher.shepherd.silence_ms=1000")
         self.compare(2, job)
+
+    def test_a_criu_that_fails_is_quoted(self):
+        job = self.start(2)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        failed = self.restart("--param", self.criu_that("echo 'it does not work'; exit 7"))
+        self.assertEqual(failed.wait(), 2, read("err")[-1000:])
+        self.assertRegex(read("err"), r"mpiexec: generation 1 cannot be restarted: rank \d: criu \S+ cannot revive process "
+                         r"\d+ on kernel \S+ \(it does not work\)\n")
+        self.compare(2, self.restart())
 
     def test_a_job_is_ended_while_it_is_being_revived(self):
         job = self.start(2)
