@@ -182,8 +182,10 @@ int PMPI_Win_free(MPI_Win* win) {
   REQUIRE_OF_WIN(error == MPI_SUCCESS, found, error, "an attribute's delete function returned %d",
                  error);
   // The window is gone in any case, so what went wrong is raised on its communicator.
-  const int freed = lamina::rma::Window::Free(found);
+  lamina::Rank gone = -1;
+  const int freed = lamina::rma::Window::Free(found, &gone);
   *win = MPI_WIN_NULL;
+  REQUIRE(gone < 0, nullptr, freed, "the window is freed, but rank %d of it is gone", gone);
   REQUIRE(freed == MPI_SUCCESS, nullptr, freed,
           "the window is freed, but an access to another process or the last meeting failed");
   return MPI_SUCCESS;

@@ -17,6 +17,14 @@ inline std::uint64_t MonotonicNs() {
 inline std::uint64_t MonotonicUs() { return MonotonicNs() / 1'000; }
 inline std::uint64_t MonotonicMs() { return MonotonicNs() / 1'000'000; }
 
+// The same, some milliseconds late, for a fraction of the price.
+inline std::uint64_t CoarseMonotonicMs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 +
+         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
 // What time it is, which another host knows as well; for no intervals.
 inline std::uint64_t RealMs() {
   timespec now;

@@ -519,13 +519,15 @@ int Window::Create(core::Comm* over, const Wish& wish, core::Win** made, std::st
   return MPI_SUCCESS;
 }
 
-int Window::Free(core::Win* win) {
+int Window::Free(core::Win* win, Rank* gone) {
   Window* const window = win->window;
   int error = window->origin_.FlushAll();
-  const int met = window->comm_->size > 1 ? window->Barrier() : static_cast<int>(MPI_SUCCESS);
+  const int met = window->comm_->size > 1 ? window->Meet() : static_cast<int>(MPI_SUCCESS);
   if (error == MPI_SUCCESS) error = met;
-  // Nobody accesses it any more.
-  for (const Shared& part : window->shared_) part.memory.Erase(0, part.bytes);
+  *gone = error == MPI_ERR_PROC_ABORTED ? window->FindGone(-1) : -1;
+  // Nobody accesses it any more. Where they have not met, some may still do so.
+  if (met == MPI_SUCCESS)
+    for (const Shared& part : window->shared_) part.memory.Erase(0, part.bytes);
   if (window->has_agent_) ForgetWindow();
   delete window;
   core::FreeWin(win);

@@ -34,7 +34,7 @@ void Messages::Start(Rank to, int tag, std::span<const std::byte> bytes,
   p2p::PrepareSend(request, At(to, tag), data, Request::Mode::kStandard);
   p2p::Start(request);
   if (request->complete)
-    core::FreeRequest(request);
+    Retire(request);
   else
     sent_.push_back({request, std::move(kept)});
 }
@@ -51,10 +51,15 @@ void Messages::Start(Rank to, int tag, std::span<const std::byte> bytes,
   return gone;
 }
 
+void Messages::Retire(Request* request) {
+  any_lost_ = any_lost_ || request->error != MPI_SUCCESS;
+  core::FreeRequest(request);
+}
+
 void Messages::Reap() {
   for (auto message = sent_.begin(); message != sent_.end();) {
     if (message->request->complete) {
-      core::FreeRequest(message->request);
+      Retire(message->request);
       message = sent_.erase(message);
     } else {
       ++message;

@@ -31,6 +31,8 @@ class Messages {
   void SendLent(Rank to, int tag, std::span<const std::byte> bytes);
   // True if that process is known to be gone.
   bool IsGone(Rank rank);
+  // True if some message will never arrive.
+  bool any_lost() const { return any_lost_; }
   // How many have not left.
   std::size_t under_way();
   // Waits until fewer than `count` have not left.
@@ -46,8 +48,10 @@ class Messages {
   };
   void Start(Rank to, int tag, std::span<const std::byte> bytes, std::vector<std::byte> kept);
   void Reap();
+  void Retire(core::Request* request);
 
   core::Comm* const comm_;
+  bool any_lost_ = false;
   std::list<Message> sent_;
 };
 

@@ -298,6 +298,16 @@ int Origin::WaitForFetches(Rank target) {
   return error;
 }
 
+// Nobody answers puts, so it is for their messages to say that a target is gone.
+int Origin::FlushTouched(Rank target) {
+  const int error = WaitForFetches(target);
+  if (error != MPI_SUCCESS || !messages_->any_lost()) return error;
+  const bool gone = std::any_of(touched_.begin(), touched_.end(), [&](Rank each) {
+    return (target == kEveryone || each == target) && messages_->IsGone(each);
+  });
+  return gone ? static_cast<int>(MPI_ERR_PROC_ABORTED) : error;
+}
+
 // Asks something that is answered by a verdict.
 Request* Origin::Question(Kind kind, Rank target, int lock_type, bool nested, Verdict* verdict) {
   RequestHeader header;

@@ -95,8 +95,8 @@ class Origin {
   int Flush(Rank target);
   int FlushAll();
   // Completes it here only.
-  int FlushLocal(Rank target) { return WaitForFetches(target); }
-  int FlushLocalAll() { return WaitForFetches(kEveryone); }
+  int FlushLocal(Rank target) { return FlushTouched(target); }
+  int FlushLocalAll() { return FlushTouched(kEveryone); }
 
  private:
   static constexpr Rank kEveryone = -1;
@@ -110,6 +110,7 @@ class Origin {
            std::span<const Buffer> data, std::int64_t position, std::int64_t bytes);
   Fetch* NewFetch(Rank target, const Buffer& into, core::Request* owner);
   int WaitForFetches(Rank target);
+  int FlushTouched(Rank target);
   core::Request* Question(Kind kind, Rank target, int lock_type, bool nested, Verdict* verdict);
   int AskAndWait(Kind kind, std::span<const Rank> targets);
 

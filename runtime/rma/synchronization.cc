@@ -22,8 +22,6 @@ using core::Request;
 
 namespace {
 
-constexpr Rank kEveryone = -1;
-
 void OrderMemory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 // A message without data is expected from `rank`.
@@ -53,7 +51,7 @@ int Window::Fence(int assertion) {
   const int error = origin_.FlushAll();
   OrderMemory();
   if ((assertion & kNeither) == kNeither) return error;
-  const int met = Barrier();
+  const int met = Meet();
   OrderMemory();
   return error != MPI_SUCCESS ? error : met;
 }
@@ -121,7 +119,7 @@ int Window::Unlock(Rank target, int type, bool unchecked) {
   if (near == nullptr) return unchecked ? origin_.Flush(target) : origin_.Unlock(target);
   const int error = origin_.Flush(target);
   if (!unchecked) locks_->Unlock(IndexOf(near), type);
-  return error;
+  return Known(error, target);
 }
 
 int Window::LockAll() {
@@ -134,31 +132,29 @@ int Window::UnlockAll(bool unchecked) {
   const int error = origin_.FlushAll();
   OrderMemory();
   const int unlocked = unchecked ? static_cast<int>(MPI_SUCCESS) : locks_->UnlockAll();
-  return error != MPI_SUCCESS ? error : unlocked;
+  return Known(error != MPI_SUCCESS ? error : unlocked, kEveryone);
 }
 
-// If one is gone, the next flush looks again, because all of them are to fail.
-[[gnu::cold]] int Window::LookAfterNow(Rank target) {
-  flushes_to_look_ = kFlushesPerLookAround;
+// If one is gone, the next one looks again, because all that need it are to fail.
+[[gnu::cold]] int Window::LookAfter(Rank target) {
+  bool any = false, concerns = false;
   for (std::size_t i = 0; i < near_.size(); ++i) {
-    const bool concerns = target == kEveryone || near_[i].rank == target;
-    if (i == self_ || !concerns || memory::IsRunning(block_->member(i).pid)) continue;
-    flushes_to_look_ = 1;
-    return MPI_ERR_PROC_ABORTED;
+    if (i == self_ || memory::IsRunning(block_->member(i).pid)) continue;
+    any = true;
+    concerns = concerns || target == kEveryone || near_[i].rank == target;
   }
-  return MPI_SUCCESS;
+  look_at_ms_ = any ? 0 : CoarseMonotonicMs() + kLookAroundMs;
+  return concerns ? static_cast<int>(MPI_ERR_PROC_ABORTED) : static_cast<int>(MPI_SUCCESS);
 }
 
 int Window::Flush(Rank target) {
   OrderMemory();
-  const int error = origin_.Flush(target);
-  return error != MPI_SUCCESS ? error : LookAfter(target);
+  return Known(origin_.Flush(target), target);
 }
 
 int Window::FlushAll() {
   OrderMemory();
-  const int error = origin_.FlushAll();
-  return error != MPI_SUCCESS ? error : LookAfter(kEveryone);
+  return Known(origin_.FlushAll(), kEveryone);
 }
 
 // This is asked when something has failed.

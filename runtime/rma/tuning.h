@@ -14,7 +14,8 @@ inline constexpr std::uint32_t kZoneLooksBeforeYield = 1000;
 inline constexpr std::uint32_t kYieldsPerLookAround = 1024;
 // So many looks at a lock come before its releaser is asked for a nudge.
 inline constexpr std::uint32_t kLooksBeforeSleep = 64;
-// A process that waits for a lock looks so often whether the members of its node still live.
+// A process that waits for a lock, or completes accesses to memory that needs nobody's help, looks
+// so often whether the members of its node still live.
 inline constexpr std::uint64_t kLookAroundMs = 100;
 
 // A process that waits for long asks others so often whether those live whom only they know.
@@ -23,9 +24,6 @@ inline constexpr std::uint64_t kAskAroundMs = 500;
 // A process that has some of the locks that it wants of all nodes waits so long for the rest before
 // it gives them back for the first time. It doubles each time.
 inline constexpr std::uint64_t kPatienceMs = 2;
-
-// One flush of so many looks whether the processes live whose memory is reached without their help.
-inline constexpr std::uint32_t kFlushesPerLookAround = 1024;
 
 // The agent looks so often whether the application calls MPI.
 inline constexpr std::uint32_t kAgentTickMs = 5;

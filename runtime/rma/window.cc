@@ -150,4 +150,35 @@ int Window::Barrier() {
   return collective::Run(barrier);
 }
 
+// Somebody who fails to meet goes on, so that those who wait for him do not wait for ever, and a
+// barrier tells them nothing. So all count themselves, and whoever finds that not all were counted
+// knows. The weight of each differs from meeting to meeting, lest an old sum is taken for a new
+// one.
+int Window::Count() {
+  const std::uint64_t own = ++meetings_;
+  std::uint64_t all = 0;
+  collective::Invocation count;
+  count.operation = collective::Operation::kAllreduce;
+  count.comm = comm_;
+  count.input = &own;
+  count.output = &all;
+  count.input_count = count.output_count = 1;
+  count.input_type = count.output_type = datatype::FindDatatype(MPI_UINT64_T);
+  count.op = datatype::FindOp(MPI_SUM);
+  const int error = collective::Run(count);
+  if (error != MPI_SUCCESS) return error;
+  return all == own * static_cast<std::uint64_t>(members())
+             ? static_cast<int>(MPI_SUCCESS)
+             : static_cast<int>(MPI_ERR_PROC_ABORTED);
+}
+
+// Nobody leaves before all have come. On one node a barrier fails for all if it fails for one.
+// Members are looked after before it, because behind it one of them may have ended the program.
+int Window::Meet() {
+  if (near_.size() != static_cast<std::size_t>(members())) return Count();
+  const int known = Known(MPI_SUCCESS, kEveryone);
+  const int met = Barrier();
+  return met != MPI_SUCCESS ? met : known;
+}
+
 }  // namespace lamina::rma

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/clock.h"
 #include "runtime/core/comm.h"
 #include "runtime/core/request.h"
 #include "runtime/core/win.h"
@@ -59,7 +60,8 @@ class Window {
   // others the class of one that failed. `why` says more where this process knows more.
   static int Create(core::Comm* over, const Wish& wish, core::Win** made, std::string* why);
   // Collective. Ends the window and frees `win`.
-  static int Free(core::Win* win);
+  // `*gone` becomes a member that is gone, or -1.
+  static int Free(core::Win* win, Rank* gone);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -94,8 +96,8 @@ class Window {
   int UnlockAll(bool unchecked);
   int Flush(Rank target);
   int FlushAll();
-  int FlushLocal(Rank target) { return origin_.FlushLocal(target); }
-  int FlushLocalAll() { return origin_.FlushLocalAll(); }
+  int FlushLocal(Rank target) { return Known(origin_.FlushLocal(target), target); }
+  int FlushLocalAll() { return Known(origin_.FlushLocalAll(), kEveryone); }
 
   // False: it overlaps what is attached, or nothing is attached there.
   bool Attach(const void* base, std::int64_t size);
@@ -113,6 +115,7 @@ class Window {
     std::byte* memory;  // where it is mapped; null: it is not
   };
   class Creation;
+  static constexpr Rank kEveryone = -1;
 
   explicit Window(core::Comm* comm);
   // Null: the member is on another node. Where all are on this one, `near_` needs no search.
@@ -132,11 +135,14 @@ class Window {
   int AwaitPost(Rank target);
   int AwaitPosts();
   int Barrier();
-  // Memory that is mapped outlives its process, so a flush now and then looks after its members.
-  int LookAfter(Rank target) {
-    return --flushes_to_look_ != 0 ? static_cast<int>(MPI_SUCCESS) : LookAfterNow(target);
+  int Count();
+  int Meet();
+  // Memory that is mapped outlives its process, so whoever completes accesses to it looks now and
+  // then whether that lives. What is known already is returned.
+  int Known(int error, Rank target) {
+    return error != MPI_SUCCESS || CoarseMonotonicMs() < look_at_ms_ ? error : LookAfter(target);
   }
-  int LookAfterNow(Rank target);
+  int LookAfter(Rank target);
   static int WaitAll(std::vector<core::Request*>* requests);
 
   core::Comm* const comm_;
@@ -151,7 +157,9 @@ class Window {
   std::unique_ptr<Locks> locks_;
   std::unique_ptr<Service> service_;
   bool has_agent_ = false;
-  std::uint32_t flushes_to_look_ = kFlushesPerLookAround;
+  // When to look after the members of this node again.
+  std::uint64_t look_at_ms_ = CoarseMonotonicMs() + kLookAroundMs;
+  std::uint64_t meetings_ = 0;  // across nodes
   // What this process has taken of the node's memory, to be given back.
   struct Shared {
     memory::Sealed memory;

@@ -5,7 +5,8 @@
  * With `told` they do not end with the job, and errors are returned to them: each prints the class
  * of the first one and is done.
  *
- * usage: killed (create | fence | post | lock | shared | lock_all | flush | fetch) TARGET [told]
+ * usage: killed (create | fence | meet | free | post | lock | shared | lock_all | flush | local |
+ *                fetch | unlock) TARGET [told]
  */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
@@ -97,6 +98,38 @@ static void Flush(int fetches) {
   }
 }
 
+/* Memory that is mapped outlives its process, but is not to answer for ever. */
+static void FlushLocal(void) {
+  MPI_Win_lock_all(0, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  Die();
+  for (;;) {
+    Put(ranks - 1);
+    Do(MPI_Win_flush_local(ranks - 1, win));
+    Do(MPI_Win_flush_local_all(win));
+  }
+}
+
+static void Unlock(void) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  Die();
+  for (;;) {
+    Do(MPI_Win_lock(MPI_LOCK_SHARED, ranks - 1, 0, win));
+    const int put = MPI_Put(&rank, 1, MPI_INT, ranks - 1, rank, 1, MPI_INT, win);
+    const int unlocked = MPI_Win_unlock(ranks - 1, win);
+    Do(put);
+    Do(unlocked);
+  }
+}
+
+/* Nobody accesses the memory of the one that is gone, so that only the others' words tell who has
+ * not come, also on hosts that have lost nobody. */
+static void Meet(int frees) {
+  MPI_Win_fence(0, win);
+  Die();
+  Do(frees ? MPI_Win_free(&win) : MPI_Win_fence(0, win));
+}
+
 static void Fence(void) {
   MPI_Win_fence(0, win);
   Die();
@@ -120,6 +153,10 @@ int main(int argc, char** argv) {
   Make();
   if (argc > 3) MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
   if (strcmp(kind, "fence") == 0) Fence();
+  if (strcmp(kind, "meet") == 0) Meet(0);
+  if (strcmp(kind, "free") == 0) Meet(1);
+  if (strcmp(kind, "local") == 0) FlushLocal();
+  if (strcmp(kind, "unlock") == 0) Unlock();
   if (strcmp(kind, "post") == 0) Post();
   if (strcmp(kind, "lock") == 0) Locks(MPI_LOCK_EXCLUSIVE);
   if (strcmp(kind, "shared") == 0) Locks(MPI_LOCK_SHARED);
