@@ -12,6 +12,7 @@
 #include "runtime/io/agree.h"
 #include "runtime/io/closing.h"
 #include "runtime/io/exchange.h"
+#include "runtime/io/file_system.h"
 #include "runtime/io/table.h"
 #include "runtime/io/transfer.h"
 #include "runtime/io/worker.h"
@@ -75,7 +76,8 @@ class Together {
     return {};
   }
   bool IsDirect() {
-    const bool direct = exchange::IsDirect(table_, writes_);
+    const bool is_local = FileSystemOf(file_->identity.file_system).sharing == Sharing::kLocal;
+    const bool direct = exchange::IsDirect(table_, writes_, file_->on_one_node && is_local);
     file_->method = direct ? "direct" : "exchange";
     return direct;
   }

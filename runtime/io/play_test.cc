@@ -229,7 +229,7 @@ TEST(Exchange, AHeaderFarFromTheDataLeavesNoAggregatorIdle) {
 
 TEST(Exchange, RanksWriteForThemselvesWhereThatIsBetter) {
   const auto method = [](std::vector<Entry> table, bool writes = true) {
-    return IsDirect(table, writes);
+    return IsDirect(table, writes, false);
   };
   EXPECT_TRUE(method({{0, 100, 100, 100}, {100, 200, 100, 100}})) << "apart and dense";
   EXPECT_FALSE(method({{0, 196, 100, 4}, {4, 200, 100, 4}})) << "interleaved";
@@ -245,6 +245,21 @@ TEST(Exchange, RanksWriteForThemselvesWhereThatIsBetter) {
   Entry twice{0, 196, 200, 4};
   twice.alone = 1;
   EXPECT_TRUE(method({twice, {4, 200, 100, 4}}, false)) << "a view that overlaps itself";
+}
+
+// The node keeps what one of them has read, so nobody has to hand it out.
+TEST(Exchange, FewReadersOfOneNodeReadForThemselves) {
+  std::vector<Entry> few, many;
+  for (std::int64_t i = 0; i < 8; ++i) few.push_back({4 * i, 400 + 4 * i, 50, 4});
+  for (std::int64_t i = 0; i < 9; ++i) many.push_back({4 * i, 400 + 4 * i, 50, 4});
+  EXPECT_TRUE(IsDirect(few, false, true));
+  EXPECT_FALSE(IsDirect(few, true, true)) << "writers";
+  EXPECT_FALSE(IsDirect(few, false, false)) << "of several nodes";
+  EXPECT_FALSE(IsDirect(many, false, true)) << "each would read all of it";
+  for (Entry& entry : many) entry.run_bytes = 4096;
+  EXPECT_TRUE(IsDirect(many, false, true)) << "each reads its runs alone";
+  few.front().wish = Wish::kEnable;
+  EXPECT_FALSE(IsDirect(few, false, true)) << "by hint";
 }
 
 TEST(Exchange, AggregatorsComeFromAllNodes) {

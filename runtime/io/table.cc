@@ -11,6 +11,10 @@ namespace {
 constexpr std::int64_t kLongRunBytes = 256 << 10;
 // Data that is a smaller part than this of what the spans cover is not worth gathering.
 constexpr std::int64_t kSparse = 16;
+// Readers find such runs in the node's memory as fast as another rank can hand them out.
+constexpr std::int64_t kReadRunBytes = 4096;
+// So many ranks of a node read short runs sooner each out of all that lies between them.
+constexpr std::int64_t kReadersMax = 8;
 
 struct Totals {
   std::int64_t bytes = 0;
@@ -81,7 +85,7 @@ std::int64_t CutAt(std::span<const Entry> table, double data, const Range& span,
 
 }  // namespace
 
-bool IsDirect(std::span<const Entry> table, bool writes) {
+bool IsDirect(std::span<const Entry> table, bool writes, bool node_keeps) {
   const Totals totals = Add(table);
   const bool is_alone =
       std::any_of(table.begin(), table.end(), [](const Entry& entry) { return entry.alone != 0; });
@@ -90,6 +94,9 @@ bool IsDirect(std::span<const Entry> table, bool writes) {
   if (totals.parts == 1 || totals.shortest_run >= kLongRunBytes) return true;
   // Readers of the same bytes disturb nobody.
   if (AreDense(table) && (!writes || AreApart(table))) return true;
+  if (!writes && node_keeps &&
+      (totals.shortest_run >= kReadRunBytes || totals.parts <= kReadersMax))
+    return true;
   return totals.bytes < (totals.span.end - totals.span.first) / kSparse;
 }
 

@@ -29,8 +29,9 @@ struct Entry {
 static_assert(sizeof(Entry) == 9 * sizeof(std::int64_t));
 
 // True if the ranks move their data better each for themselves: nobody else has data in between, or
-// their runs are long, or what lies in between is too much.
-bool IsDirect(std::span<const Entry> table, bool writes);
+// their runs are long, what lies in between is too much, or they are few readers of one node, which
+// keeps what was read.
+bool IsDirect(std::span<const Entry> table, bool writes, bool node_keeps);
 
 // Chooses `wanted` ranks, or the first of each node if that is 0. `nodes` has the node of each
 // rank.
