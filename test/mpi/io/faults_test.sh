@@ -64,5 +64,12 @@ for round in 2 5; do
     killed $way read 0 1 $round
   done
 done
+# Who holds the place in the file dies itself, or lets another one die.
+for way in dense nonblocking split direct shared ordered; do
+  for victim in 0 2; do
+    killed $way write 0 $victim 2
+    killed $way read 0 $victim 1
+  done
+done
 rm -f "$folder.out"
 conclude

@@ -26,6 +26,10 @@ CASES = [("together", direction, killer, victim, call)
          for direction in ("write", "read") for killer, victim in ((0, 0), (2, 2), (2, 3)) for call in (1, 2, 4)]
 CASES += [("later", "write", 2, 2, 3), ("later", "read", 0, 1, 3),
           ("together-split", "write", 0, 1, 3), ("together-split", "read", 2, 2, 3)]
+# The first rank keeps the shared pointer, which others ask for by messages.
+CASES += [(way, direction, killer, victim, call)
+          for way in ("nonblocking", "shared", "ordered")
+          for direction, call in (("write", 2), ("read", 1)) for killer, victim in ((0, 0), (2, 3))]
 
 
 def processes(place):
