@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal:   netCDF builds unchanged on parallel HDF5 and on PnetCDF, and passes its own parallel tests: collective and
 #         independent access, ranks without data, compressed and quantized variables, files of both formats.
-# Method: the configure and makefiles of all three; each of its parallel programs on four ranks, which verify what
-#         they have written.
+# Method: the configure and makefiles of all three; each of its parallel programs on four ranks, and on six where it
+#         takes such a number. They verify what they have written.
 #
 # usage: netcdf_test.sh CASES.SH THIRD_PARTY.SH FETCH PREFIX.TAR
 set -uo pipefail
@@ -16,6 +16,7 @@ libs=$work/libs
 launch_seconds_max=600
 on_hdf5="tst_mpi_parallel tst_parallel tst_parallel3 tst_parallel4 tst_parallel5 tst_nc4perf tst_mode
          tst_simplerw_coll_r tst_parallel_zlib tst_parallel_compress tst_quantize_par tst_parallel6"
+of_any_number="tst_mpi_parallel tst_parallel tst_parallel3 tst_parallel_compress tst_parallel6"
 
 begin build
 for package in hdf5 pnetcdf netcdf; do
@@ -66,6 +67,7 @@ for program in $on_hdf5; do
   # One of them is a test of flags, and says so if it has several ranks.
   if [[ $program == tst_mode ]]; then check nc_test4 1 $program; else check nc_test4 4 $program; fi
 done
+for program in $of_any_number; do check nc_test4 6 $program; done
 check nc_test 1 tst_pnetcdf
 check nc_test 4 tst_parallel2
 conclude
