@@ -168,21 +168,23 @@ Members MembersOf(const core::Group& group, const core::Comm& parent) {
           }};
 }
 
+// Whoever does not hear says so by an empty message, so that all go on who wait below it.
 int Spread(const Channel& channel, const Members& members, int root,
            std::vector<std::byte>* bytes) {
   const int position = (members.self - root + members.count) % members.count;
   const auto rank_at = [&](int at) { return members.rank_of((at + root) % members.count); };
   int mask = 1;
   while (mask < members.count && (position & mask) == 0) mask <<= 1;
-  if (position != 0)
-    if (const int error = channel.Receive(rank_at(position - mask), bytes); error != MPI_SUCCESS)
-      return error;
+  int error = MPI_SUCCESS;
+  if (position != 0) error = channel.Receive(rank_at(position - mask), bytes);
+  if (error != MPI_SUCCESS) bytes->clear();
+  if (error == MPI_SUCCESS && bytes->empty()) error = MPI_ERR_PROC_ABORTED;
   for (mask >>= 1; mask > 0; mask >>= 1) {
     if (position + mask >= members.count) continue;
-    const int error = channel.Send(rank_at(position + mask), *bytes);
-    if (error != MPI_SUCCESS) return error;
+    const int sent = channel.Send(rank_at(position + mask), *bytes);
+    if (error == MPI_SUCCESS) error = sent;
   }
-  return MPI_SUCCESS;
+  return error;
 }
 
 int AgreeContext(const Channel& channel, const Members& members, ContextId* context) {

@@ -56,8 +56,8 @@ Members Everyone(const core::Comm& comm);
 Members MembersOf(const core::Group& group);
 Members MembersOf(const core::Group& group, const core::Comm& parent);
 
-// Gives everybody the bytes of `root`, along a binomial tree.
-// Cost: ceil(log2 P) messages in a row.
+// Gives everybody the bytes of `root`, along a binomial tree. If `root` has none, or a member on
+// the way is lost, those who do not hear get an error. Cost: ceil(log2 P) messages in a row.
 int Spread(const Channel& channel, const Members& members, int root, std::vector<std::byte>* bytes);
 
 // Agrees on a context that no member uses; the first member makes it.

@@ -51,9 +51,13 @@ class Duplication final : public core::Activity {
         core::FreeRequest(request);
       }
       pending_.clear();
-      if (error != MPI_SUCCESS) return core::Finish(owner_, error);
-      if (told_) return End();
-      if (local_->rank == 0 && parent_->is_inter()) words_[0] = std::min(words_[0], other_);
+      if (error == MPI_SUCCESS && words_[0] == 0) error = MPI_ERR_PROC_ABORTED;
+      if (error_ == MPI_SUCCESS) error_ = error;
+      if (told_) return error_ == MPI_SUCCESS ? End() : core::Finish(owner_, error_);
+      if (error_ != MPI_SUCCESS)
+        words_ = {};  // so that all go on who wait below this one
+      else if (local_->rank == 0 && parent_->is_inter())
+        words_[0] = std::min(words_[0], other_);
       Tell();
     }
   }
@@ -108,6 +112,7 @@ class Duplication final : public core::Activity {
   const int tag_;
   const int cross_tag_;
   bool told_ = false;
+  int error_ = MPI_SUCCESS;
   std::array<std::uint64_t, 2> words_{};  // the new context, and that of the local communicator
   std::uint64_t other_ = 0;               // what the other leader proposes
   std::uint64_t proposal_ = 0;

@@ -6,6 +6,7 @@
 
 #include "collectives/select/table.h"
 #include "runtime/core/process.h"
+#include "runtime/p2p/other_jobs.h"
 
 namespace lamina::agreement {
 namespace {
@@ -18,7 +19,9 @@ std::vector<PeerId> Sorted(const core::Group& group) {
 
 }  // namespace
 
+// Everybody hears of the end of every job that has members here.
 core::Comm* Make(core::Group* group, ContextId context, const core::Comm* parent) {
+  p2p::Attend(group->peers, group->peers);
   core::Comm* comm = core::MakeComm(group, context, parent);
   collective::Attach(comm);
   return comm;
@@ -26,6 +29,9 @@ core::Comm* Make(core::Group* group, ContextId context, const core::Comm* parent
 
 core::Comm* MakeInter(core::Group* group, core::Group* remote, ContextId context,
                       ContextId local_context, const core::Comm* parent) {
+  p2p::Attend(group->peers, group->peers);
+  p2p::Attend(group->peers, remote->peers);
+  p2p::Attend(remote->peers, group->peers);
   core::Comm* comm = core::MakeInterComm(group, remote, context, local_context, parent);
   collective::Attach(comm->local);
   collective::Attach(comm);

@@ -128,12 +128,12 @@ int Split(const Entry& entry, Comm* parent, int color, int key, MPI_Comm* newcom
   Comm* local = parent->is_inter() ? parent->local : parent;
   const Choice mine{color, key};
   std::vector<Choice> all(static_cast<std::size_t>(local->size));
-  int error = PMPI_Allgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, local->handle);
-  if (error != MPI_SUCCESS) return error;
+  const int gathered = PMPI_Allgather(&mine, 2, MPI_INT, all.data(), 2, MPI_INT, local->handle);
   agreement::Agreed agreed;
-  error = parent->is_inter()
-              ? AgreeAcross(agreement::BridgeOf(parent), agreement::AsBytes(all), &agreed)
-              : lamina::p2p::AgreeContext(parent, &agreed.context);
+  const int error = parent->is_inter()
+                        ? AgreeAcross(agreement::BridgeOf(parent), agreement::AsBytes(all), &agreed)
+                        : lamina::p2p::AgreeContext(parent, &agreed.context);
+  if (gathered != MPI_SUCCESS) return gathered;  // others may wait for this process above
   if (error != MPI_SUCCESS) return RaiseAgreement(entry, parent, error);
   *newcomm = MPI_COMM_NULL;
   if (color == MPI_UNDEFINED) return MPI_SUCCESS;

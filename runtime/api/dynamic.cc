@@ -323,15 +323,17 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     REQUIRE(found != core::world && found != core::self_comm, found, MPI_ERR_COMM,
             "the communicator is %s, which cannot be disconnected", found->name.c_str());
     CollectiveArguments everybody(entry, lamina::collective::Operation::kBarrier, *comm);
-    if (const int error = everybody.Run(); error != MPI_SUCCESS) return error;
+    const int error = everybody.Run();
     spans_jobs = SpansJobs(*found);
     if (spans_jobs) {
       // Nobody goes on before the jobs share no fate any more, lest a later death ends the others.
-      dynamic::LoosenTies(MembersHeldBy(*found));
-      // Whoever is lost from now on takes nobody along.
+      if (error == MPI_SUCCESS) dynamic::LoosenTies(MembersHeldBy(*found));
+      // Whoever is lost from now on takes nobody along. One who has heard of a loss takes part too,
+      // because others may not have.
       CollectiveArguments again(entry, lamina::collective::Operation::kBarrier, *comm);
       static_cast<void>(again.RunUnraised());
     }
+    if (error != MPI_SUCCESS) return error;
   }
   if (const int error = PMPI_Comm_free(comm); error != MPI_SUCCESS || !spans_jobs) return error;
   Entry entry(Call::MPI_Comm_disconnect);

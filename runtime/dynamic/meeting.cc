@@ -77,6 +77,7 @@ class Walk {
     return MPI_SUCCESS;
   }
 
+  // All take part in this, whatever has failed before, so that nobody waits for one who has left.
   int Tell(Bytes* told) { return Spread(channel_, agreement::Everyone(*comm_), root_, told); }
 
   // The root arranges the meeting and says hello; everybody learns what came of it.
@@ -84,11 +85,11 @@ class Walk {
     Bytes own;
     Append(&own, PlaceNumber());
     std::vector<Bytes> places;
-    if (int error = Gather(own, &places); error != MPI_SUCCESS) return error;
+    const int gathered = Gather(own, &places);
     Bytes told;
-    if (IsRoot()) told = Arrange(arrange, places);
+    if (IsRoot() && gathered == MPI_SUCCESS) told = Arrange(arrange, places);
     if (int error = Tell(&told); error != MPI_SUCCESS) return error;
-    return Hear(told);
+    return gathered != MPI_SUCCESS ? gathered : Hear(told);
   }
 
   Bytes Arrange(const std::function<Arrangement()>& arrange, std::vector<Bytes> places) {
@@ -142,12 +143,12 @@ class Walk {
   // The groups get to know each other's members.
   int Join() {
     std::vector<Bytes> cards;
-    if (int error = Gather(OwnCard(), &cards); error != MPI_SUCCESS) return error;
+    const int gathered = Gather(OwnCard(), &cards);
     Bytes told;
     const ContextId own = p2p::NewContext();
-    if (IsRoot()) told = SwapRolls(cards, own);
+    if (IsRoot() && gathered == MPI_SUCCESS) told = SwapRolls(cards, own);
     if (int error = Tell(&told); error != MPI_SUCCESS) return error;
-    return Conclude(told);
+    return gathered != MPI_SUCCESS ? gathered : Conclude(told);
   }
 
   // A card begins with 1; 0 stands before the reason why there is none.
@@ -225,9 +226,6 @@ class Walk {
       Fail(failure_class_, std::string(peers.status().message()));
       return MPI_SUCCESS;
     }
-    // A job ends with any of its members, so nobody has to attend to all of them.
-    if (static_cast<std::size_t>(comm_->rank) < peers->size())
-      p2p::Attend((*peers)[static_cast<std::size_t>(comm_->rank)]);
     core::Group* remote =
         core::MakeGroup(*std::move(peers), core::process->self, comm_->group->session);
     if (!agreement::AreDisjoint(*comm_->group, *remote))

@@ -47,25 +47,28 @@ ContextId Contexts::Next() {
 
 ContextId NewContext() { return TheEngine().contexts().Next(); }
 
+// No context is 0: whoever does not hear tells it to those who wait below it.
 int AgreeContext(Comm* comm, ContextId* context) {
   std::uint64_t word = 0;
   if (comm->rank == 0) word = Index(NewContext());
   const Buffer data{&word, 1, datatype::FindDatatype(MPI_UINT64_T)};
   int mask = 1;
   while (mask < comm->size && (comm->rank & mask) == 0) mask <<= 1;
+  int error = MPI_SUCCESS;
   if (comm->rank != 0) {
-    const int error = Receive({comm, comm->CollectiveContext(), comm->rank - mask, kTag}, data,
-                              MPI_STATUS_IGNORE);
-    if (error != MPI_SUCCESS) return error;
+    error = Receive({comm, comm->CollectiveContext(), comm->rank - mask, kTag}, data,
+                    MPI_STATUS_IGNORE);
+    if (error != MPI_SUCCESS) word = 0;
+    if (error == MPI_SUCCESS && word == 0) error = MPI_ERR_PROC_ABORTED;
   }
   for (mask >>= 1; mask > 0; mask >>= 1) {
     if (comm->rank + mask >= comm->size) continue;
-    const int error = Send({comm, comm->CollectiveContext(), comm->rank + mask, kTag}, data,
-                           Request::Mode::kStandard);
-    if (error != MPI_SUCCESS) return error;
+    const int sent = Send({comm, comm->CollectiveContext(), comm->rank + mask, kTag}, data,
+                          Request::Mode::kStandard);
+    if (error == MPI_SUCCESS) error = sent;
   }
-  *context = ContextId{word};
-  return MPI_SUCCESS;
+  if (error == MPI_SUCCESS) *context = ContextId{word};
+  return error;
 }
 
 }  // namespace lamina::p2p

@@ -184,9 +184,15 @@ std::uint32_t Engine::SleepMsMax() const {
   return Blocked() || core::notices_to_come > 0 ? kBlockedSleepMs : policy_.sleep_ms;
 }
 
-PeerId Engine::Identify(transport::ProcessName name) {
+PeerId Engine::Number(transport::ProcessName name) {
   const PeerId peer = peers_.Identify(name);
   lanes_.Grow(peers_.end());
+  return peer;
+}
+
+PeerId Engine::Identify(transport::ProcessName name) {
+  const PeerId peer = Number(name);
+  if (peer != kNoPeer) peers_.Heard(peer);
   return peer;
 }
 
@@ -262,13 +268,18 @@ void Engine::Offered(PeerId from, const transport::Header& header, std::size_t b
   Check(false, from, "a parcel that is no message");
 }
 
+// Whoever parts later than this process has nothing more to say.
 void Engine::Left(PeerId peer) {
+  if (peers_.IsOfOtherJob(peer) && !peers_.IsHeld(peer) && lanes_.Find(peer) == nullptr) return;
   lanes_.To(peer).goodbye_received = true;
   dispatch_.PeerHasLeft(peer);
 }
 
+// A process of another job may be waited for by those who have never sent it anything.
 void Engine::Lost(PeerId peer, Status why) {
-  if (!lanes_.Lose(peer, std::move(why))) return;
+  const bool is_unmet = peers_.IsHeld(peer) && lanes_.Find(peer) == nullptr;
+  if (!(is_unmet ? lanes_.LoseUnmet(peer, std::move(why)) : lanes_.Lose(peer, std::move(why))))
+    return;
   FailWhatNames(peer);
   if (peers_.IsAttended(peer) && !lanes_.To(peer).goodbye_received) LoseJobOf(peer);
 }
@@ -323,6 +334,16 @@ void Engine::SayGoodbyes() {
   for (const PeerId peer : delivery_.spaces().Awaiting()) lanes_.SayGoodbyeTo(peer);
 }
 
+// True if all that attend to this process have connected to it, and so do not take its end for a
+// failure.
+bool Engine::IsAttendedByAll() const {
+  const std::vector<PeerId> awaited = peers_.Awaited();
+  return std::all_of(awaited.begin(), awaited.end(), [this](PeerId peer) {
+    const Lane* lane = lanes_.Find(peer);
+    return lane != nullptr && (lane->lost || lane->goodbye_received);
+  });
+}
+
 // The sends that nobody waits for and that still need this process: those whose request was freed,
 // and the buffered ones.
 std::vector<Request*> Engine::Owed() const {
@@ -357,7 +378,7 @@ void Engine::Farewell() {
     // A sender that does not cancel any more may still wait for its buffer to come back.
     delivery_.spaces().DropParcelsOf(
         [this](PeerId peer) { return lanes_.To(peer).goodbye_received; });
-    return lanes_.Parted();
+    return lanes_.Parted() && IsAttendedByAll();
   });
   for (Request* request : Owed()) {
     lanes_.Withdraw(lanes_.To(request->comm->peers[request->peer]), request);

@@ -79,6 +79,9 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) override;
   void NoteTests() override;
 
+  // Returns the number of a process that somebody has named.
+  PeerId Number(transport::ProcessName name);
+
   // transport::Inbox
   PeerId Identify(transport::ProcessName name) override;
   void Arrived(PeerId from, const transport::Header& header,
@@ -105,6 +108,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   template <class Done>
   void DrainUntil(const Done& done);
   void SayGoodbyes();
+  bool IsAttendedByAll() const;
   std::vector<Request*> Owed() const;
   void SendWhatIsOwed();
 

@@ -48,6 +48,7 @@ bool Lanes::EndThoseLetGo() {
   std::erase_if(let_go_, [this](PeerId peer) {
     Lane* const lane = lanes_[Index(peer)];
     if (lane == nullptr) return true;
+    if (lane->farewell) SayGoodbyeTo(peer);
     if (lane->listed) return false;
     if (lane->lost) --lost_;
     lanes_[Index(peer)] = nullptr;

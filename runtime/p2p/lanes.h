@@ -105,7 +105,10 @@ class Lanes {
   bool Parted() const;
   // Nobody speaks to that peer any more. Its lane ends with EndThoseLetGo().
   void LetGo(PeerId peer) { let_go_.push_back(peer); }
-  // Ends such lanes in which nothing waits. True: none is left. Not from inside a transport.
+  // Somebody speaks to it again.
+  void Keep(PeerId peer) { std::erase(let_go_, peer); }
+  // Says goodbye to network peers that were let go, and ends the lanes in which nothing waits.
+  // True: none is left. Not from inside a transport.
   bool EndThoseLetGo();
   // Destroys all lanes and their endpoints.
   void Close();

@@ -18,10 +18,12 @@ void OnMembers(const std::vector<PeerId>& members, bool held) {
   Engine& engine = TheEngine();
   for (const PeerId peer : members) {
     if (!engine.peers().IsOfOtherJob(peer)) continue;
-    if (held)
+    if (held) {
       engine.peers().Retain(peer);
-    else if (engine.peers().Release(peer))
+      engine.lanes().Keep(peer);
+    } else if (engine.peers().Release(peer)) {
       engine.lanes().LetGo(peer);
+    }
   }
 }
 
@@ -49,17 +51,22 @@ Result<PeerId> Meet(Introduction introduction) {
   if (Result<bootstrap::Card> card = engine.cards().Read(introduction.card, of_other_job);
       !card.ok())
     return std::move(card).status();
-  const PeerId peer = engine.Identify(introduction.name);
+  const PeerId peer = engine.Number(introduction.name);
   if (peer == kNoPeer)
     return Error(Code::kInvalid, "a rank of its job has a number that this job does not have");
   if (of_other_job) engine.peers().SetCard(peer, std::move(introduction.card));
   return peer;
 }
 
-void Attend(PeerId peer) {
-  if (!IsOfOtherJob(peer)) return;
-  TheEngine().peers().Attend(peer);
-  static_cast<void>(TheEngine().lanes().To(peer));
+// A frame over a network tells the other one that this process has connected.
+void Attend(const std::vector<PeerId>& from, const std::vector<PeerId>& to) {
+  if (!IsOpenToOtherJobs()) return;
+  Engine& engine = TheEngine();
+  for (const PeerId peer : engine.peers().Attendants(core::process->self, from, to)) {
+    if (engine.peers().IsAttended(peer)) continue;
+    engine.peers().Attend(peer);
+    if (engine.lanes().To(peer).farewell) engine.lanes().Nudge(peer);
+  }
 }
 
 bool HasGroupWith(std::uint32_t job_hash, std::span<const PeerId> beside) {

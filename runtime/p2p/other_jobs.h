@@ -29,9 +29,9 @@ bool IsOfOtherJob(PeerId peer);
 Result<Introduction> Introduce(PeerId peer);
 // Makes the acquaintance of a process of any job. The error kInvalid says why it does not fit.
 Result<PeerId> Meet(Introduction introduction);
-// Connects to that process, which does the same, so that its end is noticed even if nothing is
-// sent.
-void Attend(PeerId peer);
+// Connects this process, which is in one of the groups, so that every member of `from` hears of the
+// end of every job that has members in `to`, even if nothing is sent. All members of both call it.
+void Attend(const std::vector<PeerId>& from, const std::vector<PeerId>& to);
 // True if a group here has a member of that job, beside one group whose members are `beside`.
 bool HasGroupWith(std::uint32_t job_hash, std::span<const PeerId> beside);
 std::uint32_t OwnJobHash();

@@ -45,15 +45,28 @@ class PeerTable {
   // Returns the card of a process of another job; it is empty if that is not known.
   const std::vector<std::byte>& CardOf(PeerId peer) const { return Of(peer).card; }
 
+  // Returns the processes that `self` attends to, so that each member of `from` attends to one of
+  // each other job in `to`. If one process attends to another, the other does so too.
+  std::vector<PeerId> Attendants(PeerId self, std::span<const PeerId> from,
+                                 std::span<const PeerId> to) const;
   // Both processes have connected to each other, so that neither goes without a goodbye unless it
-  // has failed.
+  // has failed. This ends when the last group has let go.
   void Attend(PeerId peer) { Of(peer).attended = true; }
   bool IsAttended(PeerId peer) const { return IsOfOtherJob(peer) && Of(peer).attended; }
+  // The process has connected to this one, at any time.
+  void Heard(PeerId peer) {
+    if (IsOfOtherJob(peer)) Of(peer).heard = true;
+  }
+  // Returns those that attend to this process and have not connected to it yet.
+  std::vector<PeerId> Awaited() const;
 
   // Groups hold those of their members that belong to other jobs. Release returns true when the
   // last group has let go, and forgets the card.
   void Retain(PeerId peer) { ++Of(peer).groups; }
   bool Release(PeerId peer);
+  bool IsHeld(PeerId peer) const {
+    return IsOfOtherJob(peer) && Index(peer) < end() && Of(peer).groups > 0;
+  }
   // True if a group has a member of that job, beside one group whose members are `beside`.
   bool Holds(std::uint32_t job_hash, std::span<const PeerId> beside) const;
 
@@ -62,6 +75,7 @@ class PeerTable {
     transport::ProcessName name{};
     std::uint32_t groups = 0;
     bool attended = false;
+    bool heard = false;
     std::vector<std::byte> card;
   };
   Other& Of(PeerId peer) { return others_[Index(peer) - job_ranks_]; }

@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
+#include <set>
+#include <vector>
 
 namespace lamina::p2p {
 namespace {
@@ -68,6 +71,57 @@ TEST(PeerTableTest, TheLastGroupTakesTheCardAway) {
   EXPECT_TRUE(table.CardOf(peer).empty());
   EXPECT_FALSE(table.Holds(8, {}));
   EXPECT_EQ(table.Identify(Name(8, 0)), peer);
+}
+
+// Goal:   all members of a communicator that spans jobs hear of the end of each of these jobs.
+// Method: two groups at random; each process finds its partners by its own numbers, and the names
+// of
+//         these are compared.
+TEST(PeerTableTest, EverybodyAttendsToEveryOtherJob) {
+  std::mt19937 random(4711);
+  for (int turn = 0; turn < 200; ++turn) {
+    std::vector<transport::ProcessName> members[2];
+    for (std::uint32_t job = 1; job <= 4; ++job)
+      for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+        if (const auto where = random() % 3; where < 2) members[where].push_back(Name(job, rank));
+    for (auto& group : members) std::shuffle(group.begin(), group.end(), random);
+    std::map<transport::ProcessName, std::set<transport::ProcessName>> attended;
+    for (const auto& group : members)
+      for (const transport::ProcessName self : group) {
+        PeerTable table(PeerTable::JobOf(self), kRanks);
+        table.Open();
+        std::vector<PeerId> from, to;
+        for (const auto name : members[0]) from.push_back(table.Identify(name));
+        for (const auto name : members[1]) to.push_back(table.Identify(name));
+        for (const PeerId peer : table.Attendants(table.Identify(self), from, to))
+          attended[self].insert(table.NameOf(peer));
+      }
+    for (const auto& [self, others] : attended)
+      for (const transport::ProcessName other : others) {
+        EXPECT_NE(PeerTable::JobOf(other), PeerTable::JobOf(self));
+        EXPECT_TRUE(attended[other].contains(self));
+      }
+    for (const transport::ProcessName self : members[0])
+      for (const transport::ProcessName other : members[1])
+        EXPECT_TRUE(PeerTable::JobOf(other) == PeerTable::JobOf(self) ||
+                    std::any_of(attended[self].begin(), attended[self].end(), [&](auto each) {
+                      return PeerTable::JobOf(each) == PeerTable::JobOf(other);
+                    }));
+  }
+}
+
+TEST(PeerTableTest, WhoeverAttendsIsAwaitedUntilItIsHeard) {
+  PeerTable table(kJob, kRanks);
+  table.Open();
+  const PeerId peer = table.Identify(Name(8, 0));
+  table.Retain(peer);
+  EXPECT_TRUE(table.Awaited().empty());
+  table.Attend(peer);
+  EXPECT_EQ(table.Awaited(), std::vector<PeerId>{peer});
+  table.Heard(peer);
+  EXPECT_TRUE(table.Awaited().empty());
+  table.Release(peer);
+  EXPECT_FALSE(table.IsAttended(peer));
 }
 
 }  // namespace
