@@ -213,10 +213,13 @@ class Errors {
     comm_ = request.comm;
     if (comm_ != nullptr) core::Retain(comm_);
   }
-  // Adds the result of request number `i`; calls come in order.
-  void Add(int i, int error) {
+  // Adds the result of request number `request`, which has status number `i`; calls come in order.
+  void Add(int i, int error, int request) {
+    if (error != MPI_SUCCESS) ++failures_;
     if (error != MPI_SUCCESS && !failed_) {
       failed_ = true;
+      first_ = request;
+      first_error_ = error;
       if (statuses_ != MPI_STATUSES_IGNORE)
         for (int before = 0; before < i; ++before) statuses_[before].MPI_ERROR = MPI_SUCCESS;
     }
@@ -225,8 +228,16 @@ class Errors {
   bool any() const { return failed_; }
   int Raise() const {
     if (!failed_) return MPI_SUCCESS;
+    const char* const known = core::ErrorText(first_error_);
+    const char* const text = known != nullptr && *known != '\0' ? known : "an error without a name";
+    if (failures_ == 1)
+      return core::Raise(comm_, MPI_ERR_IN_STATUS, entry_.name(),
+                         "request %d of %d, counted from 0, has failed with %s", first_, count_,
+                         text);
     return core::Raise(comm_, MPI_ERR_IN_STATUS, entry_.name(),
-                       "one of %d requests failed; its status has the error", count_);
+                       "%d of %d requests have failed, the first of them, counted from 0, is "
+                       "request %d with %s",
+                       failures_, count_, first_, text);
   }
 
  private:
@@ -235,6 +246,9 @@ class Errors {
   MPI_Status* const statuses_;
   core::Comm* comm_ = nullptr;  // of the first one that failed
   bool failed_ = false;
+  int failures_ = 0;
+  int first_ = 0;
+  int first_error_ = MPI_SUCCESS;
 };
 
 // Retires all of a set, all of which are complete or inactive.
@@ -253,7 +267,7 @@ int RetireAll(const Entry& entry, const Set& set, MPI_Status statuses[]) {
       errors.Expect(*request);
       error = Retire(&set.requests[i], request, status);
     }
-    errors.Add(i, error);
+    errors.Add(i, error, i);
   }
   return errors.Raise();
 }
@@ -271,7 +285,7 @@ int RetireSome(const Entry& entry, const Set& set, int* outcount, int indices[],
     if (!request->complete) continue;
     if (!IsSound(*request)) [[unlikely]]
       errors.Expect(*request);
-    errors.Add(done, Retire(&set.requests[i], request, At(statuses, done)));
+    errors.Add(done, Retire(&set.requests[i], request, At(statuses, done)), i);
     indices[done++] = i;
   }
   *outcount = active ? done : MPI_UNDEFINED;
@@ -514,7 +528,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request requests[], int* fl
     } else {
       core::EmptyStatus(api::At(statuses, i));
     }
-    errors.Add(i, error);
+    errors.Add(i, error, i);
   }
   return errors.Raise();
 }
@@ -566,7 +580,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request requests[], int*
     active = true;
     if (!request->complete) continue;
     errors.Expect(*request);
-    errors.Add(done, api::Report(*request, api::At(statuses, done)));
+    errors.Add(done, api::Report(*request, api::At(statuses, done)), i);
     indices[done++] = i;
   }
   *outcount = active ? done : MPI_UNDEFINED;

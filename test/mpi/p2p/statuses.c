@@ -21,6 +21,14 @@ static int IsEmpty(const MPI_Status* status) {
          cancelled == 0;
 }
 
+/* Words of errors are an implementation's own. */
+static int IsLamina(void) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  return strstr(version, "Lamina") != NULL;
+}
+
 static int in[6];
 static const int out[2] = {31, 32};
 
@@ -33,7 +41,8 @@ static void StartReceives(MPI_Request requests[], int count, int bad) {
 static void ErrorFieldOfWaits(void) {
   MPI_Request requests[4];
   MPI_Status statuses[4], status;
-  int done, indices[4], index, flag = 0;
+  int done, indices[4], index, flag = 0, length = 0;
+  char text[MPI_MAX_ERROR_STRING];
 
   StartReceives(requests, 3, -1);
   requests[3] = MPI_REQUEST_NULL;
@@ -50,8 +59,13 @@ static void ErrorFieldOfWaits(void) {
     EXPECT(ClassOf(statuses[i].MPI_ERROR) == (i == 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
   for (int i = 0; i < 4; ++i) EXPECT(requests[i] == MPI_REQUEST_NULL);
 
+  /* Without statuses, the error itself says which request has failed, and how. */
   StartReceives(requests, 3, 2);
-  EXPECT(ClassOf(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE)) == MPI_ERR_IN_STATUS);
+  const int error = MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  EXPECT(ClassOf(error) == MPI_ERR_IN_STATUS);
+  MPI_Error_string(error, text, &length);
+  EXPECT(strstr(text, "request 2 of 3") != NULL || !IsLamina());
+  EXPECT(strstr(text, "MPI_ERR_TRUNCATE") != NULL || !IsLamina());
 
   StartReceives(requests, 2, -1);
   Mark(statuses, 4);
