@@ -46,6 +46,14 @@ int Run(std::vector<std::string> words, std::vector<std::string> environment, in
   return error;
 }
 
+// Returns the program and its arguments, which stand behind the options.
+std::string CommandOf(const std::vector<std::string>& words) {
+  std::string command;
+  for (auto word = std::find(words.begin(), words.end(), "--"); word != words.end(); ++word)
+    if (*word != "--") command += (command.empty() ? "" : " ") + *word;
+  return command;
+}
+
 }  // namespace
 
 Further::~Further() {
@@ -85,6 +93,7 @@ Status Further::StartOne(const Order& order) {
   if (process.value() < 0)
     return SystemError(Code::kResource, errno, "%s", "cannot watch another mpiexec");
   Launcher& added = launchers_.emplace_back(Launcher{this, id, std::move(process)});
+  added.command = CommandOf(order.words);
   added.ended = event_new(
       loop_, added.process.value(), EV_READ,
       [](int, short, void* self) {
@@ -109,6 +118,19 @@ void Further::Placed(pid_t launcher, RanksByHost ranks) {
 void Further::Count(RanksByHost* ranks) const {
   for (const Launcher& launcher : launchers_)
     for (const auto& [host, count] : launcher.ranks) (*ranks)[host] += count;
+}
+
+std::vector<std::string> Further::Describe() const {
+  std::vector<std::string> lines;
+  for (const Launcher& launcher : launchers_) {
+    std::string where;
+    for (const auto& [host, count] : launcher.ranks)
+      where += Format("%s%u on %s", where.empty() ? "" : ", ", count, host.c_str());
+    if (!launcher.placed) where = "being started";
+    lines.push_back(Format("spawned: %s (%s; mpiexec %d)", launcher.command.c_str(), where.c_str(),
+                           launcher.id));
+  }
+  return lines;
 }
 
 void Further::Signal(int signal) const {

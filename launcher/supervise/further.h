@@ -47,6 +47,8 @@ class Further {
   void Placed(pid_t launcher, RanksByHost ranks);
   // Adds the ranks of all of them to `ranks`.
   void Count(RanksByHost* ranks) const;
+  // Says in a line each what they run, and where.
+  std::vector<std::string> Describe() const;
   bool empty() const { return launchers_.empty() && waiting_.empty(); }
   void Signal(int signal) const;
 
@@ -56,6 +58,7 @@ class Further {
     pid_t id;
     Descriptor process;  // a pidfd, readable when the process has ended
     event* ended = nullptr;
+    std::string command = {};
     bool placed = false;
     RanksByHost ranks = {};
   };

@@ -136,7 +136,12 @@ Status Supervisor::Prepare() {
   limits_ = std::make_unique<Limits>(loop_, params, plan_.options.timeout_ms,
                                      Limits::Moments{.timed_out = [this] { OnTimeout(); },
                                                      .hint = [this] { SayHint(); },
-                                                     .grace_over = [this] { SignalAll(SIGKILL); },
+                                                     .grace_over =
+                                                         [this] {
+                                                           SignalAll(SIGKILL);
+                                                           if (ends_spawned_)
+                                                             further_->Signal(SIGKILL);
+                                                         },
                                                      .drain =
                                                          [this] {
                                                            if (job_->Settled())
@@ -456,6 +461,9 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
   } else if (words[0] == "linked" && number && words.size() == 2) {
     React(verdict_.Linked(static_cast<int>(*number)));
     reply("end\n");
+  } else if (question == "abandoned") {
+    React(verdict_.Abandoned());
+    reply("end\n");
   } else if ((words[0] == "grow" || words[0] == "shrink") && words.size() == 2) {
     const Status done = words[0] == "grow" ? hosts_.Grow(words[1]) : hosts_.Shrink(words[1]);
     reply(done.ok() ? "done\nend\n" : "refused " + std::string(done.message()) + "\nend\n");
@@ -593,6 +601,17 @@ void Supervisor::OnJob() {
   StopIfDone();
 }
 
+// True if the rank was to meet those who have spawned this job, which the others cannot do alone.
+bool Supervisor::IsMissed(const RankEvent& event) const {
+  if (context_.tie == nullptr || running_count_ == 0 || event.kind != RankEvent::Kind::kExited ||
+      event.code != 0 || LastOf(event.rank).phase != Phase::kStarted)
+    return false;
+  const std::string parent = std::string(kParentVariable) + "=";
+  return std::ranges::any_of(plan_.environment,
+                             [&](const std::string& each) { return each.starts_with(parent); }) &&
+         context_.tie->IsUnmet();
+}
+
 void Supervisor::OnEnd(const RankEvent& event) {
   CHECK(running_[event.rank]);
   running_[event.rank] = false;
@@ -607,6 +626,7 @@ void Supervisor::OnEnd(const RankEvent& event) {
         job_->Hosts(Ping::kNo));
   }
   if (streams_->output_gone()) verdict_.OutputGone();
+  if (IsMissed(event)) return React(verdict_.NeverCame(event.rank));
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
 }
 
@@ -657,12 +677,21 @@ void Supervisor::OnTimeout() {
   further_->Count(&spawned);
   std::size_t others = 0;
   for (const auto& [host, ranks] : spawned) others += ranks;
-  React(verdict_.TimedOut(running, others));
-  if (first)
+  React(verdict_.TimedOut(running, others, others == 0 && !further_->empty()));
+  if (first) {
     for (const std::string& reason : reasons) streams_->Say("  " + reason);
-  further_->Signal(SIGTERM);
+    for (const std::string& spawned : further_->Describe()) streams_->Say("  " + spawned);
+  }
+  EndSpawned();
   if (plan_.options.verbosity == 0 && !plan_.options.events_at_timeout) return;
   for (const auto& [rank, last] : running) SayLastEvents(rank);
+}
+
+// The jobs that this one has spawned end as well, also those that share no fate with it.
+void Supervisor::EndSpawned() {
+  ends_spawned_ = true;
+  further_->Signal(SIGTERM);
+  limits_->EndingBegins();
 }
 
 void Supervisor::EndJob() {
@@ -686,6 +715,11 @@ void Supervisor::OnSignal(int signal) {
   const CheckpointOptions& options = plan_.options.checkpoint;
   if (checkpoints_ != nullptr && signal == options.signal)
     return SaveUnasked(options.signal_ends ? Checkpoints::Then::kEnd : Checkpoints::Then::kGoOn);
+  // Nobody else is left who would end this job.
+  if (signal == SIGTERM && context_.tie != nullptr && context_.tie->HasLostLauncher()) {
+    EndSpawned();
+    return React(verdict_.Orphaned());
+  }
   further_->Signal(signal);
   switch (signal) {
     case SIGTSTP:

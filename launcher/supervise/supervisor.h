@@ -94,6 +94,8 @@ class Supervisor {
   // See usage.cc.
   std::string AnswerUsage() const;
   void EndJob();
+  void EndSpawned();
+  bool IsMissed(const RankEvent& event) const;
   void SignalAll(int signal);
   void EndIfAllEnded();
   void AllEnded();
@@ -160,6 +162,7 @@ class Supervisor {
   bool held_ = false;       // the ranks wait for a debugger
   bool published_ = false;  // debuggers can see them
   bool ending_ = false;
+  bool ends_spawned_ = false;
   bool ended_ = false;
   std::uint64_t open_files_max_ = 0;
 };

@@ -54,30 +54,30 @@ void Tie::Watch(event_base* loop, std::function<void(const std::string& why)> on
       loop, socket_.value(), EV_READ | EV_PERSIST,
       [](int, short, void* self) { static_cast<Tie*>(self)->OnWords(); }, this);
   event_add(words_, nullptr);
-  if (launcher_ > 0) return;
-  limit_ = event_new(
-      loop, -1, 0,
-      [](int, short, void* self) {
-        static_cast<Tie*>(self)->on_lost_(
-            Format("the process that has spawned this job ended %lld s ago",
-                   static_cast<long long>(kOrphanLimit.tv_sec)));
-      },
-      this);
-  alone_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, parent(), 0)));
-  if (alone_.value() < 0) return;  // the socket tells
-  alone_gone_ = event_new(
-      loop, alone_.value(), EV_READ,
+  if (launcher_ <= 0)
+    limit_ = event_new(
+        loop, -1, 0,
+        [](int, short, void* self) {
+          static_cast<Tie*>(self)->on_lost_(
+              Format("the process that has spawned this job ended %lld s ago",
+                     static_cast<long long>(kOrphanLimit.tv_sec)));
+        },
+        this);
+  process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, other_end(), 0)));
+  if (process_.value() < 0) return;  // the socket tells
+  process_gone_ = event_new(
+      loop, process_.value(), EV_READ,
       [](int, short, void* self) {
         auto* const tie = static_cast<Tie*>(self);
         tie->OnWords();
         if (!tie->gone_) tie->OnGone();
       },
       this);
-  event_add(alone_gone_, nullptr);
+  event_add(process_gone_, nullptr);
 }
 
 void Tie::Unwatch() {
-  for (event** each : {&words_, &alone_gone_, &limit_})
+  for (event** each : {&words_, &process_gone_, &limit_})
     if (*each != nullptr) event_free(std::exchange(*each, nullptr));
 }
 
@@ -101,7 +101,13 @@ void Tie::OnGone() {
   gone_ = true;
   event_del(words_);
   if (parted_) return;
-  if (!finalized_) return on_lost_("");
+  if (!finalized_ && launcher_ > 0) {
+    // It says why, and knows more about the parent.
+    static_cast<void>(control::Ask({geteuid(), launcher_}, "abandoned", kLinkedTimeoutMs).ok());
+    return on_lost_("");
+  }
+  if (!finalized_)
+    return on_lost_("the process that has spawned this job has ended without MPI_Finalize");
   if (limit_ != nullptr) event_add(limit_, &kOrphanLimit);
 }
 
@@ -109,21 +115,37 @@ void Tie::OnGone() {
 void Tie::EndParent(int status) {
   OnWords();  // what has been said meanwhile counts
   if (!met_ || parted_ || (gone_ && !finalized_)) return;
-  if (launcher_ > 0 &&
-      control::Ask({geteuid(), launcher_}, Format("linked %d", status), kTieTimeoutMs).ok())
+  if (launcher_ > 0) {
+    static_cast<void>(
+        control::Ask({geteuid(), launcher_}, Format("linked %d", status), kLinkedTimeoutMs).ok());
     return;
+  }
   if (finalized_) return;
   if (const pid_t alone = parent(); alone > 0) kill(alone, SIGTERM);
 }
 
-pid_t Tie::parent() const {
-  if (launcher_ > 0) return launcher_;
-  ucred alone{};
-  socklen_t bytes = sizeof alone;
-  return getsockopt(socket_.value(), SOL_SOCKET, SO_PEERCRED, &alone, &bytes) == 0 ? alone.pid : 0;
+bool Tie::IsUnmet() {
+  if (!gone_) OnWords();  // what has been said meanwhile counts
+  return !met_ && !gone_;
+}
+
+bool Tie::HasLostLauncher() const { return launcher_ > 0 && getppid() != launcher_; }
+
+pid_t Tie::parent() const { return launcher_ > 0 ? launcher_ : other_end(); }
+
+pid_t Tie::other_end() const {
+  ucred process{};
+  socklen_t bytes = sizeof process;
+  return getsockopt(socket_.value(), SOL_SOCKET, SO_PEERCRED, &process, &bytes) == 0 ? process.pid
+                                                                                     : 0;
 }
 
 void Tie::SayPlaces(const Plan& plan) const {
+  std::string counts = "ranks";
+  for (const App& app : plan.apps) counts += Format(" %u", app.ranks);
+  counts += '\n';
+  static_cast<void>(
+      !send(socket_.value(), counts.data(), counts.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
   if (launcher_ <= 0) return;
   std::map<std::string_view, unsigned> ranks;
   for (const RankPlan& rank : plan.ranks) ++ranks[plan.hosts[rank.host].name];

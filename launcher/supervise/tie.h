@@ -38,26 +38,31 @@ class Tie {
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
   void EndParent(int status);
+  // True while the parent waits for the ranks to meet it.
+  bool IsUnmet();
+  // True if the launcher that has started this one is gone.
+  bool HasLostLauncher() const;
   // Returns the launcher that looks after the parent; 0 if nobody does.
   pid_t launcher() const { return launcher_; }
   // Returns the launcher that looks after the parent, or the parent itself if nobody does.
   pid_t parent() const;
-  // Tells the launcher that looks after the parent where the ranks of this job run.
+  // Tells the parent how many ranks its programs have, and the launcher that looks after it where
+  // they run.
   void SayPlaces(const Plan& plan) const;
 
  private:
   Tie(Descriptor socket, pid_t launcher) : socket_(std::move(socket)), launcher_(launcher) {}
+  pid_t other_end() const;
   void OnWords();
   void OnGone();
 
   Descriptor socket_;
   const pid_t launcher_;  // of the parent; 0: none
   event* words_ = nullptr;
-  // Where no launcher looks after the parent. A process that it has started may hold its end of the
-  // socket.
-  Descriptor alone_;
-  event* alone_gone_ = nullptr;
-  event* limit_ = nullptr;
+  // A process that the parent has started may hold the parent's end of the socket.
+  Descriptor process_;
+  event* process_gone_ = nullptr;
+  event* limit_ = nullptr;  // where no launcher looks after the parent
   std::function<void(const std::string& why)> on_lost_;
   std::string heard_;
   bool met_ = false;

@@ -38,6 +38,10 @@ inline constexpr std::size_t kGenerationsKept = 2;
 // Another launcher on this machine has to answer within this time.
 inline constexpr int kTieTimeoutMs = 1000;
 
+// The launcher of a parent has this long to hear that a job which shares its fate has failed. It
+// may be one of many that start at the same time.
+inline constexpr int kLinkedTimeoutMs = 20'000;
+
 // When a job has run out of time, at most so many lines say for what its ranks wait.
 inline constexpr std::size_t kReasonsMax = 24;
 

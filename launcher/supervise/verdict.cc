@@ -111,7 +111,11 @@ Reaction Verdict::Exited(const RankEvent& event, const LastSeen& last, std::size
                    Where(last).c_str(), ended),
             true};
   }
-  if (last.phase != Phase::kInitialized || others == 0) return {};
+  if (last.phase != Phase::kInitialized) return {};
+  if (others == 0) {
+    left_early_ = event.rank;
+    return abandoned_ ? Abandoned() : Reaction{};
+  }
   Decide(1);
   return {Name(event.rank) + " exited without calling MPI_Finalize" + ended, true};
 }
@@ -139,8 +143,24 @@ Reaction Verdict::Aborted(std::uint32_t rank, int code, const std::string& messa
           true};
 }
 
+Reaction Verdict::NeverCame(std::uint32_t rank) {
+  if (decided_) return {};
+  Decide(1);
+  return {Name(rank) + " exited without calling MPI_Init; the job was ended", true};
+}
+
+// Its end may be known later than that of the job which it has spawned.
+Reaction Verdict::Abandoned() {
+  abandoned_ = true;
+  if (decided_ || !left_early_) return {};
+  Decide(1);
+  return {
+      Name(*left_early_) + " exited without calling MPI_Finalize; what it has spawned was ended",
+      true};
+}
+
 Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running,
-                           std::size_t spawned) {
+                           std::size_t spawned, bool starting) {
   if (decided_) return {};
   Decide(kTimedOut);
   std::map<std::string, std::vector<std::uint32_t>> by_call;
@@ -152,6 +172,9 @@ Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>
   if (spawned > 0)
     where += Format("%s%zu rank%s of jobs that it has spawned", where.empty() ? "" : "; ", spawned,
                     spawned == 1 ? "" : "s");
+  if (starting)
+    where +=
+        std::string(where.empty() ? "" : "; ") + "a job that it has spawned, which is starting";
   const auto seconds = static_cast<double>(plan_.options.timeout_ms) / 1000.0;
   return {
       Format("timeout after %g s, still running: %s; the job was ended", seconds, where.c_str()),

@@ -50,9 +50,13 @@ class Verdict {
   // Rank `rank` asked for the end of the job.
   Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
   // `running` lists the ranks that have not ended, with the call each is in. So many ranks of jobs
-  // that this one has spawned run beside them.
+  // that this one has spawned run beside them; `starting`: such a job is being started.
   Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running,
-                    std::size_t spawned);
+                    std::size_t spawned, bool starting = false);
+  // The rank ended well, but never called MPI_Init, for which the others and their parents wait.
+  Reaction NeverCame(std::uint32_t rank);
+  // A rank is gone that had not called MPI_Finalize and whose spawned job is ended.
+  Reaction Abandoned();
   // The job has been saved and is ended, as somebody has asked. Says so with status 85.
   Reaction SavedToEnd(const std::string& message);
   // Something failed in the launcher itself.
@@ -83,6 +87,8 @@ class Verdict {
   std::vector<int> passed_on_;
   bool output_gone_ = false;
   bool decided_ = false;
+  bool abandoned_ = false;
+  std::optional<std::uint32_t> left_early_;  // the last rank to end, without MPI_Finalize
   int status_ = 0;
 };
 

@@ -164,6 +164,35 @@ TEST_F(VerdictTest, TimeoutTellsOfSpawnedJobs) {
             "ended");
 }
 
+TEST_F(VerdictTest, TimeoutTellsOfASpawnedJobThatStarts) {
+  EXPECT_EQ(verdict_.TimedOut({}, 0, true).message,
+            "timeout after 1.5 s, still running: a job that it has spawned, which is starting; the "
+            "job was ended");
+}
+
+// The launcher of the spawned job may be quicker than the end of the rank.
+TEST_F(VerdictTest, LastRankThatLeavesWhatItHasSpawned) {
+  for (const bool told_first : {false, true}) {
+    Verdict verdict(plan_);
+    Reaction reaction;
+    if (told_first) {
+      EXPECT_EQ(verdict.Abandoned().message, "");
+    }
+    reaction = verdict.Ended(Exit(2, 0), computing_, 0);
+    EXPECT_EQ(reaction.message.empty(), !told_first);
+    if (!told_first) reaction = verdict.Abandoned();
+    EXPECT_EQ(
+        reaction.message,
+        "rank 2 on node07 exited without calling MPI_Finalize; what it has spawned was ended");
+    EXPECT_EQ(verdict.status(), 1);
+  }
+}
+
+TEST_F(VerdictTest, RankThatLeavesWithNothingSpawned) {
+  EXPECT_EQ(verdict_.Ended(Exit(2, 0), computing_, 0).message, "");
+  EXPECT_EQ(verdict_.status(), 0);
+}
+
 TEST_F(VerdictTest, ProgramThatCannotRun) {
   const Reaction reaction = verdict_.Ended(NoStart(0, 127, "cannot run x on y: z"), plain_, 7);
   EXPECT_EQ(reaction.message, "cannot run x on y: z");

@@ -5,7 +5,7 @@
 namespace lamina {
 
 // Ranks find their parents by this variable: the name of a port that one of the parents has opened
-// for them.
+// for them. Programs that are not to call MPI_Init have none.
 inline constexpr char kParentVariable[] = "LAMINA_PARENT";
 
 // Ranks find whoever looks after them on their machine by this variable: the name of an abstract
@@ -26,8 +26,8 @@ inline constexpr char kFurtherVariable[] = "LAMINA_FURTHER";
 //   met           from the parent: the children have met it
 //   part          from the parent: the two jobs no longer share a fate
 //   finalized     from the parent: it may end, and is not to be ended; if the children fail, so
-//   does
-//                 the run
+//                 does the run
+//   ranks N...    from mpiexec, before they start: how many each of the programs has
 //   why TEXT      from mpiexec, before they have met: why the children cannot run
 //
 // The tie ends when either process does.

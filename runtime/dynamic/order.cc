@@ -118,7 +118,9 @@ Status Add(const core::Info& info, Order* order) {
 
 Result<Order> OrderOf(const std::vector<Program>& programs, const std::string& port) {
   Order order;
-  order.words = {"--quiet", "--stdin", "none", "-genv", std::string(kParentVariable) + "=" + port};
+  order.words = {"--quiet", "--stdin", "none"};
+  const std::vector<std::string> parent = {"-genv", std::string(kParentVariable) + "=" + port};
+  const auto before_programs = static_cast<std::ptrdiff_t>(order.words.size());
   for (const Program& program : programs) {
     if (&program != &programs.front()) order.words.push_back(":");
     order.words.insert(order.words.end(), {"-n", std::to_string(program.processes)});
@@ -134,6 +136,8 @@ Result<Order> OrderOf(const std::vector<Program>& programs, const std::string& p
       order.words.push_back(argument);
     }
   }
+  if (order.is_mpi)
+    order.words.insert(order.words.begin() + before_programs, parent.begin(), parent.end());
   return order;
 }
 

@@ -49,7 +49,7 @@ class Port {
     std::string answer;
     std::uint64_t until_ms;
   };
-  Port(Descriptor socket, const Key& secret) : socket_(std::move(socket)), secret_(secret) {}
+  explicit Port(const Key& secret) : secret_(secret) {}
   void Admit();
   // True if one more guest may come in, for whom another one may have to go.
   bool HasRoom();
@@ -57,7 +57,7 @@ class Port {
   bool Hear(Guest* guest) const;
   static bool IsProven(const Guest& guest) { return guest.answer.size() == kAnswerBytes; }
 
-  Descriptor socket_;
+  std::vector<Descriptor> sockets_;  // none: the port is closed
   const Key secret_;
   std::string name_;
   std::vector<Guest> guests_;

@@ -23,7 +23,8 @@ namespace lamina::dynamic {
 struct PortName {
   Key secret{};
   std::uint32_t loopback = 0;
-  std::vector<std::string> addresses;  // "10.0.0.7:40123" or "[fd00::7]:40123", the likeliest first
+  std::vector<std::string> addresses;  // "10.0.0.7:40123", "[fd00::7]:40123" or, on this machine
+                                       // alone, "local:0001f"; the likeliest first
 };
 
 // Addresses that would make the name longer than MPI_MAX_PORT_NAME are left out.

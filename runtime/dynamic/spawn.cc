@@ -46,16 +46,33 @@ int Processes(const std::vector<Program>& programs) {
 // Asks the launcher of the children why they have gone. It says so on standard error if nobody
 // asks.
 std::string Reason(int tie, std::string otherwise) {
-  std::string heard, why;
+  TieWords words;
   const std::uint64_t until_ms = MomentIn(kReasonMs);
   pollfd ready{tie, POLLIN, 0};
-  while (why.empty() && AwaitReady({&ready, 1}, until_ms) && HearTie(tie, &heard, &why)) continue;
-  return why.empty() ? otherwise : why;
+  while (words.why.empty() && AwaitReady({&ready, 1}, until_ms) && HearTie(tie, &words)) continue;
+  return words.why.empty() ? otherwise : words.why;
+}
+
+// A program with a soft number may have less processes than were asked for. Their launcher has said
+// how many before any of them could come.
+std::vector<int> Codes(int tie, TieWords* words, const std::vector<Program>& programs) {
+  const std::uint64_t until_ms = MomentIn(kReasonMs);
+  pollfd ready{tie, POLLIN, 0};
+  while (words->ranks.empty() && AwaitReady({&ready, 1}, until_ms) && HearTie(tie, words)) continue;
+  std::vector<int> codes;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const bool is_told = words->ranks.size() == programs.size();
+    const int there = is_told ? words->ranks[i] : programs[i].processes;
+    for (int process = 0; process < programs[i].processes; ++process)
+      codes.push_back(process < there ? MPI_SUCCESS : MPI_ERR_SPAWN);
+  }
+  return codes;
 }
 
 // Waits for the children, or for the news that they cannot come.
-Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
-  std::string heard, why;
+Arrangement AwaitChildren(Port* port, const Order& order, const std::vector<Program>& programs,
+                          Descriptor* tie) {
+  TieWords words;
   for (;;) {
     if (order.is_mpi) {
       Result<Stream> stream = port->Accept(kForEver, tie->value());
@@ -65,7 +82,7 @@ Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
         arrangement.explain = [tie = tie->value()](std::string why) {
           return Reason(tie, std::move(why));
         };
-        arrangement.codes.assign(static_cast<std::size_t>(order.processes), MPI_SUCCESS);
+        arrangement.codes = Codes(tie->value(), &words, programs);
         return arrangement;
       }
       if (stream.status().code() != Code::kAgain) return Refusal(stream.status(), order.processes);
@@ -73,15 +90,16 @@ Arrangement AwaitChildren(Port* port, const Order& order, Descriptor* tie) {
       pollfd ready{tie->value(), POLLIN, 0};
       AwaitReady({&ready, 1}, kForEver);
     }
-    if (HearTie(tie->value(), &heard, &why)) continue;
-    if (why.empty() && !order.is_mpi) break;
-    return Refusal(MPI_ERR_SPAWN,
-                   why.empty() ? "the processes have ended and have not called MPI_Init" : why,
-                   order.processes);
+    if (HearTie(tie->value(), &words)) continue;
+    if (words.why.empty() && !order.is_mpi) break;
+    return Refusal(
+        MPI_ERR_SPAWN,
+        words.why.empty() ? "the processes have ended and have not called MPI_Init" : words.why,
+        order.processes);
   }
   Arrangement arrangement;
   arrangement.meets = false;
-  arrangement.codes.assign(static_cast<std::size_t>(order.processes), MPI_SUCCESS);
+  arrangement.codes = Codes(tie->value(), &words, programs);
   return arrangement;
 }
 
@@ -127,7 +145,7 @@ Arrangement Start(const Wish& wish, Descriptor* tie) {
   Result<Descriptor> started = Commission(params, *order);
   if (!started.ok()) return Refusal(started.status(), processes);
   *tie = *std::move(started);
-  return AwaitChildren(port->get(), *order, tie);
+  return AwaitChildren(port->get(), *order, programs, tie);
 }
 
 std::uint32_t JobOf(const core::Group& group) {
@@ -144,11 +162,7 @@ Encounter Spawn(core::Comm* comm, int root, const Wish& wish) {
   if (encounter.error_class != MPI_SUCCESS)
     std::fill(encounter.codes.begin(), encounter.codes.end(), encounter.error_class);
   if (encounter.made == nullptr) return encounter;
-  // A soft number may have been less than what was asked for.
-  const core::Group& children = *encounter.made->remote;
-  for (std::size_t i = children.peers.size(); i < encounter.codes.size(); ++i)
-    encounter.codes[i] = MPI_ERR_SPAWN;
-  if (tie.value() >= 0) KeepTie(std::move(tie), JobOf(children));
+  if (tie.value() >= 0) KeepTie(std::move(tie), JobOf(*encounter.made->remote));
   return encounter;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/text.h"
 #include "runtime/p2p/other_jobs.h"
 
 namespace lamina::dynamic {
@@ -30,18 +31,22 @@ void Say(const Descriptor& tie, std::string_view word) {
 
 }  // namespace
 
-bool HearTie(int tie, std::string* heard, std::string* why) {
+bool HearTie(int tie, TieWords* words) {
   char piece[4096];
   const ssize_t got = recv(tie, piece, sizeof piece, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  std::string* const heard = &words->heard;
   if (got > 0) heard->append(piece, static_cast<std::size_t>(got));
-  constexpr std::string_view kWhy = "why ";
+  constexpr std::string_view kWhy = "why ", kRanks = "ranks ";
   std::size_t begin = 0;
   bool ended = got <= 0;
   for (std::size_t end; (end = heard->find('\n', begin)) != heard->npos; begin = end + 1) {
     const std::string_view line = std::string_view(*heard).substr(begin, end - begin);
     if (line.starts_with(kWhy))
-      *why += (why->empty() ? "" : "; ") + std::string(line.substr(kWhy.size()));
+      words->why += (words->why.empty() ? "" : "; ") + std::string(line.substr(kWhy.size()));
+    if (line.starts_with(kRanks))
+      for (const std::string_view count : Split(line.substr(kRanks.size()), ' '))
+        words->ranks.push_back(static_cast<int>(ParseInteger(count).value_or(0)));
     ended = ended || line == "end";
   }
   heard->erase(0, begin);

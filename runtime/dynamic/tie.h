@@ -5,15 +5,22 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/ids.h"
 
 namespace lamina::dynamic {
 
-// Reads what the launcher says. Returns false once it has nothing more to say; `why` then tells why
-// its ranks could not run, and is empty if they have ended.
-bool HearTie(int tie, std::string* heard, std::string* why);
+// What a launcher has said.
+struct TieWords {
+  std::string heard;       // the beginning of the next line
+  std::string why;         // its ranks could not run; empty at the end: they have ended
+  std::vector<int> ranks;  // how many each program has, once it says so
+};
+
+// Reads what the launcher says. Returns false once it has nothing more to say.
+bool HearTie(int tie, TieWords* words);
 
 // The job has been met, so it shares this job's fate until PartFrom() or the end.
 void KeepTie(Descriptor tie, std::uint32_t job_hash);

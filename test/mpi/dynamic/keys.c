@@ -159,6 +159,22 @@ static void Several(void) {
   if (rank == 0) EXPECT(found[0].argc == 1);
 }
 
+/* A process that is not there has its error in its own place. */
+static void SoftAmongSeveral(void) {
+  struct Finding found[6];
+  char* commands[] = {self, self};
+  int counts[] = {4, 2}, codes[6] = {-1, -1, -1, -1, -1, -1};
+  MPI_Info infos[2] = {MPI_INFO_NULL, MPI_INFO_NULL};
+  MPI_Comm inter;
+  MPI_Info_create(&infos[0]);
+  MPI_Info_set(infos[0], "soft", "1,3");
+  EXPECT(MPI_Comm_spawn_multiple(2, commands, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD,
+                                 &inter, codes) == MPI_SUCCESS);
+  MPI_Info_free(&infos[0]);
+  EXPECT(Ask(inter, found) == 5);
+  for (int i = 0; i < 6; ++i) EXPECT(ClassOf(codes[i]) == (i == 3 ? MPI_ERR_SPAWN : MPI_SUCCESS));
+}
+
 /* D15: a program that is none of MPI's is started, and nobody waits for it in MPI_Init. */
 static void NoMpi(void) {
   MPI_Comm inter = MPI_COMM_WORLD;
@@ -185,6 +201,7 @@ int main(int argc, char** argv) {
   if (is_old) return Passed();
   Path();
   Soft();
+  SoftAmongSeveral();
   Files();
   NoMpi();
   return Passed();
