@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <csignal>
@@ -202,8 +203,13 @@ Status Profile(Draft& draft, std::string_view value) {
 }
 
 Status Trace(Draft& draft, std::string_view value) {
-  draft.line.options.traced = true;
-  draft.line.options.trace_file = value;
+  RunOptions& options = draft.line.options;
+  options.traced = true;
+  constexpr std::string_view kFirst = "first";
+  const bool first = value == kFirst || value.starts_with("first,");
+  options.trace_keeps_first = first;
+  if (first) value.remove_prefix(std::min(value.size(), kFirst.size() + 1));
+  options.trace_file = value;
   return {};
 }
 
@@ -544,12 +550,14 @@ constexpr Option kOptions[] = {
      "[=FILE]",
      Topic::kLaunching,
      "Record when each rank is in which function of MPI, and write it to FILE, or "
-     "PROGRAM.PROCESS.pftrace, for a viewer of Perfetto traces.",
+     "PROGRAM.PROCESS.pftrace, for a viewer of Perfetto traces. With --trace=first or "
+     "--trace=first,FILE the beginning is kept when there is no more room, and not the end.",
      Trace},
     {{"--trace-buffer"},
      "MIB",
      Topic::kLaunching,
-     "Room for what a rank records, 16 MiB by default. When it is full, the oldest goes.",
+     "Room for what a rank records, 16 MiB by default. When it is full, the oldest goes, or with "
+     "--trace=first the newest.",
      TraceBuffer},
     {{"--report"},
      "transports",

@@ -96,6 +96,7 @@ struct RunOptions {
   std::string trace_file;           // the timeline to write; "": named after the program
   std::uint64_t trace_bytes = std::uint64_t{16} << 20;  // for records of each rank
   std::uint32_t verbosity = 0;                          // 0: nothing on a healthy job
+  bool trace_keeps_first = false;                       // of which the last are kept otherwise
   bool quiet = false;                                   // neither warnings nor hints
   std::string spawner;  // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.

@@ -64,7 +64,7 @@ Status Herd::MakeRank(const wire::RankOrder& order) {
   Result<int> ring = MakeAnonymousFile("lamina-events");
   if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
   sheep.ring = *ring;
-  if (!SizeRingFile(sheep.ring, orders_.profiled, orders_.trace_bytes))
+  if (!SizeRingFile(sheep.ring, orders_.profiled, orders_.trace_bytes, orders_.trace_keeps_first))
     return SystemError(Code::kResource, errno, "cannot size an event ring");
   const auto open_pipe = [](int* rank_end, int* own_end, bool input) {
     int ends[2];

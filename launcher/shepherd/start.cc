@@ -387,6 +387,7 @@ std::string ShepherdedJob::OrdersFor(const Node& node) {
   orders.profiled = plan_.options.profiled;
   orders.held = held_;
   if (plan_.options.traced) orders.trace_bytes = plan_.options.trace_bytes;
+  orders.trace_keeps_first = plan_.options.trace_keeps_first;
   orders.rules = Rules();
   orders.plan = plan_;
   for (std::size_t app = 0; app < plan_.apps.size(); ++app)

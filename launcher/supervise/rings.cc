@@ -34,12 +34,12 @@ Rings::~Rings() {
   for (const int fd : fds_) close(fd);
 }
 
-Status Rings::Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes) {
+Status Rings::Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes, bool keeps_first) {
   while (fds_.size() < ranks) {
     Result<int> ring = MakeAnonymousFile("lamina-events");
     if (!ring.ok()) return std::move(ring).status().Within("cannot make an event ring");
     fds_.push_back(*ring);
-    if (!SizeRingFile(*ring, profiled, trace_bytes))
+    if (!SizeRingFile(*ring, profiled, trace_bytes, keeps_first))
       return SystemError(Code::kResource, errno, "cannot size an event ring");
   }
   return {};

@@ -30,7 +30,7 @@ class Rings {
 
   // Makes a ring for each rank, with what lies behind it; see SizeRingFile. It is not called where
   // the Job keeps them.
-  Status Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes);
+  Status Make(std::size_t ranks, bool profiled, std::uint64_t trace_bytes, bool keeps_first);
   // The descriptor that the rank inherits; -1 where the Job keeps the rings.
   int Descriptor(std::uint32_t rank) const { return rank < fds_.size() ? fds_[rank] : -1; }
 

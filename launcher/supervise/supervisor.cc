@@ -167,7 +167,8 @@ Status Supervisor::Prepare() {
   server_ = *std::move(server);
   if (!caps_.keeps_rings)
     if (Status status = rings_.Make(plan_.ranks.size(), plan_.options.profiled,
-                                    plan_.options.traced ? plan_.options.trace_bytes : 0);
+                                    plan_.options.traced ? plan_.options.trace_bytes : 0,
+                                    plan_.options.trace_keeps_first);
         !status.ok())
       return status;
   if (plan_.options.traced) {

@@ -33,21 +33,23 @@ Result<std::unique_ptr<Tracing>> Tracing::Make(const Plan& plan) {
 void Tracing::Take(std::uint32_t rank, const TraceCopy& copy, std::span<const HostState> hosts) {
   if (copy.records.empty()) return;
   const std::uint32_t host = plan_.ranks[rank].host;
-  TimelineRank its{rank, plan_.hosts[host].name, 0, copy.lost};
+  TimelineRank its{rank, plan_.hosts[host].name, 0, static_cast<std::uint32_t>(plan_.ranks.size())};
   const auto state = std::ranges::find(hosts, host, &HostState::host);
   if (state != hosts.end()) {
     its.clock_ahead_ns = state->clock_ahead_ns.value_or(0);
     clock_error_ns_ = std::max(clock_error_ns_, state->clock_error_ns);
     clock_unknown_ = clock_unknown_ || !state->clock_ahead_ns;
   }
-  calls_ += copy.records.size();
+  calls_ += static_cast<std::uint64_t>(
+      std::ranges::count_if(copy.records, [](const TraceRecord& it) { return !IsMark(it); }));
   lost_ += copy.lost;
   const std::span<const TraceRecord> records(copy.records);
-  Write(TimelineHead(its, records));
-  TimelineLevels levels{};
+  Write(TimelineHead(its, copy));
+  TimelineState kept;
   for (std::size_t at = 0; at < records.size(); at += kRecordsAtOnce)
     Write(TimelineSlices(its, records.subspan(at, std::min(kRecordsAtOnce, records.size() - at)),
-                         &levels));
+                         &kept));
+  Write(TimelineEnd(its, kept));
 }
 
 void Tracing::Write(const std::string& bytes) {
@@ -66,8 +68,9 @@ Result<std::string> Tracing::Finish() {
   std::string line =
       Format("timeline in %s; %llu calls", name_.c_str(), static_cast<unsigned long long>(calls_));
   if (lost_ > 0)
-    line += Format("; %llu earlier ones had no room (--trace-buffer)",
-                   static_cast<unsigned long long>(lost_));
+    line += Format("; %llu %s ones had no room (--trace-buffer)",
+                   static_cast<unsigned long long>(lost_),
+                   plan_.options.trace_keeps_first ? "later" : "earlier");
   if (clock_unknown_)
     line += "; the clocks of some hosts are not known, and their times are not shifted";
   else if (clock_error_ns_ > 0)

@@ -45,15 +45,17 @@ class Summary {
     }
     first_ns_ = std::min(first_ns_, event.time_ns);
     last_ns_ = std::max(last_ns_, event.time_ns);
-    std::uint64_t& began_ns = began_ns_[{track.process, track.thread}];
+    std::vector<std::uint64_t>& began_ns = began_ns_[{track.process, track.thread}];
+      messages_ += event.flows.size();
     FunctionSums& sums = functions_[std::string(event.name)];
     if (event.kind == TraceEvent::Kind::kBegin) {
-      began_ns = event.time_ns;
+      began_ns.push_back(event.time_ns);
       ++sums.calls;
       for (const auto& [name, bytes] : event.notes)
         (name == "bytes sent" ? sums.sent_bytes : sums.received_bytes) += bytes;
     } else {
-      const std::uint64_t ns = event.time_ns - std::min(began_ns, event.time_ns);
+      const std::uint64_t ns = event.time_ns - std::min(began_ns.back(), event.time_ns);
+      began_ns.pop_back();  // the reader sees to it that there is one
       sums.ns += ns;
       sums.longest_ns = std::max(sums.longest_ns, ns);
     }
@@ -74,6 +76,8 @@ class Summary {
           Format("%-28s %10llu %14.6f %12.3f %14.3f %14llu %14llu\n", name.c_str(),
                  static_cast<unsigned long long>(sums.calls), static_cast<double>(sums.ns) * 1e-9,
                  static_cast<double>(sums.ns) * 1e-3 /
+    text += Format("\n%llu %s\n", static_cast<unsigned long long>(messages_),
+                   messages_ == 1 ? "message" : "messages");
                      static_cast<double>(std::max<std::uint64_t>(sums.calls, 1)),
                  static_cast<double>(sums.longest_ns) * 1e-3,
                  static_cast<unsigned long long>(sums.sent_bytes),
@@ -88,7 +92,8 @@ class Summary {
   std::vector<std::string> ranks_;
   std::map<std::string, FunctionSums> functions_;
   std::map<std::string, std::int64_t> most_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> began_ns_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>> began_ns_;
+  std::uint64_t messages_ = 0;
   std::uint64_t first_ns_ = UINT64_MAX;
   std::uint64_t last_ns_ = 0;
 };
@@ -121,6 +126,19 @@ class NewFile {
     if (fflush(file_) != 0 && error_ == 0) error_ = errno;
     if (error_ == 0 && rename(own_name_.c_str(), name_.c_str()) != 0) error_ = errno;
     errno = error_;
+// A flow begins and ends within the slices that do.
+std::string Flow(const TraceTrack& track, const TraceEvent& event, std::uint64_t flow) {
+  const bool begins = event.kind == TraceEvent::Kind::kBegin;
+  return Format(
+             "{\"ph\":\"%s\",%s\"cat\":\"message\",\"name\":\"message\",\"id\":\"%llx\",\"pid\":%"
+             "llu,"
+             "\"tid\":%llu,\"ts\":",
+             begins ? "s" : "f", begins ? "" : "\"bp\":\"e\",",
+             static_cast<unsigned long long>(flow), static_cast<unsigned long long>(track.process),
+             static_cast<unsigned long long>(track.thread)) +
+         Microseconds(event.time_ns) + "}";
+}
+
     if (error_ != 0) return Failed();
     fclose(std::exchange(file_, nullptr));
     return {};
@@ -220,11 +238,16 @@ Status TraceToChrome(const std::string& path, const std::string& out) {
   const auto write = [&](const std::string& object) {
     file.Write(std::exchange(before, ",\n") + object);
   };
-  TraceReader reader(
-      {[&](const TraceTrack& track) {
-         if (track.kind != TraceTrack::Kind::kCounter) write(Named(track));
-       },
-       [&](const TraceTrack& track, const TraceEvent& event) { write(Object(track, event)); }});
+  TraceReader reader({[&](const TraceTrack& track) {
+                        if (track.kind != TraceTrack::Kind::kCounter) write(Named(track));
+                      },
+                      [&](const TraceTrack& track, const TraceEvent& event) {
+                        const bool ends = event.kind == TraceEvent::Kind::kEnd;
+                        if (!ends) write(Object(track, event));
+                        for (const std::uint64_t flow : event.flows)
+                          write(Flow(track, event, flow));
+                        if (ends) write(Object(track, event));
+                      }});
   if (Status status = ReadTrace(path, &reader); !status.ok()) return status;
   file.Write("\n]}\n");
   return file.Finish();

@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread 
 inline constexpr std::uint32_t kProcessPid = 1, kProcessName = 6;
 inline constexpr std::uint32_t kThreadPid = 1, kThreadTid = 2, kThreadName = 5;
 inline constexpr std::uint32_t kAnnotations = 4, kType = 9, kNameId = 10, kTrackUuid = 11,
-                               kCounterValue = 30;                   // TrackEvent
+                               kCounterValue = 30, kFlows = 47, kEndingFlows = 48;  // TrackEvent
 inline constexpr std::uint32_t kUnsigned = 3, kAnnotationName = 10;  // DebugAnnotation
 inline constexpr std::uint32_t kEventNames = 2, kId = 1, kName = 2;  // InternedData, EventName
 inline constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2, kCounterType = 4;  // kType

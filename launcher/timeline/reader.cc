@@ -20,6 +20,7 @@ constexpr std::uint64_t kPacketBytesMax = 1u << 20;
 constexpr std::size_t kPieceBytes = 1u << 18;
 // Whoever makes up a trace must not fill our memory with tracks and names.
 constexpr std::size_t kTracksMax = 1u << 22;
+constexpr std::size_t kOpenMax = 4096;  // slices within each other
 
 // Reads a number of seven bits a byte.
 bool TakeVarint(std::string_view* bytes, std::uint64_t* number) {
@@ -33,7 +34,7 @@ bool TakeVarint(std::string_view* bytes, std::uint64_t* number) {
   return false;
 }
 
-// One field: a number, or bytes. Those of fixed length are passed over.
+// One field: a number, or bytes. Those of four bytes are passed over.
 struct Field {
   std::uint64_t number = 0;
   std::uint64_t value = 0;
@@ -62,6 +63,9 @@ bool TakeField(std::string_view* message, Field* field) {
   }
   if (length > message->size()) return false;
   field->bytes = message->substr(0, length);
+  if ((key & 7) == 1)
+    for (std::size_t at = 0; at < 8; ++at)
+      field->value |= std::uint64_t{static_cast<unsigned char>(field->bytes[at])} << 8 * at;
   message->remove_prefix(length);
   return true;
 }
@@ -177,6 +181,7 @@ bool TraceReader::TakeEvent(std::uint64_t sequence, std::uint64_t time_ns, std::
     if (field.number == kType) type = field.value;
     if (field.number == kTrackUuid) uuid = field.value;
     if (field.number == kNameId) name = field.value;
+    if (field.number == kFlows || field.number == kEndingFlows) event.flows.push_back(field.value);
     if (field.number == kCounterValue) event.value = static_cast<std::int64_t>(field.value);
     if (field.number != kAnnotations) return;
     std::pair<std::string_view, std::uint64_t> note;
@@ -190,16 +195,17 @@ bool TraceReader::TakeEvent(std::uint64_t sequence, std::uint64_t time_ns, std::
   if (!whole || !valid || track == tracks_.end()) return false;
   std::string ended;
   if (type == kSliceBegin) {
-    // Calls of one thread do not cross.
     const auto known = names_.find({sequence, name});
-    if (known == names_.end() || !open_.try_emplace(uuid, known->second).second) return false;
+    std::vector<std::string>& open = open_[uuid];
+    if (known == names_.end() || open.size() >= kOpenMax) return false;
+    open.push_back(known->second);
     event.kind = TraceEvent::Kind::kBegin;
     event.name = known->second;
   } else if (type == kSliceEnd) {
     const auto begun = open_.find(uuid);
-    if (begun == open_.end()) return false;
-    ended = std::move(begun->second);
-    open_.erase(begun);
+    if (begun == open_.end() || begun->second.empty()) return false;
+    ended = std::move(begun->second.back());
+    begun->second.pop_back();
     event.kind = TraceEvent::Kind::kEnd;
     event.name = ended;
   } else if (type == kCounterType) {

@@ -33,6 +33,8 @@ struct TraceEvent {
   std::string_view name;   // of what begins or ends, or of the counter
   std::int64_t value = 0;  // of the counter
   std::vector<std::pair<std::string_view, std::uint64_t>> notes;
+  // Messages that leave in what begins, or that have been received in what ends.
+  std::vector<std::uint64_t> flows;
 };
 
 class TraceReader {
@@ -56,7 +58,7 @@ class TraceReader {
   const Outlets outlets_;
   std::map<std::uint64_t, TraceTrack> tracks_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names_;  // by sequence and number
-  std::map<std::uint64_t, std::string> open_;  // by track: what has begun
+  std::map<std::uint64_t, std::vector<std::string>> open_;  // by track: what has begun
 };
 
 // Reads all of a file. Errors name it.

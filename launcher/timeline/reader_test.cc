@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "launcher/timeline/timeline.h"
 #include "runtime/base/call_names.h"
@@ -18,16 +20,38 @@ namespace {
 constexpr auto kSend = static_cast<std::uint32_t>(Call::MPI_Send);
 constexpr auto kRecv = static_cast<std::uint32_t>(Call::MPI_Recv);
 
+TraceRecord Mark(std::uint64_t ns, TraceMark mark, std::uint32_t thread, std::uint64_t first = 0,
+                 std::uint64_t second = 0) {
+  return {ns, ns, first, second, static_cast<std::uint32_t>(mark), thread, 0, 0, 0};
+}
+
 std::string TwoRanks() {
-  const TraceRecord first[] = {{1000, 2000, 8, 0, kSend, 0, 0, 0, 0},
-                               {3000, 4000, 0, 0, kRecv, 1, 2, 1, 64}};
-  const TraceRecord second[] = {{1500, 2500, 0, 8, kRecv, 0, 0, 0, 0}};
-  TimelineLevels levels{};
-  std::string bytes = TimelineHead({0, "one", 0, 0}, first);
-  bytes += TimelineSlices({0, "one", 0, 0}, first, &levels);
-  levels = {};
-  bytes += TimelineHead({1, "two", 500, 3}, second);
-  return bytes + TimelineSlices({1, "two", 500, 3}, second, &levels);
+  const TraceCopy first{0,
+                        false,
+                        {"", "solve"},
+                        {Mark(900, TraceMark::kRegionBegin, 0, 1),
+                         Mark(1900, TraceMark::kSent, 0, 1, 1),
+                         Mark(1900, TraceMark::kSent, 0, 7, 1),  // to another job
+                         {1000, 2000, 8, 0, kSend, 0, 0, 0, 0},
+                         {3000, 4000, 0, 0, kRecv, 1, 2, 1, 64},
+                         Mark(4100, TraceMark::kInFlight, kNoThread, 5)}};
+  const TraceCopy second{3,
+                         true,
+                         {},
+                         {Mark(1400, TraceMark::kRegionEnd, 0),  // its begin is lost
+                          Mark(2000, TraceMark::kReceived, kNoThread, 0, 1),
+                          {1500, 2500, 0, 8, kRecv, 0, 0, 0, 0},
+                          Mark(2600, TraceMark::kSent, 0, 0, 1)}};  // its call is lost
+  std::string bytes;
+  for (const auto& [rank, copy] : {std::pair{TimelineRank{0, "one", 0, 2}, first},
+                                   std::pair{TimelineRank{1, "two", 500, 2}, second}}) {
+    TimelineState state;
+    bytes += TimelineHead(rank, copy);
+    for (const TraceRecord& record : copy.records)
+      bytes += TimelineSlices(rank, {&record, 1}, &state);
+    bytes += TimelineEnd(rank, state);
+  }
+  return bytes;
 }
 
 // What a trace says, as lines.
@@ -46,6 +70,10 @@ class Lines {
                    for (const auto& [name, bytes] : event.notes)
                      text_ += " " + std::string(name) +
                               Format("=%llu", static_cast<unsigned long long>(bytes));
+                   // Flows by the order in which they are seen.
+                   for (const std::uint64_t flow : event.flows)
+                     text_ +=
+                         Format(" flow %zu", flows_.try_emplace(flow, flows_.size()).first->second);
                    text_ += "\n";
                  }}) {}
   // Takes pieces of so many bytes. Returns what is left at the end, or -1 for a damaged trace.
@@ -63,6 +91,7 @@ class Lines {
 
  private:
   std::string text_;
+  std::map<std::uint64_t, std::size_t> flows_;
   TraceReader reader_;
 };
 
@@ -73,16 +102,19 @@ TEST(Reader, ReadsWhatWasWritten) {
     EXPECT_EQ(lines.Take(bytes, piece), 0);
     EXPECT_EQ(lines.text(),
               "rank 0 on one\n"
-              "1000 0 MPI_Send 0 in 1 bytes sent=8\n"
+              "900 0 solve 0 in 1\n"
+              "1000 0 MPI_Send 0 in 1 bytes sent=8 flow 0\n"
               "2000 1 MPI_Send 0 in 1\n"
               "3000 0 MPI_Recv 0 in 1\n"
               "4000 1 MPI_Recv 0 in 1\n"
               "4000 2 unexpected messages 2 in 1\n"
               "4000 2 bytes of unexpected messages 64 in 1\n"
               "4000 2 posted receives 1 in 1\n"
-              "rank 1 on two (3 earlier calls had no room)\n"
+              "4100 2 bytes in flight 5 in 1\n"
+              "4100 1 solve 0 in 1\n"
+              "rank 1 on two (3 later calls had no room)\n"
               "1000 0 MPI_Recv 0 in 2 bytes received=8\n"
-              "2000 1 MPI_Recv 0 in 2\n");
+              "2000 1 MPI_Recv 0 in 2 flow 0\n");
   }
 }
 

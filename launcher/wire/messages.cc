@@ -239,7 +239,8 @@ std::string Encode(const Orders& orders) {
       .U64(orders.open_files_max)
       .U8(orders.profiled ? 1 : 0)
       .U8(orders.held ? 1 : 0)
-      .U64(orders.trace_bytes);
+      .U64(orders.trace_bytes)
+      .U8(orders.trace_keeps_first ? 1 : 0);
   PutRules(orders.rules, &writer);
   PutPlan(orders.plan, &writer);
   writer.U32(static_cast<std::uint32_t>(orders.ranks.size()));
@@ -273,6 +274,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.profiled = reader.U8() != 0;
   orders.held = reader.U8() != 0;
   orders.trace_bytes = reader.U64();
+  orders.trace_keeps_first = reader.U8() != 0;
   orders.rules = GetRules(&reader);
   if (!GetPlan(&reader, &orders.plan) || orders.host >= orders.plan.hosts.size() ||
       orders.job.size() < 16 || !GetRanks(&reader, &orders) || !GetBelow(&reader, &orders))

@@ -80,7 +80,8 @@ struct Orders {
   std::uint64_t open_files_max = 0;
   bool profiled = false;          // the ranks count what they do in MPI
   std::uint64_t trace_bytes = 0;  // for what each rank records; 0: nothing
-  bool held = false;              // the ranks stop before their first instruction, until SIGCONT
+  bool trace_keeps_first = false;
+  bool held = false;  // the ranks stop before their first instruction, until SIGCONT
   StartRules rules;
   Plan plan;  // hosts by name, apps with complete environments, all ranks' places
   std::vector<RankOrder> ranks;  // its own and those of the hosts below

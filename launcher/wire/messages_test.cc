@@ -21,6 +21,7 @@ Orders SomeOrders() {
   orders.silence_ms = 10'000;
   orders.open_files_max = 1024;
   orders.profiled = true;
+  orders.trace_keeps_first = true;
   orders.held = true;
   orders.plan.hosts.resize(3);
   orders.plan.hosts[0].name = "node01";
@@ -147,6 +148,7 @@ TEST(MessagesTest, OrdersComeBack) {
   EXPECT_EQ(back->silence_ms, orders.silence_ms);
   EXPECT_EQ(back->open_files_max, orders.open_files_max);
   EXPECT_EQ(back->profiled, orders.profiled);
+  EXPECT_EQ(back->trace_keeps_first, orders.trace_keeps_first);
   EXPECT_EQ(back->held, orders.held);
   EXPECT_EQ(back->rules, orders.rules);
   EXPECT_EQ(back->below, orders.below);

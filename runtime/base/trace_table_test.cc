@@ -9,15 +9,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <string>
+
 namespace lamina {
 namespace {
 
 class TraceFile {
  public:
-  explicit TraceFile(std::uint64_t records)
+  explicit TraceFile(std::uint64_t records, bool keeps_first = false)
       : fd_(memfd_create("trace_table_test", MFD_CLOEXEC)),
         bytes_(RingFileBytes(true, records * sizeof(TraceRecord))) {
-    EXPECT_TRUE(SizeRingFile(fd_, true, records * sizeof(TraceRecord)));
+    EXPECT_TRUE(SizeRingFile(fd_, true, records * sizeof(TraceRecord), keeps_first));
     memory_ = static_cast<char*>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0));
   }
   ~TraceFile() {
@@ -28,9 +31,17 @@ class TraceFile {
   TraceFile& operator=(const TraceFile&) = delete;
   void Write(std::uint64_t began_ns) {
     auto* const table = reinterpret_cast<TraceTable*>(memory_ + kProfiledRingBytes);
-    table->records()[table->next++ % table->capacity] = {began_ns, began_ns + 1, 8, 0, 5, 0, 1, 2,
-                                                         3};
+    const std::uint64_t next = table->next++;
+    ++table->calls;
+    if (table->keeps_first == 0 || next < table->capacity)
+      table->records()[next % table->capacity] = {began_ns, began_ns + 1, 8, 0, 5, 0, 1, 2, 3};
   }
+  void Mark(TraceMark mark) {
+    auto* const table = reinterpret_cast<TraceTable*>(memory_ + kProfiledRingBytes);
+    table->records()[table->next++ % table->capacity] = {
+        1, 1, 0, 0, static_cast<std::uint32_t>(mark), 0, 0, 0, 0};
+  }
+  ProfileTable* profile() { return reinterpret_cast<ProfileTable*>(memory_ + kEventRingBytes); }
   TraceCopy Copy() const { return CopyTrace(fd_); }
 
  private:
@@ -47,7 +58,7 @@ TEST(TraceTable, LayoutIsPinned) {
   EXPECT_EQ(offsetof(TraceTable, next), 16u);
   EXPECT_EQ(RingFileBytes(false, 0), kEventRingBytes);
   EXPECT_EQ(RingFileBytes(true, 0), kProfiledRingBytes);
-  EXPECT_EQ(RingFileBytes(false, 560), kProfiledRingBytes + 32 + 560);
+  EXPECT_EQ(RingFileBytes(false, 560), kProfiledRingBytes + 48 + 560);
 }
 
 TEST(TraceTable, NothingIsLostWhereThereIsRoom) {
@@ -67,6 +78,36 @@ TEST(TraceTable, TheOldestGo) {
   EXPECT_EQ(copy.lost, 6u);
   ASSERT_EQ(copy.records.size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(copy.records[i].began_ns, 7 + i);
+}
+
+TEST(TraceTable, TheFirstStay) {
+  TraceFile file(4, true);
+  for (std::uint64_t i = 1; i <= 10; ++i) file.Write(i);
+  file.profile()->open_call = 5;
+  const TraceCopy copy = DecodeTrace(Encode(file.Copy()));
+  EXPECT_TRUE(copy.keeps_first);
+  EXPECT_EQ(copy.lost, 6u);
+  ASSERT_EQ(copy.records.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(copy.records[i].began_ns, 1 + i);
+}
+
+TEST(TraceTable, MarksAreNoCallsAndRegionsHaveNames) {
+  TraceFile file(4);
+  const std::string names[] = {"solve", std::string(63, 'x')};
+  std::size_t places[2];
+  for (int i = 0; i < 2; ++i)
+    places[i] = static_cast<std::size_t>(FindProfileRegion(file.profile(), names[i]) -
+                                         file.profile()->regions);
+  for (int i = 0; i < 3; ++i) {
+    file.Mark(TraceMark::kSent);
+    file.Write(1);
+  }
+  const TraceCopy copy = DecodeTrace(Encode(file.Copy()));
+  EXPECT_EQ(copy.lost, 1u);
+  EXPECT_TRUE(IsMark(copy.records[0]));
+  EXPECT_FALSE(IsMark(copy.records[1]));
+  ASSERT_GT(copy.regions.size(), std::max(places[0], places[1]));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(copy.regions[places[i]], names[i]);
 }
 
 TEST(TraceTable, ACopyThatIsCutShort) {

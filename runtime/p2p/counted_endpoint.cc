@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/p2p/header.h"
+#include "runtime/p2p/flows.h"
 #include "runtime/trace/profile.h"
 
 namespace lamina::p2p {
@@ -25,8 +26,13 @@ class CountedEndpoint final : public transport::Endpoint {
     return code;
   }
   Code SendZeroCopy(const transport::Frame& frame, transport::Completion* done) override {
-    const Code code = endpoint_->SendZeroCopy(frame, done);
-    if (code == Code::kOk) Count(frame);
+    transport::Completion* const lent =
+        flows != nullptr ? flows->Lend(frame.payload.size(), done) : done;
+    const Code code = endpoint_->SendZeroCopy(frame, lent);
+    if (code == Code::kOk)
+      Count(frame);
+    else if (lent != done)
+      Flows::TakeBack(lent);
     return code;
   }
   Code Get(const transport::Region& from, std::uint64_t offset, std::span<std::byte> into,
@@ -39,6 +45,7 @@ class CountedEndpoint final : public transport::Endpoint {
   // A message counts when its first frame leaves; answers and pieces are no messages.
   void Count(const transport::Frame& frame) const {
     std::uint64_t bytes = frame.payload.size();
+    if (flows != nullptr) flows->Leaves(peer_, frame);
     bool rendezvous = false;
     switch (KindOf(frame.header)) {
       case FrameKind::kEager:

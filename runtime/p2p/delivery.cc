@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/p2p/flows.h"
+
 namespace lamina::p2p {
 
 using core::Request;
@@ -34,6 +36,17 @@ void Delivery::Start(Request* request) {
 }
 
 void Delivery::Receive(Request* request, Message* message) {
+  if (flows != nullptr) [[unlikely]]
+    flows->Meets(request->context, message->serial);
+  if (message->frame != FrameKind::kEager) [[unlikely]]
+    return ReceiveOther(request, message);
+  Deliver(request, {message->from, message->source, message->tag},
+          {message->payload(), static_cast<std::size_t>(message->bytes)});
+  messages_.Give(message);
+}
+
+// The same for a message of which the sender wants to hear, or that lies with it.
+void Delivery::ReceiveOther(Request* request, Message* message) {
   const Origin origin{message->from, message->source, message->tag};
   if (message->frame == FrameKind::kReadyToSend) {
     rendezvous_.Begin(request, origin, {message->bytes, message->token, message->address});
@@ -46,8 +59,7 @@ void Delivery::Receive(Request* request, Message* message) {
       promised_.push_back({request, origin, message->token});
     }
   } else {
-    if (message->frame == FrameKind::kEagerSync)
-      lanes_.SendAnswer(lanes_.To(message->from), PackToken(FrameKind::kDone, message->token));
+    lanes_.SendAnswer(lanes_.To(message->from), PackToken(FrameKind::kDone, message->token));
     Deliver(request, origin, {message->payload(), static_cast<std::size_t>(message->bytes)});
   }
   messages_.Give(message);

@@ -62,6 +62,7 @@ class Delivery {
   std::vector<core::Request*> TakePromised(PeerId from);
 
  private:
+  [[gnu::noinline]] void ReceiveOther(core::Request* request, Message* message);
   static void Deliver(core::Request* request, const Origin& origin,
                       std::span<const std::byte> data);
   void Keep(PeerId from, const transport::Header& header, const Offer& offer,

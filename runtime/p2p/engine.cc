@@ -14,6 +14,7 @@
 #include "runtime/p2p/awaited.h"
 #include "runtime/p2p/buffered.h"
 #include "runtime/p2p/counted_endpoint.h"
+#include "runtime/p2p/flows.h"
 #include "runtime/p2p/note_word.h"
 #include "runtime/p2p/noting.h"
 #include "runtime/p2p/sleeping.h"
@@ -39,7 +40,9 @@ Engine::Engine(const Params& params, const waiting::WaitPolicy& policy, const Pl
                   policy.sharing == Sharing::kExclusive && params.push != "never"),
       delivery_(lanes_, rendezvous_),
       contexts_(place.self),
-      watch_(policy_, *this, [] { TheEngine().watch().WakeThoseDone(); }) {}
+      watch_(policy_, *this, [] { TheEngine().watch().WakeThoseDone(); }) {
+  if (trace::IsTraced()) flows_ = std::make_unique<Flows>(*this, delivery_.spaces());
+}
 
 Engine::~Engine() {
   delete send_buffer_;

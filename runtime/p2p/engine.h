@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -81,6 +82,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
 
   // Returns the number of a process that somebody has named.
   PeerId Number(transport::ProcessName name);
+  // What transports deliver to.
+  transport::Inbox* inbox() { return flows_ != nullptr ? flows_.get() : this; }
 
   // transport::Inbox
   PeerId Identify(transport::ProcessName name) override;
@@ -125,6 +128,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   Delivery delivery_;
   Contexts contexts_;
   Watch watch_;
+  std::unique_ptr<transport::Inbox> flows_;  // null: the process is not traced
   SendBuffer* send_buffer_ = nullptr;
   std::uint64_t tests_since_ms_ = 0;  // since then tests have found nothing
   std::uint64_t tests_noted_ms_ = 0;

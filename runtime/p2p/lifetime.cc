@@ -14,7 +14,7 @@ OwnedEngine MakeEngine(const Params& params, const waiting::WaitPolicy& policy, 
   return OwnedEngine(new Engine(params, policy, place, bootstrap));
 }
 
-transport::Inbox* InboxOf(Engine* engine) { return engine; }
+transport::Inbox* InboxOf(Engine* engine) { return engine->inbox(); }
 void AddCarrier(Engine* engine, Carrier carrier) { engine->carriers().Add(std::move(carrier)); }
 std::span<const Carrier> CarriersOf(Engine* engine) { return engine->carriers().all(); }
 Result<std::string> ConnectTo(Engine* engine, PeerId peer) {

@@ -96,6 +96,8 @@ class MatchSpace {
 
   std::uint32_t posted() const { return posted_; }
   std::uint32_t unexpected() const { return unexpected_; }
+  // The serial number of what came last.
+  std::uint64_t last_serial() const { return next_serial_ - 1; }
   // All posted receives, and all unexpected messages, in no particular order.
   std::vector<core::Request*> Posted() const;
   std::vector<Message*> Unexpected() const;

@@ -13,7 +13,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "runtime/base/trace_table.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::trace {
@@ -56,7 +55,8 @@ struct Spent {
 };
 struct OpenRegion {
   ProfileRegion* row;
-  bool again;  // it lies within itself, so its time counts already
+  bool again;   // it lies within itself, so its time counts already
+  bool marked;  // the timeline has its begin
   std::uint64_t began_ns;
   Spent before;
 };
@@ -93,11 +93,22 @@ constinit TraceTable* timeline = nullptr;                // null: this process i
 constinit std::uint32_t threads = 0;                     // that have been in MPI
 constinit thread_local std::uint32_t thread_number = 0;  // from 1 on
 
-// The oldest record gives way.
+// The oldest record gives way, or this one if the first are kept.
 void Record(const TraceRecord& record) {
   const std::uint64_t next = timeline->next.load(kRelaxed);
-  timeline->records()[next % timeline->capacity] = record;
+  if (timeline->keeps_first == 0 || next < timeline->capacity)
+    timeline->records()[next % timeline->capacity] = record;
   timeline->next.store(next + 1, std::memory_order_release);
+}
+
+std::uint32_t ThreadNumber() {
+  if (thread_number == 0) thread_number = ++threads;
+  return thread_number - 1;
+}
+
+void Mark(TraceMark mark, std::uint32_t thread, std::uint64_t now_ns, std::uint64_t first,
+          std::uint64_t second) {
+  Record({now_ns, now_ns, first, second, static_cast<std::uint32_t>(mark), thread, 0, 0, 0});
 }
 
 // Messages that are copied once are among those that go by rendezvous.
@@ -127,6 +138,11 @@ void LookAtMemory(std::uint64_t now_ns) {
   constexpr char kPeak[] = "VmHWM:";
   if (const char* const peak = std::strstr(text, kPeak); peak != nullptr)
     Set(profile->peak_kib, std::strtoull(peak + sizeof kPeak - 1, nullptr, 10));
+  constexpr char kNow[] = "VmRSS:";
+  const char* const now = std::strstr(text, kNow);
+  if (timeline != nullptr && now != nullptr)
+    Mark(TraceMark::kMemory, kNoThread, now_ns,
+         std::strtoull(now + sizeof kNow - 1, nullptr, 10) << 10, 0);
 }
 
 std::uint64_t Ticks() {
@@ -176,6 +192,7 @@ void CloseRegion(std::uint64_t now_ns) {
   const std::uint32_t at = --regions_open;
   if (at >= kOpenRegions) return;
   const OpenRegion& region = open_regions[at];
+  if (region.marked && inside.depth == 0) Mark(TraceMark::kRegionEnd, ThreadNumber(), now_ns, 0, 0);
   if (region.again) return;
   ProfileRegion& row = *region.row;
   const std::uint64_t inside_ns = now_ns - region.began_ns;
@@ -221,7 +238,12 @@ void BeginRegion(std::string_view name) {
   const bool again =
       std::any_of(begin, begin + at, [row](const OpenRegion& open) { return open.row == row; });
   const std::uint64_t now_ns = MonotonicNs();
-  open_regions[at] = {row, again, now_ns, spent};
+  // One that begins within a call would not lie between calls.
+  const bool marked = timeline != nullptr && inside.depth == 0;
+  open_regions[at] = {row, again, marked, now_ns, spent};
+  if (marked)
+    Mark(TraceMark::kRegionBegin, ThreadNumber(), now_ns,
+         static_cast<std::uint64_t>(row - profile->regions), 0);
   Add(row->times, 1);
   if (again) return;
   if (row->open == 0) Set(row->open_since_ns, now_ns);
@@ -243,6 +265,13 @@ void EndRegion(std::string_view name) {
   if (at == 0) return;
   const std::uint64_t now_ns = MonotonicNs();
   while (regions_open >= at) CloseRegion(now_ns);
+}
+
+bool IsTraced() { return timeline != nullptr; }
+
+void NoteMark(TraceMark mark, std::uint64_t first, std::uint64_t second) {
+  if (timeline == nullptr) return;
+  Mark(mark, inside.depth > 0 ? ThreadNumber() : kNoThread, MonotonicNs(), first, second);
 }
 
 void SetProfileLevel(int level) {
@@ -302,11 +331,11 @@ void LeaveCall() {
   if (!paused) [[likely]]
     CountCall(it, inside_ns, bytes);
   if (timeline != nullptr) {
-    if (thread_number == 0) thread_number = ++threads;
     const auto level = [](Level which) { return numbers.levels[Index(which)]; };
     Record({it.began_ns, now_ns, bytes.sent, bytes.received, static_cast<std::uint32_t>(it.call),
-            thread_number - 1, static_cast<std::uint32_t>(level(Level::kUnexpected)),
+            ThreadNumber(), static_cast<std::uint32_t>(level(Level::kUnexpected)),
             static_cast<std::uint32_t>(level(Level::kPosted)), level(Level::kUnexpectedBytes)});
+    timeline->calls.store(timeline->calls.load(kRelaxed) + 1, kRelaxed);
   }
   Set(profile->open_call, 0);
   Set(profile->last_ns, now_ns);

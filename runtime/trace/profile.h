@@ -16,6 +16,7 @@
 #include "runtime/base/call_names.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/profile_table.h"
+#include "runtime/base/trace_table.h"
 
 namespace lamina::trace {
 
@@ -82,6 +83,12 @@ void BeginRegion(std::string_view name);
 void EndRegion(std::string_view name);
 // 0: nothing is counted until another level is set.
 void SetProfileLevel(int level);
+// True if the process is traced, and so also profiled.
+bool IsTraced();
+// Something has happened on this thread that the timeline is to have. Does nothing if the process
+// is not traced.
+void NoteMark(TraceMark mark, std::uint64_t first, std::uint64_t second = 0);
+
 
 // Says for whom the call under way waits from now on. A call of a collective waits for its members
 // anyway.

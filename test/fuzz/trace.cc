@@ -13,11 +13,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Input input(data, size);
   const TraceCopy copy = DecodeTrace(input.Rest());
   const TraceCopy again = DecodeTrace(Encode(copy));
-  CHECK(again.lost == copy.lost && again.records.size() == copy.records.size());
-  const TimelineRank rank{3, "node", 77, copy.lost};
-  TimelineLevels levels{};
-  const std::string written =
-      TimelineHead(rank, copy.records) + TimelineSlices(rank, copy.records, &levels);
+  CHECK(again.lost == copy.lost && again.keeps_first == copy.keeps_first &&
+        again.regions == copy.regions && again.records.size() == copy.records.size());
+  const TimelineRank rank{3, "node", 77, 8};
+  TimelineState state;
+  std::string written = TimelineHead(rank, copy) + TimelineSlices(rank, copy.records, &state);
+  written += TimelineEnd(rank, state);
   std::size_t begun = 0;
   std::size_t ended = 0;
   TraceReader reader({[](const TraceTrack&) {},

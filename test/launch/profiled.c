@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spends its time in ways that are known beforehand, for profile_test.py and trace_test.py.
  *
- * usage: profiled late|late-receiver|imbalance|ring|collectives|regions|all|many|unexpected
+ * usage: profiled late|late-receiver|imbalance|ring|collectives|regions|all|many|unexpected|ways
  *        profiled killed|failed|stuck */
 #define _POSIX_C_SOURCE 200809L
 
@@ -105,6 +105,30 @@ static void receive_unexpected(int rank) {
   if (rank == 1) MPI_Wait(&receive, MPI_STATUS_IGNORE);
 }
 
+/* Rank 0 sends a message in each of several ways, and one waits for it in each of several. */
+static void send_every_way(int rank) {
+  const int bytes = 1 << 20;
+  char* many = calloc((size_t)bytes, 1);
+  MPI_Request request;
+  if (rank == 0) {
+    MPI_Send(many, 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD);
+    MPI_Ssend(many, 8, MPI_CHAR, 1, 2, MPI_COMM_WORLD);
+    MPI_Send(many, bytes, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
+    MPI_Isend(many, bytes, MPI_CHAR, 1, 4, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Send(many, 8, MPI_CHAR, 1, 5, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Message message;
+    for (int tag = 1; tag <= 3; ++tag)
+      MPI_Recv(many, bytes, MPI_CHAR, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(many, bytes, MPI_CHAR, &message, MPI_STATUS_IGNORE);
+    MPI_Irecv(many, 8, MPI_CHAR, 0, 5, MPI_COMM_WORLD, &request);
+    MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);
+  }
+  free(many);
+}
+
 /* A region within another one, which holds the only barrier that counts. */
 static void name_regions(int rank) {
   lamina_region_begin("<outer>");
@@ -168,6 +192,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "ring") == 0) pass_round(rank, size);
   if (strcmp(what, "collectives") == 0) call_collectives(rank, size);
   if (strcmp(what, "regions") == 0) name_regions(rank);
+  if (strcmp(what, "ways") == 0) send_every_way(rank);
   if (strcmp(what, "unexpected") == 0) receive_unexpected(rank);
   if (strcmp(what, "many") == 0)
     for (int i = 0; i < 10000000; ++i) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
