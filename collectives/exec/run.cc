@@ -193,6 +193,19 @@ int RunBySteps(const Invocation& invocation) {
 
 }  // namespace
 
+std::uint64_t Searches(const core::Comm& comm) {
+  return comm.collectives == nullptr ? 0 : comm.collectives->plans.searches();
+}
+
+const char* CarriedOutBy(const core::Comm& comm, std::uint64_t searches_before) {
+  if (comm.collectives == nullptr) return "";
+  const PlanCache& plans = comm.collectives->plans;
+  if (plans.searches() == searches_before)
+    return comm.collectives->meeting != nullptr ? "shared memory" : "";
+  const Plan* const plan = plans.Latest();
+  return plan != nullptr && plan->algorithm != nullptr ? plan->algorithm->name : "";
+}
+
 int Run(const Invocation& invocation) {
   core::Comm* comm = invocation.comm;
   if (comm->collectives == nullptr) Attach(comm);

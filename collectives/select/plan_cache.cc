@@ -113,6 +113,12 @@ Plan* PlanCache::Find(const Call& call) {
   return entry.plan;
 }
 
+const Plan* PlanCache::Latest() const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [this](const Entry& entry) { return entry.used == clock_; });
+  return found != entries_.end() ? found->plan : nullptr;
+}
+
 void PlanCache::Add(const Call& call, Plan* plan) {
   if (plan->steps.size() + CountsOf(call) > steps_max_) return;
   Entry entry{KeyOf(call), {}, plan, clock_};

@@ -61,6 +61,10 @@ class PlanCache {
   // Forgets all plans.
   void Clear();
   std::size_t size() const { return entries_.size(); }
+  // How often a plan was looked for.
+  std::uint64_t searches() const { return clock_; }
+  // The plan that was found or added at the last search. Null: it is not kept.
+  const Plan* Latest() const;
 
  private:
   // A call as plain numbers. Calls with equal numbers have equal plans.

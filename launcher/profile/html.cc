@@ -2,6 +2,7 @@
 #include "launcher/profile/html.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "launcher/profile/text.h"
@@ -105,14 +106,15 @@ std::string CollectivesTable(const JobProfile& profile) {
   for (const auto& [place, counts] : LargestCollectives(profile))
     rows += Row({place.function, HtmlText(CommunicatorName(place)),
                  place.members == 0 ? "" : std::to_string(place.members),
-                 std::to_string(counts.calls), Seconds(counts.inside_ns),
-                 Percent(counts.waited_ns, counts.inside_ns), Mean(counts.inside_ns, counts.calls),
-                 SizeName(counts.sent_bytes), SizeName(counts.received_bytes)});
+                 HtmlText(AlgorithmsOf(profile, place)), std::to_string(counts.calls),
+                 Seconds(counts.inside_ns), Percent(counts.waited_ns, counts.inside_ns),
+                 Mean(counts.inside_ns, counts.calls), SizeName(counts.sent_bytes),
+                 SizeName(counts.received_bytes)});
   return "<p>Calls, times and bytes are those of all ranks together. Waiting for the request of a "
          "collective that does not block counts here as well.</p>\n" +
          Table("collectives",
-               {"function", "communicator", "ranks", "calls", "s", "% waiting", "mean, µs", "given",
-                "got"},
+               {"function", "communicator", "ranks", "algorithms", "calls", "s", "% waiting",
+                "mean, µs", "given", "got"},
                rows);
 }
 
@@ -135,10 +137,10 @@ std::string RegionsTable(const JobProfile& profile) {
                rows);
 }
 
+namespace {
+
 // The more bytes, the darker the cell.
-std::string MatrixTable(const JobProfile& profile) {
-  const Matrix matrix = MatrixOf(profile);
-  const std::size_t ranks = profile.ranks.size();
+std::string OneMatrix(const char* id, const Matrix& matrix, std::size_t ranks) {
   std::uint64_t most = 0;
   for (const Traffic& cell : matrix.cells) most = std::max(most, cell.AllBytes());
   Cells head = {"from \\ to"};
@@ -163,6 +165,14 @@ std::string MatrixTable(const JobProfile& profile) {
     }
     rows += "</tr>\n";
   }
+  return Table(id, head, rows);
+}
+
+}  // namespace
+
+std::string MatrixTable(const JobProfile& profile) {
+  const std::size_t ranks = profile.ranks.size();
+  const Matrix matrix = MatrixOf(profile);
   std::string text =
       "<p>Bytes of messages, those of collectives among them. Collectives in memory that ranks of "
       "a "
@@ -170,7 +180,22 @@ std::string MatrixTable(const JobProfile& profile) {
   if (matrix.outside.AllMessages() > 0)
     text += "<p>To other jobs went " + std::to_string(matrix.outside.AllMessages()) +
             " messages, " + SizeName(matrix.outside.AllBytes()) + ".</p>\n";
-  return text + Table("matrix", head, rows);
+  const std::map<std::string, Traffic> carriers = CarriersOf(profile);
+  std::string rows;
+  for (const auto& [name, traffic] : carriers)
+    rows += Row({HtmlText(name), std::to_string(traffic.messages), SizeName(traffic.bytes),
+                 std::to_string(traffic.own_messages), SizeName(traffic.own_bytes)});
+  text +=
+      Table("transports",
+            {"transport", "messages of the program", "bytes", "of the library", "bytes"}, rows) +
+      OneMatrix("matrix", matrix, ranks);
+  if (carriers.size() < 2) return text;
+  std::size_t shown = 0;
+  for (const auto& [name, traffic] : carriers) {
+    const std::string id = Format("matrix%zu", ++shown);
+    text += "<p>By " + HtmlText(name) + " alone:</p>\n" +
+            OneMatrix(id.c_str(), MatrixOf(profile, name), ranks);
+  }
 }
 
 std::string SizesTable(const JobProfile& profile) {

@@ -10,6 +10,15 @@ namespace {
 
 std::string Number(std::uint64_t number) { return std::to_string(number); }
 
+// A rank says what its transport is called, and may say anything.
+std::string CsvText(std::string_view text) {
+  std::string plain;
+  for (const char letter : text)
+    plain +=
+        letter == ',' || letter == '"' || static_cast<unsigned char>(letter) < ' ' ? '?' : letter;
+  return plain;
+}
+
 // The key of each number is what CallCounts calls it.
 std::string Members(const CallCounts& counts) {
   return "\"calls\": " + Number(counts.calls) + ", \"inside_ns\": " + Number(counts.inside_ns) +
@@ -64,12 +73,13 @@ std::string WaitingList(const JobProfile& profile) {
 }
 
 std::string CollectiveList(const JobProfile& profile) {
-  return ListOf(LargestCollectives(profile), [](const CollectiveCounts& row) {
+  return ListOf(LargestCollectives(profile), [&](const CollectiveCounts& row) {
     const auto& [place, counts] = row;
     return "{\"function\": " + JsonText(place.function) +
            ", \"communicator\": " + JsonText(place.name) +
            ", \"context\": " + Number(place.context) + ", \"members\": " + Number(place.members) +
-           ", " + Members(counts) + "}";
+           ", \"algorithms\": " + JsonText(AlgorithmsOf(profile, place)) + ", " + Members(counts) +
+           "}";
   });
 }
 
@@ -93,11 +103,12 @@ std::string MatrixObject(const Matrix& matrix) {
     if (cell.AllMessages() == 0) continue;
     cells += (cells.empty() ? "\n[" : ",\n[") + Number(at / matrix.width) + ", " +
              Number(at % matrix.width) + ", " + Number(cell.messages) + ", " + Number(cell.bytes) +
-             ", " + Number(cell.own_messages) + ", " + Number(cell.own_bytes) + "]";
+             ", " + Number(cell.own_messages) + ", " + Number(cell.own_bytes) + ", " +
+             JsonText(cell.carrier) + "]";
   }
   return "{\"ranks_per_cell\": " + Number(matrix.ranks_per_cell) +
          ", \"columns\": [\"from\", \"to\", \"messages\", \"bytes\", \"own_messages\", "
-         "\"own_bytes\"], \"cells\": [" +
+         "\"own_bytes\", \"transport\"], \"cells\": [" +
          cells + "]}";
 }
 
@@ -141,6 +152,17 @@ std::string ProfileJson(const JobProfile& profile) {
             ", \"functions\": " + Object(its.functions) + "}";
   }
   return json + "\n]\n}\n";
+}
+
+std::string MatrixCsv(const JobProfile& profile) {
+  std::string text = "from,to,transport,messages,bytes,own_messages,own_bytes\r\n";
+  for (std::size_t from = 0; from < profile.ranks.size(); ++from)
+    for (const auto& [to, traffic] : profile.ranks[from].sent)
+      text += Number(from) + "," + (to < profile.ranks.size() ? Number(to) : "outside") + "," +
+              CsvText(traffic.carrier) + "," + Number(traffic.messages) + "," +
+              Number(traffic.bytes) + "," + Number(traffic.own_messages) + "," +
+              Number(traffic.own_bytes) + "\r\n";
+  return text;
 }
 
 }  // namespace lamina::launcher

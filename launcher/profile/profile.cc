@@ -73,6 +73,8 @@ void Traffic::Add(const Traffic& other) {
   bytes += other.bytes;
   own_messages += other.own_messages;
   own_bytes += other.own_bytes;
+  if (carrier.empty()) carrier = other.carrier;
+  if (carrier != other.carrier) carrier = "several";
 }
 
 CallCounts RankProfile::Total() const {
@@ -123,16 +125,22 @@ bool DecodeRank(std::string_view bytes, RankProfile* rank) {
     sites[{name, PlaceIn(*copy, PlaceOfProfileKey(row.key))}].Add(counts);
   }
   CountsByCollective collectives;
+  std::map<CollectivePlace, std::vector<std::string>> algorithms;
   for (const ProfileCollective& row : copy->collectives) {
     const std::string name = NameOf(static_cast<Call>(row.call));
     if (name.empty()) return false;
-    collectives[{name, row.name, row.context, row.members}].Add(
+    const CollectivePlace place{name, row.name, row.context, row.members};
+    collectives[place].Add(
         {row.calls, row.inside_ns, row.waited_ns, 0, row.sent_bytes, row.received_bytes});
+    for (const std::string_view word : Split(row.algorithms, ','))
+      if (const std::string_view algorithm = word.substr(word.starts_with(' ') ? 1 : 0);
+          !algorithm.empty())
+        algorithms[place].emplace_back(algorithm);
   }
   rank->sent.clear();
   for (const ProfileTraffic& to : copy->traffic)
     rank->sent[static_cast<std::uint32_t>(to.peer - 1)] = {to.messages, to.bytes, to.own_messages,
-                                                           to.own_bytes};
+                                                           to.own_bytes, to.carrier};
   rank->regions.clear();
   for (const ProfileRegion& row : copy->regions)
     rank->regions[row.name] = {
@@ -149,6 +157,7 @@ bool DecodeRank(std::string_view bytes, RankProfile* rank) {
                            size.eager_bytes, size.rendezvous, size.rendezvous_bytes});
   }
   rank->collectives = std::move(collectives);
+  rank->algorithms = std::move(algorithms);
   rank->open_call = NameOf(static_cast<Call>(copy->head.open_call));
   rank->open_place = PlaceIn(*copy, copy->head.open_place);
   // The rank was in this function until its end, and was seldom doing anything but wait.
@@ -195,20 +204,39 @@ std::vector<SiteCounts> LargestSites(const JobProfile& profile) {
   return sites;
 }
 
-Matrix MatrixOf(const JobProfile& profile) {
+Matrix MatrixOf(const JobProfile& profile, std::string_view carrier) {
   const std::size_t ranks = profile.ranks.size();
   Matrix matrix;
   matrix.ranks_per_cell = std::max<std::size_t>(1, (ranks + kMatrixWidth - 1) / kMatrixWidth);
   matrix.width = (ranks + matrix.ranks_per_cell - 1) / matrix.ranks_per_cell;
   matrix.cells.resize(matrix.width * matrix.width);
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    for (const auto& [peer, traffic] : profile.ranks[rank].sent)
+    for (const auto& [peer, traffic] : profile.ranks[rank].sent) {
+      if (!carrier.empty() && traffic.carrier != carrier) continue;
       (peer < ranks
            ? matrix
                  .cells[rank / matrix.ranks_per_cell * matrix.width + peer / matrix.ranks_per_cell]
            : matrix.outside)
           .Add(traffic);
+    }
   return matrix;
+}
+
+std::map<std::string, Traffic> CarriersOf(const JobProfile& profile) {
+  std::map<std::string, Traffic> sums;
+  for (const RankProfile& rank : profile.ranks)
+    for (const auto& [peer, traffic] : rank.sent) sums[traffic.carrier].Add(traffic);
+  return sums;
+}
+
+std::string AlgorithmsOf(const JobProfile& profile, const CollectivePlace& place) {
+  std::set<std::string> names;
+  for (const RankProfile& rank : profile.ranks)
+    if (const auto found = rank.algorithms.find(place); found != rank.algorithms.end())
+      names.insert(found->second.begin(), found->second.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 std::vector<SizeClass> SizesOf(const JobProfile& profile) {

@@ -63,6 +63,7 @@ struct Traffic {
   std::uint64_t bytes = 0;
   std::uint64_t own_messages = 0;  // of the library
   std::uint64_t own_bytes = 0;
+  std::string carrier;  // the transport; "several" in a sum of different ones
 
   void Add(const Traffic& other);
   std::uint64_t AllMessages() const { return messages + own_messages; }
@@ -101,6 +102,7 @@ struct RankProfile {
   CountsByFunction functions;
   CountsBySite sites;
   CountsByCollective collectives;
+  std::map<CollectivePlace, std::vector<std::string>> algorithms;
   std::map<std::uint32_t, Traffic> sent;  // by rank in the job, or a number beyond
   std::vector<SizeClass> sizes;
   std::map<std::string, RegionCounts> regions;
@@ -149,7 +151,11 @@ struct Matrix {
   std::vector<Traffic> cells;  // by sender, then by receiver
   Traffic outside;             // what went to other jobs
 };
-Matrix MatrixOf(const JobProfile& profile);
+// With the name of a transport the matrix has what that has carried.
+Matrix MatrixOf(const JobProfile& profile, std::string_view carrier = {});
+
+// What each transport has carried, by its name.
+std::map<std::string, Traffic> CarriersOf(const JobProfile& profile);
 
 // The messages of all ranks by size, from the smallest class in use to the largest.
 std::vector<SizeClass> SizesOf(const JobProfile& profile);
@@ -157,6 +163,8 @@ std::vector<SizeClass> SizesOf(const JobProfile& profile);
 // Collectives with the most time, most first, so many that a page can show them.
 using CollectiveCounts = std::pair<CollectivePlace, CallCounts>;
 std::vector<CollectiveCounts> LargestCollectives(const JobProfile& profile);
+// The algorithms that have carried them out on some rank, as "ring, tree".
+std::string AlgorithmsOf(const JobProfile& profile, const CollectivePlace& place);
 
 // The regions of all ranks with the most time, most first.
 using NamedRegion = std::pair<std::string, RegionCounts>;

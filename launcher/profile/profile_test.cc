@@ -148,8 +148,8 @@ TEST(Profile, AMatrixOfManyRanksHasFewCells) {
   JobProfile profile;
   profile.ranks.resize(1000);
   for (std::uint32_t rank = 0; rank < 1000; ++rank)
-    profile.ranks[rank].sent[(rank + 1) % 1000] = {1, 10, 0, 0};
-  profile.ranks[0].sent[4095] = {2, 20, 0, 0};
+    profile.ranks[rank].sent[(rank + 1) % 1000] = {1, 10, 0, 0, "shm"};
+  profile.ranks[0].sent[4095] = {2, 20, 0, 0, "ucx"};
   const Matrix matrix = MatrixOf(profile);
   EXPECT_EQ(matrix.ranks_per_cell, 16u);
   EXPECT_EQ(matrix.width, 63u);
@@ -157,6 +157,12 @@ TEST(Profile, AMatrixOfManyRanksHasFewCells) {
   EXPECT_EQ(matrix.cells[1].bytes, 10u);
   EXPECT_EQ(matrix.outside.bytes, 20u);
   EXPECT_LT(ProfilePage(profile).size(), 3u << 20);
+  EXPECT_EQ(MatrixOf(profile, "ucx").cells[0].bytes, 0u);
+  EXPECT_EQ(MatrixOf(profile, "ucx").outside.bytes, 20u);
+  EXPECT_EQ(CarriersOf(profile).at("shm").messages, 1000u);
+  EXPECT_TRUE(
+      MatrixCsv(profile).starts_with("from,to,transport,messages,bytes,own_messages,own_bytes\r\n"
+                                     "0,1,shm,1,10,0,0\r\n0,outside,ucx,2,20,0,0\r\n"));
   profile.ranks.resize(1);
   EXPECT_EQ(MatrixOf(profile).width, 1u);
   EXPECT_EQ(MatrixOf({}).width, 0u);

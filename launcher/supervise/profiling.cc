@@ -3,15 +3,14 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "launcher/profile/lines.h"
 #include "launcher/profile/report.h"
 #include "launcher/supervise/answer.h"
 #include "launcher/supervise/tuning.h"
+#include "runtime/base/new_file.h"
 #include "runtime/base/text.h"
 #include "runtime/base/version.h"
 
@@ -19,16 +18,6 @@ namespace lamina::launcher {
 namespace {
 
 constexpr std::string_view kPageSuffix = ".html";
-
-Status WriteFile(const std::string& name, const std::string& text) {
-  errno = 0;
-  std::ofstream file(name, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file.fail())
-    return SystemError(Code::kResource, errno, "cannot write the profile %s", name.c_str());
-  return {};
-}
 
 }  // namespace
 
@@ -53,9 +42,12 @@ Result<std::string> Profiling::Write(const std::string& file, std::string end,
            Format(".%d", static_cast<int>(getpid()));
   if (name.ends_with(kPageSuffix)) name.resize(name.size() - kPageSuffix.size());
   const std::string page = name + std::string(kPageSuffix);
-  if (Status written = WriteFile(page, ProfilePage(profile_)); !written.ok()) return written;
-  if (Status written = WriteFile(name + ".json", ProfileJson(profile_)); !written.ok())
-    return written;
+  // The page comes last: if it is there, so are the others.
+  for (const auto& [file_name, text] :
+       {std::pair{name + ".csv", MatrixCsv(profile_)},
+        std::pair{name + ".json", ProfileJson(profile_)}, std::pair{page, ProfilePage(profile_)}})
+    if (Status written = WriteNewFile("the profile", file_name, text); !written.ok())
+      return written;
   std::string line = "profile in " + page;
   for (const std::string& fact : TellingFacts(profile_)) line += "; " + fact;
   return line;

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/survey/trace.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +13,7 @@
 
 #include "launcher/cli/subcommands.h"
 #include "launcher/timeline/reader.h"
+#include "runtime/base/new_file.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -46,11 +42,11 @@ class Summary {
     first_ns_ = std::min(first_ns_, event.time_ns);
     last_ns_ = std::max(last_ns_, event.time_ns);
     std::vector<std::uint64_t>& began_ns = began_ns_[{track.process, track.thread}];
-      messages_ += event.flows.size();
     FunctionSums& sums = functions_[std::string(event.name)];
     if (event.kind == TraceEvent::Kind::kBegin) {
       began_ns.push_back(event.time_ns);
       ++sums.calls;
+      messages_ += event.flows.size();
       for (const auto& [name, bytes] : event.notes)
         (name == "bytes sent" ? sums.sent_bytes : sums.received_bytes) += bytes;
     } else {
@@ -76,12 +72,12 @@ class Summary {
           Format("%-28s %10llu %14.6f %12.3f %14.3f %14llu %14llu\n", name.c_str(),
                  static_cast<unsigned long long>(sums.calls), static_cast<double>(sums.ns) * 1e-9,
                  static_cast<double>(sums.ns) * 1e-3 /
-    text += Format("\n%llu %s\n", static_cast<unsigned long long>(messages_),
-                   messages_ == 1 ? "message" : "messages");
                      static_cast<double>(std::max<std::uint64_t>(sums.calls, 1)),
                  static_cast<double>(sums.longest_ns) * 1e-3,
                  static_cast<unsigned long long>(sums.sent_bytes),
                  static_cast<unsigned long long>(sums.received_bytes));
+    text += Format("\n%llu %s\n", static_cast<unsigned long long>(messages_),
+                   messages_ == 1 ? "message" : "messages");
     for (const auto& [name, most] : most_)
       text += Format("%sat most %lld %s at one rank\n", &most == &most_.begin()->second ? "\n" : "",
                      static_cast<long long>(most), name.c_str());
@@ -96,62 +92,6 @@ class Summary {
   std::uint64_t messages_ = 0;
   std::uint64_t first_ns_ = UINT64_MAX;
   std::uint64_t last_ns_ = 0;
-};
-
-// A file that takes its name when it is whole, and is gone otherwise.
-class NewFile {
- public:
-  explicit NewFile(std::string name) : name_(std::move(name)), own_name_(name_ + ".XXXXXX") {}
-  ~NewFile() {
-    if (file_ == nullptr) return;
-    fclose(file_);
-    unlink(own_name_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  Status Open() {
-    const int fd = mkstemp(own_name_.data());
-    if (fd < 0) return Failed();
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    file_ = fdopen(fd, "w");
-    return {};
-  }
-  void Write(const std::string& text) {
-    if (error_ == 0 && fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
-  }
-  Status Finish() {
-    if (fflush(file_) != 0 && error_ == 0) error_ = errno;
-    if (error_ == 0 && rename(own_name_.c_str(), name_.c_str()) != 0) error_ = errno;
-    errno = error_;
-// A flow begins and ends within the slices that do.
-std::string Flow(const TraceTrack& track, const TraceEvent& event, std::uint64_t flow) {
-  const bool begins = event.kind == TraceEvent::Kind::kBegin;
-  return Format(
-             "{\"ph\":\"%s\",%s\"cat\":\"message\",\"name\":\"message\",\"id\":\"%llx\",\"pid\":%"
-             "llu,"
-             "\"tid\":%llu,\"ts\":",
-             begins ? "s" : "f", begins ? "" : "\"bp\":\"e\",",
-             static_cast<unsigned long long>(flow), static_cast<unsigned long long>(track.process),
-             static_cast<unsigned long long>(track.thread)) +
-         Microseconds(event.time_ns) + "}";
-}
-
-    if (error_ != 0) return Failed();
-    fclose(std::exchange(file_, nullptr));
-    return {};
-  }
-
- private:
-  Status Failed() const {
-    return SystemError(Code::kResource, errno, "cannot write %s", name_.c_str());
-  }
-  const std::string name_;
-  std::string own_name_;
-  FILE* file_ = nullptr;
-  int error_ = 0;
 };
 
 std::string Microseconds(std::uint64_t ns) {
@@ -184,6 +124,19 @@ std::string Object(const TraceTrack& track, const TraceEvent& event) {
                  Format(":%llu", static_cast<unsigned long long>(value));
   if (!arguments.empty()) text += ",\"args\":{" + arguments + "}";
   return text + "}";
+}
+
+// A flow begins and ends within the slices that do.
+std::string Flow(const TraceTrack& track, const TraceEvent& event, std::uint64_t flow) {
+  const bool begins = event.kind == TraceEvent::Kind::kBegin;
+  return Format(
+             "{\"ph\":\"%s\",%s\"cat\":\"message\",\"name\":\"message\",\"id\":\"%llx\",\"pid\":%"
+             "llu,"
+             "\"tid\":%llu,\"ts\":",
+             begins ? "s" : "f", begins ? "" : "\"bp\":\"e\",",
+             static_cast<unsigned long long>(flow), static_cast<unsigned long long>(track.process),
+             static_cast<unsigned long long>(track.thread)) +
+         Microseconds(event.time_ns) + "}";
 }
 
 struct Wanted {
@@ -231,7 +184,7 @@ Result<std::string> TraceSummary(const std::string& path) {
 }
 
 Status TraceToChrome(const std::string& path, const std::string& out) {
-  NewFile file(out);
+  NewFile file("the events", out);
   if (Status status = file.Open(); !status.ok()) return status;
   file.Write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   const char* before = "\n";

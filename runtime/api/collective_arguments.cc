@@ -365,12 +365,19 @@ void CollectiveArguments::NoteBytes() const {
                          comm.name, BytesOf(Side::kSend), BytesOf(Side::kReceive)});
 }
 
+template <class Carry>
+int CollectiveArguments::RunCounted(const Carry& carry) const {
+  NoteBytes();
+  const std::uint64_t before = collective::Searches(*it_.comm);
+  const int error = carry(it_);
+  trace::NoteAlgorithm(collective::CarriedOutBy(*it_.comm, before));
+  return error;
+}
+
 int CollectiveArguments::Run() {
   if (error_ != MPI_SUCCESS) [[unlikely]]
     return error_;
-  if (trace::profile != nullptr) [[unlikely]]
-    NoteBytes();
-  const int error = collective::Run(it_);
+  const int error = trace::profile == nullptr ? collective::Run(it_) : RunCounted(collective::Run);
   if (error == MPI_SUCCESS) [[likely]]
     return error;
   return RaiseCollective(entry_.name(), it_.comm, error);
@@ -385,10 +392,9 @@ int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::R
   if (error_ == MPI_SUCCESS && request == nullptr)
     Fail(MPI_ERR_ARG, "request", "is a null pointer");
   if (error_ != MPI_SUCCESS) return error_;
-  if (trace::profile != nullptr) [[unlikely]]
-    NoteBytes();
   core::Request* made = nullptr;
-  const int error = make(it_, &made);
+  const auto make_it = [&](const collective::Invocation& it) { return make(it, &made); };
+  const int error = trace::profile == nullptr ? make_it(it_) : RunCounted(make_it);
   if (error != MPI_SUCCESS) return RaiseCollective(entry_.name(), it_.comm, error);
   if (trace::profile != nullptr) [[unlikely]]
     trace::NoteCollectiveRequest(made);

@@ -49,6 +49,9 @@ class CollectiveArguments {
   // Returns how many bytes the program gives to the call or gets from it.
   std::uint64_t BytesOf(Side side) const;
   [[gnu::cold]] void NoteBytes() const;
+  // Carries the call out and tells the profile of it.
+  template <class Carry>
+  [[gnu::noinline]] int RunCounted(const Carry& carry) const;
   int Make(int (*make)(const collective::Invocation&, core::Request**), MPI_Request* request);
   template <class T>
   bool Missing(const T* values, std::size_t size, const char* what) {

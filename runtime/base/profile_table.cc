@@ -173,7 +173,11 @@ std::optional<ProfileCopy> DecodeProfile(std::string_view bytes) {
   if (!copy.sizes.empty() && copy.sizes.size() != ProfileTable::kSizes) return std::nullopt;
   for (ProfileModule& module : copy.modules) module.path[sizeof module.path - 1] = '\0';
   for (ProfileRegion& row : copy.regions) row.name[sizeof row.name - 1] = '\0';
-  for (ProfileCollective& row : copy.collectives) row.name[sizeof row.name - 1] = '\0';
+  for (ProfileTraffic& row : copy.traffic) row.carrier[sizeof row.carrier - 1] = '\0';
+  for (ProfileCollective& row : copy.collectives) {
+    row.name[sizeof row.name - 1] = '\0';
+    row.algorithms[sizeof row.algorithms - 1] = '\0';
+  }
   return copy;
 }
 

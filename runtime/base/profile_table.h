@@ -45,8 +45,9 @@ struct ProfileTraffic {
   std::uint64_t bytes;
   std::uint64_t own_messages;  // those that the library sends for collectives and of its own
   std::uint64_t own_bytes;
+  char carrier[24];  // the transport that carries them, terminated
 };
-static_assert(sizeof(ProfileTraffic) == 40);
+static_assert(sizeof(ProfileTraffic) == 64);
 
 // Messages of so many bytes that the number has a certain count of digits in binary.
 struct ProfileSize {
@@ -68,8 +69,12 @@ struct ProfileCollective {
   std::uint64_t sent_bytes;
   std::uint64_t received_bytes;
   char name[64];  // of the communicator, terminated
+  // How calls were carried out. It is looked at once for each bit count of the bytes of a call,
+  // because an algorithm is chosen by the size; those sizes have a bit here.
+  std::uint64_t sizes_seen;
+  char algorithms[120];  // their names with commas between, terminated
 };
-static_assert(sizeof(ProfileCollective) == 128);
+static_assert(sizeof(ProfileCollective) == 256);
 
 // A program or library that MPI was called from.
 struct ProfileModule {
@@ -96,7 +101,7 @@ struct ProfileRegion {
 static_assert(sizeof(ProfileRegion) == 128);
 
 struct ProfileTable {
-  static constexpr std::uint64_t kMagic = 0x3270616e696d614c;  // "Laminap2"
+  static constexpr std::uint64_t kMagic = 0x3370616e696d614c;  // "Laminap3"
   static constexpr std::uint32_t kRows = 2048;
   // So many rows tell the place of the call; what is called from further places shares a row with
   // the calls of that function from anywhere, for which the other rows suffice.

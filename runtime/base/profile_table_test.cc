@@ -31,10 +31,10 @@ TEST(ProfileTable, LayoutIsPinned) {
   EXPECT_EQ(offsetof(ProfileRow, received_bytes), 48u);
   EXPECT_EQ(offsetof(ProfileTable, modules), 64u + 2048u * 80u);
   EXPECT_EQ(offsetof(ProfileTable, traffic), 64u + 2048u * 80u + 64u * 256u);
-  EXPECT_EQ(offsetof(ProfileTable, sizes), offsetof(ProfileTable, traffic) + 4096u * 40u);
+  EXPECT_EQ(offsetof(ProfileTable, sizes), offsetof(ProfileTable, traffic) + 4096u * 64u);
   EXPECT_EQ(offsetof(ProfileTable, collectives_placed), offsetof(ProfileTable, sizes) + 65u * 32u);
   EXPECT_EQ(offsetof(ProfileTable, regions),
-            offsetof(ProfileTable, collectives_placed) + 8 + 512u * 128u);
+            offsetof(ProfileTable, collectives_placed) + 8 + 512u * 256u);
   EXPECT_EQ(sizeof(ProfileTable), offsetof(ProfileTable, regions) + 256u * 128u + 24u + 128u);
 }
 
@@ -107,7 +107,7 @@ TEST(ProfileTable, WhatIsCopiedWasCountedAndAnOpenCallLastsUntilNow) {
   ProfileRow* const row = FindProfileRow(table, Call::MPI_Recv, here);
   row->calls = 3;
   row->received_bytes = 24;
-  table->traffic[3] = {4, 1, 100, 2, 0};
+  table->traffic[3] = {4, 1, 100, 2, 0, "shm"};
   table->sizes[7].eager = 1;
   FindProfileCollective(table, Call::MPI_Bcast, 8, 2, "world")->calls = 5;
   ProfileRegion* const region = FindProfileRegion(table, "solve");
@@ -131,6 +131,7 @@ TEST(ProfileTable, WhatIsCopiedWasCountedAndAnOpenCallLastsUntilNow) {
   ASSERT_EQ(copy->traffic.size(), 1u);
   EXPECT_EQ(copy->traffic[0].peer, 4u);
   EXPECT_EQ(copy->traffic[0].bytes, 100u);
+  EXPECT_STREQ(copy->traffic[0].carrier, "shm");
   ASSERT_EQ(copy->sizes.size(), ProfileTable::kSizes);
   EXPECT_EQ(copy->sizes[7].eager, 1u);
   ASSERT_EQ(copy->collectives.size(), 1u);

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 #include <utility>
 
-#include "runtime/p2p/header.h"
 #include "runtime/p2p/flows.h"
+#include "runtime/p2p/header.h"
 #include "runtime/trace/profile.h"
 
 namespace lamina::p2p {
@@ -44,8 +45,8 @@ class CountedEndpoint final : public transport::Endpoint {
  private:
   // A message counts when its first frame leaves; answers and pieces are no messages.
   void Count(const transport::Frame& frame) const {
-    std::uint64_t bytes = frame.payload.size();
     if (flows != nullptr) flows->Leaves(peer_, frame);
+    std::uint64_t bytes = frame.payload.size();
     bool rendezvous = false;
     switch (KindOf(frame.header)) {
       case FrameKind::kEager:
@@ -76,7 +77,8 @@ class CountedEndpoint final : public transport::Endpoint {
 }  // namespace
 
 std::unique_ptr<transport::Endpoint> Counted(std::unique_ptr<transport::Endpoint> endpoint,
-                                             PeerId peer) {
+                                             PeerId peer, std::string_view carrier) {
+  trace::NoteCarrier(Index(peer), carrier);
   return std::make_unique<CountedEndpoint>(std::move(endpoint), peer);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "runtime/base/ids.h"
 #include "transports/transport.h"
@@ -18,6 +19,6 @@ constexpr bool IsOwn(ContextId context) {
 }
 
 std::unique_ptr<transport::Endpoint> Counted(std::unique_ptr<transport::Endpoint> endpoint,
-                                             PeerId peer);
+                                             PeerId peer, std::string_view carrier);
 
 }  // namespace lamina::p2p

@@ -121,7 +121,8 @@ Status Lanes::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
       continue;
     }
     lane.owned = *std::move(endpoint);
-    if (trace::profile != nullptr) lane.owned = Counted(std::move(lane.owned), lane.peer);
+    if (trace::profile != nullptr)
+      lane.owned = Counted(std::move(lane.owned), lane.peer, carrier.name);
     lane.endpoint = lane.owned.get();
     lane.caps = lane.endpoint->caps();
     lane.farewell = carrier.network;

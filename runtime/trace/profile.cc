@@ -353,6 +353,32 @@ void NoteSent(const SentMessage& message) {
   Add(message.rendezvous ? size.rendezvous_bytes : size.eager_bytes, message.bytes);
 }
 
+void NoteCarrier(std::uint32_t peer, std::string_view carrier) {
+  char(&name)[sizeof ProfileTraffic::carrier] =
+      profile->traffic[std::min(peer, ProfileTable::kPeers - 1)].carrier;
+  // The last entry may be that of several peers.
+  if (name[0] != '\0' && peer >= ProfileTable::kPeers - 1 && carrier != name) carrier = "several";
+  name[carrier.copy(name, sizeof name - 1)] = '\0';
+}
+
+void NoteAlgorithm(std::string_view name) {
+  ProfileCollective* const row = inside.depth == 1 ? inside.collective : nullptr;
+  if (row == nullptr || name.empty()) return;
+  const std::uint64_t size = std::uint64_t{1} << std::min<std::uint64_t>(
+                                 std::bit_width(inside.noted.sent | inside.noted.received), 63);
+  if ((row->sizes_seen & size) != 0) return;
+  Set(row->sizes_seen, row->sizes_seen | size);
+  const std::string_view known = row->algorithms;
+  for (std::string_view rest = known; !rest.empty();) {
+    const std::size_t length = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, length) == name) return;
+    rest.remove_prefix(std::min(length + 2, rest.size()));
+  }
+  if (known.size() + name.size() + 2 >= sizeof row->algorithms) return;
+  if (!known.empty()) std::strcat(row->algorithms, ", ");
+  std::strncat(row->algorithms, name.data(), name.size());
+}
+
 // A collective within another call counts as part of that.
 void NoteCollective(const CollectiveCall& call) {
   if (inside.depth != 1) return;

@@ -65,6 +65,9 @@ struct SentMessage {
 };
 void NoteSent(const SentMessage& message);
 
+// Messages to a peer are carried by that transport from now on.
+void NoteCarrier(std::uint32_t peer, std::string_view carrier);
+
 // A collective call: where it takes place, and how many bytes it is given and gives back, whichever
 // way they go.
 struct CollectiveCall {
@@ -75,20 +78,22 @@ struct CollectiveCall {
   std::uint64_t received_bytes;
 };
 void NoteCollective(const CollectiveCall& call);
+// The collective call under way was carried out by that algorithm.
+void NoteAlgorithm(std::string_view name);
 // The call under way has made this request of a collective. Waiting for it counts as part of that.
 void NoteCollectiveRequest(const void* request);
 
-// A part of the program begins or ends, on this thread.
-void BeginRegion(std::string_view name);
-void EndRegion(std::string_view name);
-// 0: nothing is counted until another level is set.
-void SetProfileLevel(int level);
 // True if the process is traced, and so also profiled.
 bool IsTraced();
 // Something has happened on this thread that the timeline is to have. Does nothing if the process
 // is not traced.
 void NoteMark(TraceMark mark, std::uint64_t first, std::uint64_t second = 0);
 
+// A part of the program begins or ends, on this thread.
+void BeginRegion(std::string_view name);
+void EndRegion(std::string_view name);
+// 0: nothing is counted until another level is set.
+void SetProfileLevel(int level);
 
 // Says for whom the call under way waits from now on. A call of a collective waits for its members
 // anyway.

@@ -14,7 +14,7 @@ import re
 import subprocess
 import unittest
 
-from harness import MPIEXEC, ROOT, environment, wait_until
+from harness import MPIEXEC, ROOT, command, environment, wait_until
 from profiled_job import PROFILED, ProfiledCase
 
 
@@ -136,10 +136,42 @@ class Profile(ProfiledCase):
                 self.assertEqual((counts["calls"], counts["sent_bytes"], counts["received_bytes"]),
                                  (1, sent, received), function)
         # A request that is waited for, and a communicator with a name of its own.
+        for function in ("MPI_Bcast", "MPI_Allreduce", "MPI_Alltoall", "MPI_Barrier"):
+            self.assertTrue(self.collective(profile, function)["algorithms"], function)
         row = self.collective(profile, "MPI_Iallreduce", "a <name>")
         self.assertEqual((row["calls"], row["sent_bytes"], row["members"]), (2, 256, 2))
         self.assertGreater(row["waited_ns"], 0.1e9)
         self.assertGreater(self.counts(profile, 0, "MPI_Wait")["for_members_ns"], 0.1e9)
+
+    def test_algorithms_that_the_user_has_chosen(self):
+        for algorithm in ("binomial", "linear"):
+            profile = self.profile(PROFILED, "collectives",
+                                   options=["--param", "collective.bcast.algorithm=" + algorithm])
+            self.assertEqual(self.collective(profile, "MPI_Bcast")["algorithms"], algorithm)
+
+    def test_messages_have_their_transport(self):
+        for ranks, carrier in ((1, "self"), (2, "shm")):
+            profile = self.profile(PROFILED, "ring", ranks=ranks)
+            self.assertEqual({cell[6] for cell in profile["matrix"]["cells"]}, {carrier})
+
+    def test_a_full_disk(self):
+        """The page is not there, one line says why, and the job has its own status."""
+        small = os.path.join(self.folder, "small")
+        os.mkdir(small)
+        script = 'mount -t tmpfs -o size=8k tmpfs "$0" || exit 77\n"$@"\nstatus=$?\nls -A "$0"\nexit $status'
+        for what, status in (("ring", 0), ("failed", 3)):
+            result = subprocess.run(
+                ["unshare", "-m", "sh", "-c", script, small,
+                 *command(PROFILED, what, ranks=2, options=["--profile=" + small + "/a"])],
+                check=False, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
+                env=environment(self.mark))
+            if result.returncode in (1, 77) and "mpiexec" not in result.stderr:
+                self.skipTest("a small disk needs root: " + result.stderr)
+            self.assertEqual(result.returncode, status, result.stderr)
+            lines = [line for line in result.stderr.splitlines() if "profile" in line]
+            self.assertEqual(len(lines), 1, result.stderr)
+            self.assertRegex(lines[0], r"^mpiexec: cannot write the profile .*/a\.\w+: No space left on device$")
+            self.assertLessEqual(set(result.stdout.split()), {"a.csv", "a.json"})
 
     def test_regions_memory_and_cpus(self):
         profile = self.profile(PROFILED, "regions")

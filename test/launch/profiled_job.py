@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the tests of the profile share: they run a job whose profile is known by construction, and read it."""
 
+import csv
 import json
 import os
 import tempfile
@@ -34,6 +35,14 @@ class ProfiledCase(LaunchCase):
         self.assertEqual(json.loads(inside), profile)
         self.assertNotIn("http", text)
         self.assertEqual(len(profile["ranks"]), ranks)
+        with open(base + ".csv", encoding="ascii", newline="") as table:
+            rows = [[int(word) if word.isdigit() else word for word in row] for row in csv.reader(table)]
+        self.assertEqual(rows[0], ["from", "to", "transport", "messages", "bytes", "own_messages", "own_bytes"])
+        if profile["matrix"]["ranks_per_cell"] == 1:
+            self.assertEqual([[*row[:2], *row[3:], row[2]] for row in rows[1:] if row[1] != "outside"],
+                             profile["matrix"]["cells"])
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith(os.path.basename(base) + ".")
+                          and not name.endswith((".html", ".json", ".csv"))], [])
         return profile
 
     def counts(self, profile, rank, function):
