@@ -14,6 +14,7 @@ INSTALLED = [
     ("include/lamina", "//runtime/component:component_abi.h"),
     ("include/lamina", "//runtime/include:lamina/checkpoint.h"),
     ("include/lamina", "//runtime/include:lamina/region.h"),
+    ("include/lamina", "//runtime/include:lamina/region.inc"),
     ("include/lamina", "//runtime/include:lamina/sr.h"),
     ("lib", "//runtime:libmpi_abi.a"),
     ("lib", "//runtime:libmpi_abi.so.1"),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names parts of a program for `mpiexec --profile`, whose page says how long each of them took and
-   how much of that was MPI.
+   how much of that was MPI, and for `mpiexec --trace`, which shows them around the calls of MPI.
 
      lamina_region_begin("solve");
      for (int i = 0; i < steps; ++i) step();
      lamina_region_end("solve");
 
-   In Fortran: `call lamina_region_begin('solve')` and `call lamina_region_end('solve')`.
+   In Fortran: `include 'lamina/region.inc'`, `call lamina_region_begin('solve')`, and so on.
 
    Regions may lie within others, and each thread has its own. Outside of MPI, and in a job that is
    not profiled, the calls do nothing. The names are weak, so a program runs with any other MPI as

@@ -18,6 +18,7 @@ def fortran_test(name, srcs, ranks = [1, 2, 4], options = "", size = "small", st
         srcs = ["check.f90"] + srcs + libraries + [
             "//runtime/fortran:modules",
             "//runtime/fortran:mpif.h",
+            "//runtime/include:lamina/region.inc",
             "//runtime/include:mpi.h",
         ],
         outs = [program],
