@@ -13,6 +13,7 @@
 #include "runtime/dynamic/params.h"
 #include "runtime/p2p/params.h"
 #include "runtime/rma/params.h"
+#include "runtime/sr/params.h"
 #include "runtime/waiting/waiting.h"
 
 namespace lamina::assembly {
@@ -92,6 +93,7 @@ std::vector<param::Row> LibraryParameters(const param::Settings& settings) {
                   param::Rows<dynamic::Params>(settings, dynamic::kFields),
                   param::Rows<p2p::Params>(settings, p2p::kFields),
                   param::Rows<rma::Params>(settings, rma::kFields),
+                  param::Rows<sr::Params>(settings, sr::kFields),
                   param::Rows<waiting::WaitParams>(settings, waiting::kWaitFields));
 }
 
@@ -111,6 +113,7 @@ std::string Problems(const param::Settings& settings) {
   CheckTable<dynamic::Params>(settings, dynamic::kFields, &problems);
   CheckTable<p2p::Params>(settings, p2p::kFields, &problems);
   CheckTable<rma::Params>(settings, rma::kFields, &problems);
+  CheckTable<sr::Params>(settings, sr::kFields, &problems);
   CheckTable<waiting::WaitParams>(settings, waiting::kWaitFields, &problems);
   CheckComponents(settings, ShippedTransports(), &problems);
   // Making the library of algorithms also finds names that no component offers.

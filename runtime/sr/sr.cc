@@ -16,7 +16,10 @@
 #include <mutex>
 #include <vector>
 
+#include "runtime/base/environment.h"
+#include "runtime/base/param.h"
 #include "runtime/base/quiet_thread.h"
+#include "runtime/sr/params.h"
 
 #pragma GCC visibility push(default)
 #include <lamina/sr.h>
@@ -28,12 +31,12 @@
 namespace lamina::sr {
 namespace {
 
-// A message has 4096 bytes with its header in most transports' shortest form.
-constexpr std::size_t kUsualBytes = 4096 - 64;
-constexpr double kExitSeconds = 60;
-
 // Tags beside the types; LAMINA_SR_EXIT is one of them.
 enum { kStop = LAMINA_SR_EXIT + 1, kDone, kGo };
+
+param::Settings UsersSettings() {
+  return param::Settings::FromEnvironment(Environment::OfThisProcess());
+}
 
 // What lies in front of the memory that the caller gets.
 struct alignas(std::max_align_t) Head {
@@ -86,7 +89,7 @@ class Node {
   bool started_mpi_ = false;
   bool watches_ = false;
   bool told_ = false;  // the host has told all, or this node knows of an exit
-  double exit_seconds_ = kExitSeconds;
+  double exit_seconds_ = 0;
   void (*out_of_memory_)() = nullptr;
   std::vector<Sending> sending_;
 
@@ -157,6 +160,9 @@ void Node::StopWatching() {
 
 int Node::Init(lamina_sr_config* config) {
   if (comm_ != MPI_COMM_NULL) return MPI_ERR_OTHER;
+  Params params;
+  if (!param::Load(UsersSettings(), kFields, &params).ok()) return MPI_ERR_ARG;
+  if (params.watches) config->watches = 1;
   int initialized = 0;
   int provided = MPI_THREAD_SINGLE;
   PMPI_Initialized(&initialized);
@@ -173,9 +179,9 @@ int Node::Init(lamina_sr_config* config) {
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(comm_, &id_);
   PMPI_Comm_size(comm_, &nodes_);
-  if (config->buffer_bytes == 0) config->buffer_bytes = kUsualBytes;
-  if (config->exit_seconds > 0) exit_seconds_ = config->exit_seconds;
-  config->exit_seconds = exit_seconds_;
+  if (config->buffer_bytes == 0) config->buffer_bytes = params.buffer_bytes;
+  if (config->exit_seconds <= 0) config->exit_seconds = params.exit_ms / 1000.0;
+  exit_seconds_ = config->exit_seconds;
   out_of_memory_ = config->out_of_memory;
   config->nodes = nodes_;
   config->my_id = id_;
@@ -356,6 +362,20 @@ using lamina::sr::TheNode;
 
 extern "C" LAMINA_EXPORT int lamina_sr_init(lamina_sr_config* config) {
   return config == nullptr ? MPI_ERR_ARG : TheNode().Init(config);
+}
+
+extern "C" LAMINA_EXPORT int lamina_sr_options(const lamina_sr_option** options) {
+  // They stay for whoever has asked, also while the process ends.
+  static const auto* const rows = new std::vector<lamina::param::Row>(
+      lamina::param::Rows<lamina::sr::Params>(lamina::sr::UsersSettings(), lamina::sr::kFields));
+  static const auto* const list = [] {
+    auto* const made = new std::vector<lamina_sr_option>;
+    for (const lamina::param::Row& row : *rows)
+      made->push_back({row.name.c_str(), row.help.c_str(), row.value.c_str()});
+    return made;
+  }();
+  *options = list->data();
+  return static_cast<int>(list->size());
 }
 
 extern "C" LAMINA_EXPORT void* lamina_sr_alloc(size_t bytes) { return TheNode().Allocate(bytes); }

@@ -32,7 +32,7 @@ enum {
 enum { LAMINA_SR_LOOK = 0, LAMINA_SR_WAIT = 1 };
 
 typedef struct lamina_sr_config {
-  /* What the caller says; zeros are good values. */
+  /* What the caller says; where it is zero, the user may say it (lamina_sr_options). */
   size_t buffer_bytes;          /* of a usual message; becomes 4096 less what travels in front */
   int watches;                  /* a thread sets lamina_sr_arrived as soon as a message comes */
   double exit_seconds;          /* how long lamina_sr_exit waits for others; becomes 60 */
@@ -55,8 +55,21 @@ typedef struct lamina_sr_message {
 typedef void* (*lamina_sr_place)(void* context, size_t bytes);
 
 /* All nodes call it, once. It starts MPI unless that is up. MPI_ERR_OTHER: it was called before, or
-   MPI has no threads and `watches` is set. MPI_ERR_NO_MEM: the system gave no thread. */
+   MPI has no threads and `watches` is set. MPI_ERR_NO_MEM: the system gave no thread. MPI_ERR_ARG:
+   the user has given a parameter sr.* a value that it cannot have. */
 int lamina_sr_init(lamina_sr_config* config) __attribute__((weak));
+
+/* What the user may say of all this: with `mpiexec --param sr.exit_ms=5000`, in the environment or
+   in a file, as of all parameters of Lamina (lamina info --params). */
+typedef struct lamina_sr_option {
+  const char* name;
+  const char* help;
+  const char* value; /* that it has in this process */
+} lamina_sr_option;
+
+/* Sets *options to a list that stays for ever, and returns how many they are. It may be called at
+   any time. */
+int lamina_sr_options(const lamina_sr_option** options) __attribute__((weak));
 
 /* Returns memory for a message, which lamina_sr_send or lamina_sr_free takes back. */
 void* lamina_sr_alloc(size_t bytes) __attribute__((weak));
