@@ -196,6 +196,13 @@ Status Timeout(Draft& draft, std::string_view value) {
   return {};
 }
 
+Status HangAfter(Draft& draft, std::string_view value) {
+  Result<std::uint64_t> hang_ms = ParseTimeoutMs(value);
+  if (!hang_ms.ok()) return std::move(hang_ms).status();
+  draft.line.options.hang_ms = *hang_ms;
+  return {};
+}
+
 Status Profile(Draft& draft, std::string_view value) {
   draft.line.options.profiled = true;
   draft.line.options.profile_file = value;
@@ -493,6 +500,12 @@ constexpr Option kOptions[] = {
      "End the job after SECONDS (fractions allowed) with exit status 124, and say which rank is in "
      "which call. The variable MPIEXEC_TIMEOUT says the same.",
      Timeout},
+    {{"--hang-after"},
+     "SECONDS",
+     Topic::kLaunching,
+     "When all ranks have waited in MPI for SECONDS (fractions allowed), say once for whom each "
+     "waits, as lamina why does, and go on.",
+     HangAfter},
     {{"--get-stack-traces", "--report-state-on-timeout"},
      "",
      Topic::kLaunching,

@@ -85,6 +85,7 @@ struct RunOptions {
   bool merge_errors = false;       // standard error goes where standard output goes
   std::uint64_t timeout_ms = 0;    // end the job with status 124 after this; 0: never
   bool events_at_timeout = false;  // and say what each rank did last
+  std::uint64_t hang_ms = 0;       // say why, if all ranks wait for so long; 0: never
   // This rank runs under a debugger, which has the terminal; -1: none. The words come before those
   // of its program.
   std::int32_t debugged_rank = -1;
@@ -95,8 +96,8 @@ struct RunOptions {
   bool traced = false;              // the ranks record when they are in MPI
   std::string trace_file;           // the timeline to write; "": named after the program
   std::uint64_t trace_bytes = std::uint64_t{16} << 20;  // for records of each rank
-  std::uint32_t verbosity = 0;                          // 0: nothing on a healthy job
   bool trace_keeps_first = false;                       // of which the last are kept otherwise
+  std::uint32_t verbosity = 0;                          // 0: nothing on a healthy job
   bool quiet = false;                                   // neither warnings nor hints
   std::string spawner;  // the component chosen: "local", "fake", ...
   // The spawner of the manager that gave us this host, though ranks are started locally; "": none.

@@ -96,6 +96,7 @@ Supervisor::~Supervisor() {
   saving_.reset();
   save_again_.reset();
   ask_clocks_.reset();
+  look_for_hang_.reset();
   checkpoints_.reset();
   streams_.reset();
   signals_.reset();
@@ -350,6 +351,10 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   debugging_.RanksStarted(*job_);
   if (ask_clocks_ != nullptr && !caps_.takes_descriptors) ask_clocks_->Set(kAskClocksMs);
   if (saving_ != nullptr) saving_->RanksStarted();
+  if (plan_.options.hang_ms > 0) {
+    look_for_hang_ = std::make_unique<Timer>(loop_, [this] { LookForHang(); });
+    look_for_hang_->Set(kLookForHangMs);
+  }
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
   job_ready_ = event_new(

@@ -91,6 +91,7 @@ class Supervisor {
   std::vector<RankView> Views() const;
   std::string AnswerWhy(bool queues) const;
   std::vector<std::string> WhyItHangs() const;
+  void LookForHang();
   // See usage.cc.
   std::string AnswerUsage() const;
   void EndJob();
@@ -139,6 +140,8 @@ class Supervisor {
   Debugging debugging_;
   std::unique_ptr<Tracing> tracing_;      // null: the job is not traced
   std::unique_ptr<Timer> ask_clocks_;     // the same
+  std::unique_ptr<Timer> look_for_hang_;  // null: nobody has asked for that
+  bool hangs_ = false;                    // it was said
   std::unique_ptr<Profiling> profiling_;  // null: the job is not profiled
   Rings rings_;
   std::unique_ptr<Job> job_;

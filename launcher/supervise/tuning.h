@@ -51,6 +51,9 @@ inline constexpr std::chrono::milliseconds kLinesLimit{1800};
 // The hosts of a job that is traced are asked for their clocks this often.
 inline constexpr std::uint64_t kAskClocksMs = 500;
 
+// With --hang-after the ranks are looked at this often.
+inline constexpr std::uint64_t kLookForHangMs = 250;
+
 // A job whose parent has finalized and ended, and which nobody else looks after, may take this long
 // to end as well.
 inline constexpr timeval kOrphanLimit{60, 0};

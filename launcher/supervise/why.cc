@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "launcher/supervise/supervisor.h"
 #include "launcher/supervise/tuning.h"
@@ -66,6 +67,28 @@ std::vector<std::string> Supervisor::WhyItHangs() const {
     lines.push_back(Format("and %zu lines more", more));
   }
   return lines;
+}
+
+// It is said once, and again only after some rank has gone on in the meantime.
+void Supervisor::LookForHang() {
+  if (ended_) return;
+  look_for_hang_->Set(kLookForHangMs);
+  const std::uint64_t now_ms = RealMs();
+  const std::vector<RankView> views = Views();
+  const auto hangs = [&](const RankView& view) {
+    if (!view.running || view.phase == Phase::kFinalized) return true;
+    return view.wait.state != WaitNote::kNone &&
+           now_ms - std::min(now_ms, view.wait.since_ms) >= plan_.options.hang_ms;
+  };
+  const bool hung = running_count_ > 0 && std::ranges::all_of(views, hangs);
+  if (!hung) hangs_ = false;
+  if (!hung || std::exchange(hangs_, true)) return;
+  const std::vector<std::string> lines = WhyItHangs();
+  if (lines.empty()) return;
+  progress_->Wipe();
+  streams_->Say(Format("no rank has gone on for %g s (--hang-after):",
+                       static_cast<double>(plan_.options.hang_ms) / 1000));
+  for (const std::string& line : lines) streams_->Say("  " + line);
 }
 
 }  // namespace lamina::launcher

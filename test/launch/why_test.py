@@ -128,6 +128,28 @@ class Why(LaunchCase):
                 break
         self.assertEqual(unsaid, [], result.stderr)
 
+    def test_hang_after(self):
+        """The job goes on until it is told to end, and is spoken of once. Whoever computes does not hang."""
+        ranks, wanted = WAYS["head_to_head"]
+        for options in ([], ["--agent", AGENT + " {host}", "-H", "one:2,two:2",
+                             "--param", "launcher.shepherd.silence_ms=2000"]):
+            with self.subTest(options):
+                job = self.hang("head_to_head", ranks, ["--hang-after", "1.5", *options])
+                said = job.stderr.readline().decode()
+                self.assertEqual(said, "mpiexec: no rank has gone on for 1.5 s (--hang-after):\n")
+                self.assertIsNone(job.poll())
+                job.terminate()
+                rest = job.stderr.read().decode()
+                job.wait(timeout=30)
+                self.assertNotIn("--hang-after", rest)
+                lines = rest.splitlines()
+                for line in wanted:
+                    self.assertTrue(any(re.fullmatch("mpiexec:   " + line, each) for each in lines), lines)
+        ranks, _ = WAYS["missing_member"]
+        result = self.run_job(STUCK, "missing_member", ranks=ranks, options=["--hang-after", "0.5", "--timeout", "4"])
+        self.assertEqual(result.returncode, 124)
+        self.assertNotIn("--hang-after", result.stderr)
+
     def test_two_hosts(self):
         agent = ["--agent", AGENT + " {host}", "--param", "launcher.shepherd.silence_ms=2000"]
         for way in ("head_to_head", "missing_member", "send_send"):
