@@ -196,6 +196,7 @@ std::string MatrixTable(const JobProfile& profile) {
     text += "<p>By " + HtmlText(name) + " alone:</p>\n" +
             OneMatrix(id.c_str(), MatrixOf(profile, name), ranks);
   }
+  return text;
 }
 
 std::string SizesTable(const JobProfile& profile) {

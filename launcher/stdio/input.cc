@@ -51,9 +51,9 @@ struct Input::Target {
 
 Input::Input(event_base* loop, int fd, std::vector<To> targets, bool keeps)
     : fd_(fd),
-      keeps_(keeps),
       terminal_(IsTerminal(fd)),
       always_ready_(IsAlwaysReady(fd)),
+      keeps_(keeps),
       // What is always ready is read by an immediate timer.
       readable_(
           event_new(loop, always_ready_ ? -1 : fd, always_ready_ ? 0 : EV_READ, OnReadable, this)),

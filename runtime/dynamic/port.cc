@@ -386,7 +386,7 @@ Result<Stream> Port::Accept(std::uint64_t until_ms, int watched) {
     Admit();
     std::erase_if(guests_, [this](Guest& guest) { return !Hear(&guest); });
     const auto proven = std::find_if(guests_.begin(), guests_.end(),
-                                     [this](const Guest& guest) { return IsProven(guest); });
+                                     [](const Guest& guest) { return IsProven(guest); });
     if (proven != guests_.end()) {
       Stream stream(std::move(proven->socket), KeyOfBoth(proven->greeting, proven->answer, secret_),
                     true);
