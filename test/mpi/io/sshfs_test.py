@@ -42,8 +42,10 @@ def script(place, name, command):
 
 
 def mount(place, host):
-    """Mounts the folder `real` of the place as its folder `shared` on the host."""
-    subprocess.run([hosts.VCLUSTER, "exec", host, "sshfs", "-o", "dir_cache=no", "-o", "ssh_command=" + os.path.join(place, "server"),
+    """Mounts the folder `real` of the place as its folder `shared` on the host. It has one thread (-s),
+    because FUSE with several can keep a file for ever, as `.fuse_hidden...`, that is deleted while it is closed."""
+    subprocess.run([hosts.VCLUSTER, "exec", host, "sshfs", "-s", "-o", "dir_cache=no",
+                    "-o", "ssh_command=" + os.path.join(place, "server"),
                     "anywhere:" + os.path.join(place, "real"), os.path.join(place, "shared")],
                    cwd=place, check=True, timeout=60)
 
