@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "launcher/cli/checkpoint_options.h"
 #include "launcher/cli/mapping_options.h"
-#include "launcher/plan/output_pattern.h"
+#include "launcher/cli/output_options.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -75,72 +75,6 @@ Status WorkingDirectory(Draft& draft, std::string_view value) {
 Status SearchPath(Draft& draft, std::string_view value) {
   if (value.empty()) return Error(Code::kInvalid, "no directory named");
   draft.program.path = value;
-  return {};
-}
-
-Status CheckpointDirectory(Draft& draft, std::string_view value) {
-  if (value.empty()) return Error(Code::kInvalid, "no directory named");
-  draft.line.options.checkpoint.directory = value;
-  return {};
-}
-
-// Collectives go by messages, because what lies in memory that ranks share cannot be saved yet.
-Status CheckpointJob(Draft& draft, std::string_view) {
-  CheckpointOptions& checkpoint = draft.line.options.checkpoint;
-  checkpoint.outside = true;
-  if (checkpoint.directory.empty()) checkpoint.directory = "lamina-checkpoint";
-  draft.line.settings.emplace_back("collective.board.enable=never");
-  return {};
-}
-
-Status RequireCheckpoints(Draft& draft, std::string_view) {
-  draft.line.options.checkpoint.required = true;
-  return CheckpointJob(draft, {});
-}
-
-// "90", "90s", "10m", "2h".
-Status CheckpointEvery(Draft& draft, std::string_view value) {
-  constexpr std::pair<char, std::uint64_t> kUnits[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
-  std::uint64_t unit_s = 1;
-  std::string_view number = value;
-  for (const auto& [letter, seconds] : kUnits)
-    if (value.ends_with(letter)) {
-      unit_s = seconds;
-      number.remove_suffix(1);
-    }
-  const std::optional<std::int64_t> count = ParseInteger(number);
-  if (!count || *count < 1 || *count > 1'000'000)
-    return Error(Code::kInvalid, "not a time, as in 90s, 10m or 2h");
-  draft.line.options.checkpoint.every_ms = static_cast<std::uint64_t>(*count) * unit_s * 1000;
-  return CheckpointJob(draft, {});
-}
-
-// "USR1" or "USR1:end".
-Status CheckpointSignal(Draft& draft, std::string_view value) {
-  constexpr std::pair<std::string_view, int> kSignals[] = {
-      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM}, {"HUP", SIGHUP}};
-  CheckpointOptions& checkpoint = draft.line.options.checkpoint;
-  const std::size_t colon = value.find(':');
-  std::string_view name = value.substr(0, colon);
-  if (name.starts_with("SIG")) name.remove_prefix(3);
-  for (const auto& [known, signal] : kSignals)
-    if (name == known) checkpoint.signal = signal;
-  checkpoint.signal_ends = colon != value.npos;
-  if (checkpoint.signal == 0 || (checkpoint.signal_ends && value.substr(colon) != ":end"))
-    return Error(Code::kInvalid, "neither USR1, USR2, TERM or HUP, nor one of these and :end");
-  return CheckpointJob(draft, {});
-}
-
-Status ResumeJob(Draft& draft, std::string_view) {
-  draft.line.options.checkpoint.resume = true;
-  return {};
-}
-
-Status Restarts(Draft& draft, std::string_view value) {
-  const std::optional<std::int64_t> count = ParseInteger(value);
-  if (!count || *count < 0 || *count > 1'000'000)
-    return Error(Code::kInvalid, "not a number of restarts");
-  draft.line.options.checkpoint.restarts = static_cast<std::uint32_t>(*count);
   return {};
 }
 
@@ -290,58 +224,6 @@ Status MapByNode(Draft& draft, std::string_view) { return Map(draft, "node"); }
 Status MapBySlot(Draft& draft, std::string_view) { return Map(draft, "slot"); }
 Status MapBySocket(Draft& draft, std::string_view) { return Map(draft, "socket"); }
 Status MapByCore(Draft& draft, std::string_view) { return Map(draft, "core"); }
-
-Status TagOutput(Draft& draft, std::string_view) {
-  draft.line.options.tag_output = true;
-  return {};
-}
-
-Status TimestampOutput(Draft& draft, std::string_view) {
-  draft.line.options.timestamp_output = true;
-  return {};
-}
-
-Status OutputDirectory(Draft& draft, std::string_view value) {
-  if (value.empty()) return Error(Code::kInvalid, "no directory named");
-  // Open MPI has these words here, and nobody wants a directory of such a name.
-  if (value == "tag" || value == "timestamp")
-    return Error(Code::kInvalid, "use --%s-output; a directory of this name is ./%s",
-                 std::string(value).c_str(), std::string(value).c_str());
-  draft.line.options.out_pattern = LiteralPattern(value) + "/rank.%r.out";
-  draft.line.options.err_pattern = LiteralPattern(value) + "/rank.%r.err";
-  return {};
-}
-
-Status OutputPattern(Draft& draft, std::string_view value) {
-  draft.line.options.out_pattern = value;
-  return CheckPattern(value);
-}
-
-Status ErrorPattern(Draft& draft, std::string_view value) {
-  draft.line.options.err_pattern = value;
-  return CheckPattern(value);
-}
-
-Status MergeErrors(Draft& draft, std::string_view) {
-  draft.line.options.merge_errors = true;
-  return {};
-}
-
-Status Stdin(Draft& draft, std::string_view value) {
-  RunOptions& options = draft.line.options;
-  if (value == "none") {
-    options.stdin_to = StdinTo::kNone;
-  } else if (value == "all") {
-    options.stdin_to = StdinTo::kAll;
-  } else {
-    const std::optional<std::int64_t> rank = ParseInteger(value);
-    if (!rank || *rank < 0 || *rank > kRanksMax)
-      return Error(Code::kInvalid, "not a rank, \"all\" or \"none\"");
-    options.stdin_to = StdinTo::kRank;
-    options.stdin_rank = static_cast<std::uint32_t>(*rank);
-  }
-  return {};
-}
 
 bool IsVariableName(std::string_view name) {
   return !name.empty() && name.find_first_of(std::string_view("=\0", 2)) == std::string_view::npos;
