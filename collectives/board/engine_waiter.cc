@@ -62,6 +62,7 @@ class Asleep {
 };
 
 struct LongWait {
+  const core::Comm& comm;
   const Expectation& expectation;
   std::chrono::steady_clock::time_point looked_around = std::chrono::steady_clock::now();
 
@@ -72,6 +73,8 @@ struct LongWait {
     if (now - looked_around < kLookAroundEvery) return false;
     looked_around = now;
     expectation.LookAround();
+    // Whoever has heard of a loss elsewhere may not come here any more.
+    if (!expectation.IsOver() && p2p::IsBroken(comm)) expectation.board.Break();
     return expectation.IsOver();
   }
 };
@@ -91,7 +94,7 @@ void EngineWaiter::Wait(const Expectation& expectation) {
                              expectation.number,
                              members_.ranks()};
   const p2p::Awaiting awaiting(awaited);
-  LongWait wait{expectation};
+  LongWait wait{comm_, expectation};
   p2p::WaitUntil([](void* argument) { return static_cast<LongWait*>(argument)->IsOver(); }, &wait);
 }
 

@@ -95,13 +95,16 @@ class NodeMeeting final : public Meeting {
     return ranks * ranks <= static_cast<std::int64_t>(slot_bytes);
   }
 
-  // Opens the board if this call is worth it. kDone: it is open.
+  // Opens the board if this call is worth it. kDone: it is open. After an error this rank does not
+  // know which way the others take, so it takes part in nothing here any more.
   Served OpenFor(Operation operation, std::int64_t bytes) {
+    if (opening_error_ != MPI_SUCCESS) return Fail({opening_error_, "", true});
     const bool pays_at_once = named_.Has(operation) || Reduces(operation) ||
                               IsLong(operation, bytes, comm_.size, params_.area_bytes);
     if (!pays_at_once && calls_++ < params_.calls_before) return Served::kByMessages;
     Opening opening = OpenBoards(&comm_, members_, params_, sharing_, node_memory_, &waiter_);
-    if (opening.opened == Opened::kFailed) return Fail({opening.error_class, "", true});
+    opening_error_ = opening.error_class;
+    if (opening.opened == Opened::kFailed) return Fail({opening_error_, "", true});
     if (opening.opened == Opened::kNo) {
       operations_ = {};
       return Served::kByMessages;
@@ -183,6 +186,7 @@ class NodeMeeting final : public Meeting {
   EngineWaiter waiter_;
   std::uint32_t calls_ = 0;  // that went by messages so far
   bool is_open_ = false;
+  int opening_error_ = MPI_SUCCESS;
   Seat seat_;
   bool reaches_ = false;  // all members can reach each other's memory
   Trials trials_;

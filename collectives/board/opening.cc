@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -54,26 +55,31 @@ int Spread(core::Comm* comm, const Members& members, Invitation* invitation) {
   return exchange.error_class();
 }
 
-// `*all` becomes true on every rank if it was on every rank. The answers go up a binomial tree, in
-// which rank r hears of r + 1, r + 2, r + 4, ... and tells the rank that has its lowest bit
-// cleared; the result comes down again.
-int Agree(core::Comm* comm, bool* all) {
+// `*all` becomes the worst opinion of all ranks, on every rank. The answers go up a binomial tree,
+// in which rank r hears of r + 1, r + 2, r + 4, ... and tells the rank that has its lowest bit
+// cleared; the result comes down again. A rank that hears nothing says that it has failed.
+void Agree(core::Comm* comm, Opening* all) {
   Exchange exchange(comm);
+  const auto receive = [&](Rank from) {
+    Opened its = Opened::kFailed;
+    exchange.Receive(from, &its);
+    return exchange.error_class() == MPI_SUCCESS ? its : Opened::kFailed;
+  };
   const Rank rank = comm->rank;
   const auto is_child = [&](Rank step) { return (rank & step) == 0 && rank + step < comm->size; };
   Rank step = 1;
-  for (; step < comm->size && (rank & step) == 0; step *= 2) {
-    bool its = false;
-    if (is_child(step)) exchange.Receive(rank + step, &its);
-    if (is_child(step)) *all = *all && its;
-  }
+  for (; step < comm->size && (rank & step) == 0; step *= 2)
+    if (is_child(step)) all->opened = std::max(all->opened, receive(rank + step));
   if (rank != 0) {
-    exchange.Send(rank - step, *all);
-    exchange.Receive(rank - step, all);
+    exchange.Send(rank - step, all->opened);
+    all->opened = std::max(all->opened, receive(rank - step));
   }
   for (step /= 2; step > 0; step /= 2)
-    if (is_child(step)) exchange.Send(rank + step, *all);
-  return exchange.error_class();
+    if (is_child(step)) exchange.Send(rank + step, all->opened);
+  if (exchange.error_class() != MPI_SUCCESS) all->opened = Opened::kFailed;
+  if (all->error_class == MPI_SUCCESS) all->error_class = exchange.error_class();
+  if (all->opened == Opened::kFailed && all->error_class == MPI_SUCCESS)
+    all->error_class = MPI_ERR_PROC_ABORTED;  // others know what has failed
 }
 
 std::unique_ptr<Board> BoardOrReason(Result<std::unique_ptr<Board>> board) {
@@ -94,25 +100,26 @@ Opening OpenBoards(core::Comm* comm, const Members& members, const Params& param
     if (seat.board != nullptr) invitation = seat.board->invitation();
     invitation.sharing = sharing;
   }
-  if (const int error = Spread(comm, members, &invitation); error != MPI_SUCCESS)
-    return {Opened::kFailed, error, {}};
-  if (members.own() != 0 && invitation.token != 0)
+  Opening opening{Opened::kYes, Spread(comm, members, &invitation), {}};
+  const bool invited = opening.error_class == MPI_SUCCESS;
+  if (invited && members.own() != 0 && invitation.token != 0)
     seat.board = BoardOrReason(Board::Open(invitation, node));
   if (seat.board != nullptr) {
     Member& own = seat.board->member(members.own());
     own.pid.store(getpid());
     own.probe.store(AddressOf(&seat.board->invitation().token));
   }
-  bool all = seat.board != nullptr || members.size() == 1;
-  if (const int error = Agree(comm, &all); error != MPI_SUCCESS)
-    return {Opened::kFailed, error, {}};
-  if (!all) return {Opened::kNo, MPI_SUCCESS, {}};
+  if (seat.board == nullptr && members.size() > 1) opening.opened = Opened::kNo;
+  if (!invited) opening.opened = Opened::kFailed;
+  Agree(comm, &opening);
+  if (opening.opened != Opened::kYes) return opening;
   if (seat.board != nullptr) {
     seat.board->CloseInvitation();
     seat.participant =
         std::make_unique<Participant>(seat.board.get(), members.own(), invitation.sharing, waiter);
   }
-  return {Opened::kYes, MPI_SUCCESS, std::move(seat)};
+  opening.seat = std::move(seat);
+  return opening;
 }
 
 bool TryReach(const Seat& seat, const Params& params, bool* reach) {

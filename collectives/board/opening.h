@@ -23,11 +23,11 @@ struct Seat {
   std::unique_ptr<Participant> participant;
 };
 
-// What came of an opening.
+// What came of an opening, the worst last.
 enum class Opened : std::uint8_t {
   kYes,
   kNo,      // Some rank has no board, and says why at level info. All ranks get this answer.
-  kFailed,  // A message failed; `error_class` says how.
+  kFailed,  // A message failed, here or elsewhere; `error_class` says how.
 };
 struct Opening {
   Opened opened;

@@ -211,7 +211,7 @@ int Run(const Invocation& invocation) {
   if (comm->collectives == nullptr) Attach(comm);
   Table& table = *comm->collectives;
   if (!table.has_convened) [[unlikely]]
-    table.Convene(RunByMessages);
+    if (const int error = table.Convene(RunByMessages); error != MPI_SUCCESS) return error;
   if (table.meeting == nullptr) return RunByMessages(invocation);
   switch (table.meeting->Run(invocation)) {
     case Served::kDone:

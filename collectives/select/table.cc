@@ -114,42 +114,45 @@ void Table::Use(Placement placement) {
   link = placement_.link;
 }
 
-std::unique_ptr<const Partition> Table::SettleAcrossJobs() {
+int Table::SettleAcrossJobs(std::unique_ptr<const Partition>* nodes) {
   std::vector<std::uint64_t> places;
-  if (TellPlaces(&comm, &places) != MPI_SUCCESS) return nullptr;
+  if (const int error = TellPlaces(&comm, &places); error != MPI_SUCCESS) return error;
   PartitionBuilder builder;
   for (const std::uint64_t place : places) builder.Add(place);
-  auto nodes = std::make_unique<const Partition>(builder.Finish());
+  *nodes = std::make_unique<const Partition>(builder.Finish());
   const auto is_own = [](Rank rank) { return static_cast<std::uint32_t>(rank); };
   settled_ = true;
-  Use(library.Place(shape.ranks, *nodes, is_own, /*knows_crowd=*/false));
+  Use(library.Place(shape.ranks, **nodes, is_own, /*knows_crowd=*/false));
   plans.Clear();
-  return nodes;
+  return MPI_SUCCESS;
 }
 
-void Table::Convene(int (*by_messages)(const Invocation& invocation)) {
-  has_convened = true;
-  if (library.meeters().empty() || shape.inter() || shape.ranks == 1) return;
+int Table::Convene(int (*by_messages)(const Invocation& invocation)) {
   const bool spans_jobs = SpansJobs(comm);
   std::unique_ptr<const Partition> nodes;
-  if (spans_jobs) {
-    if (nodes = SettleAcrossJobs(); nodes == nullptr) return;
+  if (library.meeters().empty() || shape.inter() || shape.ranks == 1) {
+  } else if (spans_jobs) {
+    if (convening_error_ == MPI_SUCCESS) convening_error_ = SettleAcrossJobs(&nodes);
+    if (convening_error_ != MPI_SUCCESS) return convening_error_;
   } else if (OnOneNode(comm)) {
     nodes = std::make_unique<const Partition>(Partition::Blocks(shape.ranks, shape.ranks));
   } else {
     if (!settled_) Settle();
-    if (placement_.Nodes() == nullptr) return;
-    nodes = std::make_unique<const Partition>(*placement_.Nodes());
+    if (placement_.Nodes() != nullptr)
+      nodes = std::make_unique<const Partition>(*placement_.Nodes());
   }
+  has_convened = true;
+  if (nodes == nullptr) return MPI_SUCCESS;
   const bool on_one_node = nodes->groups() == 1;
-  if (nodes->largest() == 1) return;
+  if (nodes->largest() == 1) return MPI_SUCCESS;
   for (const Meeter& meeter : library.meeters()) {
     const OperationSet& operations = on_one_node ? meeter.calls : meeter.steps;
     if (operations.empty()) continue;
     meeting = meeter.convener->Convene(
         {&comm, *nodes, spans_jobs, operations, meeter.named, &failure, by_messages});
-    if (meeting != nullptr) return;
+    if (meeting != nullptr) break;
   }
+  return MPI_SUCCESS;
 }
 
 Shape Table::ShapeOf(const Call& call) {

@@ -36,8 +36,9 @@ struct Table {
   Plan* Find(const Call& call);
   // Fills in `meeting` if a component convenes one here. All ranks call this at once. It
   // communicates only where the communicator spans jobs, whose ranks tell each other where they
-  // are.
-  void Convene(int (*by_messages)(const Invocation& invocation));
+  // are. Returns an MPI error class. After an error this rank does not know which way the others
+  // take, so it takes part in nothing here any more, and each further call returns the same error.
+  int Convene(int (*by_messages)(const Invocation& invocation));
   // At least `bytes` of memory, aligned to a cache line and valid until the next Scratch or Trim.
   // Null: there is not that much.
   std::byte* Scratch(std::size_t bytes);
@@ -53,7 +54,7 @@ struct Table {
   Schedule schedule;                    // the work space of planning
   std::vector<core::Request> requests;  // the transfers of a blocking collective
   std::uint32_t persistent_serial = 0;  // how many persistent collectives were made
-  bool has_convened = false;            // is true from the first blocking collective on
+  bool has_convened = false;            // is true from the first blocking collective that could
   std::unique_ptr<Meeting> meeting;     // null: every call goes by messages
   Failure failure;                      // of the last call that failed
 
@@ -66,8 +67,8 @@ struct Table {
   void Settle();
   void Use(Placement placement);
   // Has the ranks of several jobs tell each other where they are, and plans by that from now on.
-  // Returns their partition by place; null if a rank is lost.
-  std::unique_ptr<const Partition> SettleAcrossJobs();
+  // Returns an MPI error class, and makes `*nodes` their partition by place.
+  int SettleAcrossJobs(std::unique_ptr<const Partition>* nodes);
 
   struct Unmap {
     void operator()(std::byte* memory) const;
@@ -75,6 +76,7 @@ struct Table {
   std::unique_ptr<std::byte, Unmap> scratch_;
   std::size_t scratch_bytes_ = 0;
   bool settled_ = false;
+  int convening_error_ = MPI_SUCCESS;
   // What `shape` refers to.
   Placement placement_;
   std::vector<Rank> sources_;

@@ -7,6 +7,7 @@
 
 #include "runtime/base/log.h"
 #include "runtime/datatype/datatype.h"
+#include "runtime/p2p/counted_endpoint.h"
 #include "runtime/trace/trace.h"
 
 namespace lamina::p2p {
@@ -206,9 +207,7 @@ void Dispatch::FailSend(Lane& lane, Request* request) {
 bool Dispatch::Cancel(Request* request) {
   Lane& lane = lanes_.To(request->comm->peers[request->peer]);
   if (lanes_.Withdraw(lane, request)) {
-    ForgetToken(request);
-    request->cancelled = true;
-    core::Finish(request, MPI_SUCCESS);
+    EndAskedBack(request, true);
     return true;
   }
   const bool is_lent = request->loan != nullptr;
@@ -226,11 +225,12 @@ bool Dispatch::Cancel(Request* request) {
   return false;
 }
 
+// No program cancels what collectives send: such a message is given up after a loss.
 void Dispatch::EndAskedBack(Request* request, bool withdrawn) {
   ForgetToken(request);
   Detach(request);
   request->cancelled = withdrawn;
-  core::Finish(request, MPI_SUCCESS);
+  core::Finish(request, withdrawn && IsOwn(request->context) ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS);
 }
 
 // A parcel that has come back although the peer did not say that it had dropped it was received.

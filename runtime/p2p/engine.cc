@@ -112,7 +112,8 @@ void Engine::WaitLong(waiting::Waiter* waiter, bool (*done)(void*), void* argume
         waiter->Yield();
         break;
       case waiting::Waiter::Advice::kSleep:
-        if (!std::exchange(noted, true)) NoteWait(done, argument, since_ms);
+        if (lanes_.any_lost() && GiveUpCollectives()) break;
+        if (!std::exchange(noted, true)) WriteNote(done, argument, since_ms);
         if (const waiting::Nap nap(Ringing()); nap.armed()) {
           const Sleeping sleeping;
           nap.Sleep(SleepMsMax());
@@ -160,6 +161,11 @@ void Engine::TellProfile(bool (*done)(void*), const void* argument) {
 }
 
 void Engine::NoteWait(bool (*done)(void*), void* argument, std::uint64_t since_ms) {
+  if (lanes_.any_lost()) GiveUpCollectives();
+  WriteNote(done, argument, since_ms);
+}
+
+void Engine::WriteNote(bool (*done)(void*), void* argument, std::uint64_t since_ms) {
   const Request* awaited = done == IsComplete ? static_cast<const Request*>(argument) : nullptr;
   NoteOpen(*this, WaitNote::kWaits, since_ms, awaited);
 }
@@ -169,6 +175,7 @@ void Engine::NoteTests() {
   if (now_ms - tests_noted_ms_ < kTestsNotedEveryMs) return;
   if (now_ms - tests_noted_ms_ > kTestsForgottenMs) tests_since_ms_ = now_ms;
   tests_noted_ms_ = now_ms;
+  if (lanes_.any_lost()) GiveUpCollectives();
   NoteOpen(*this, WaitNote::kTests, tests_since_ms_, nullptr);
 }
 
@@ -320,6 +327,42 @@ void Engine::FailWhatNames(PeerId peer) {
     dispatch_.Detach(request);
     core::Finish(request, MPI_ERR_PROC_ABORTED);
   }
+}
+
+bool Engine::IsBroken(const core::Comm& comm) const {
+  const auto has_failed = [this](PeerId peer) {
+    const Lane* const lane = peers_.IsOfOtherJob(peer) ? lanes_.Find(peer) : nullptr;
+    return lane != nullptr && lane->lost && !lane->goodbye_received;
+  };
+  if (!lanes_.any_lost()) return false;
+  return std::any_of(comm.peers, comm.peers + comm.destinations, has_failed) ||
+         std::any_of(comm.group->peers.begin(), comm.group->peers.end(), has_failed);
+}
+
+// Somebody who lives may have left a collective because of a loss, and so may not do what this
+// process waits for there. So once nothing moves any more, all of that has failed. What is on its
+// way already comes to its end.
+bool Engine::GiveUpCollectives() {
+  const auto is_in_vain = [this](const Request* request) {
+    return IsOwn(request->context) && request->peer >= 0 && IsBroken(*request->comm);
+  };
+  std::vector<Request*> receives, sends;
+  for (Request* request : delivery_.spaces().Posted())
+    if (is_in_vain(request)) receives.push_back(request);
+  EachOpenSend([&](const Request* request) {
+    if (request->type == Request::Type::kSend && !request->asked_back && is_in_vain(request))
+      sends.push_back(const_cast<Request*>(request));
+  });
+  for (Request* request : receives) {
+    delivery_.spaces().Of(request->context).Withdraw(request);
+    request->source = request->peer;
+    core::Finish(request, MPI_ERR_PROC_ABORTED);
+  }
+  bool ended = !receives.empty();
+  for (Request* request : sends)
+    if (!request->complete && dispatch_.Cancel(request)) ended = true;
+  if (ended) watch_.Disturb();
+  return ended;
 }
 
 void Engine::Part() {

@@ -64,6 +64,8 @@ class Engine final : public transport::Inbox, public Watch::Duty {
     dispatch_.EachPushed(look);
     tokens_.Each(look);
   }
+  // See p2p.h.
+  bool IsBroken(const core::Comm& comm) const;
   // See lifetime.h.
   void Farewell();
   // Tells peers whether this process goes on receiving.
@@ -106,6 +108,9 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   void FailWhatNames(PeerId peer);
   // Another job has lost a process, and so ends: nobody there will speak any more.
   void LoseJobOf(PeerId peer);
+  // Ends what collectives of broken communicators wait for. True: there was something.
+  [[gnu::cold]] bool GiveUpCollectives();
+  void WriteNote(bool (*done)(void*), void* argument, std::uint64_t since_ms);
   [[gnu::noinline]] void Sort(PeerId from, const transport::Header& header,
                               std::span<const std::byte> payload);
   template <class Done>

@@ -70,6 +70,9 @@ Comm* CommOf(const Message& message);
 bool IsThere(const Envelope& from);
 // True if `from` names a process that is lost, so that no message will come any more.
 bool IsGone(const Envelope& from);
+// True if a process of another job that `comm` names has failed. Whoever has heard of that need not
+// take part in its collectives to the end, so those who are waited for may not come.
+bool IsBroken(const core::Comm& comm);
 
 // A context that nobody in the job has had.
 ContextId NewContext();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a program looks for a message before it receives it.
 #include "runtime/p2p/awaited.h"
+#include "runtime/p2p/counted_endpoint.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/p2p.h"
 
@@ -59,8 +60,10 @@ bool IsGone(const Envelope& from) {
   const Lanes& lanes = TheEngine().lanes();
   if (!lanes.any_lost() || from.peer < 0) return false;
   const Lane* const lane = lanes.Find(from.comm->peers[from.peer]);
-  return lane != nullptr && lane->lost;
+  return (lane != nullptr && lane->lost) || (IsOwn(from.context) && IsBroken(*from.comm));
 }
+
+bool IsBroken(const Comm& comm) { return TheEngine().IsBroken(comm); }
 
 bool IsThere(const Envelope& from) {
   return TheEngine().delivery().spaces().Of(from.context).FindUnexpected(from.peer, from.tag) !=

@@ -14,7 +14,7 @@ ACTOR = os.path.join(ROOT, "test/launch/actor")
 PMIX_CLIENT = os.path.join(ROOT, "test/launch/pmix_client")
 SUPPRESSIONS = {"LSAN_OPTIONS": os.path.join(ROOT, "test/launch/leaks.supp"),
                 "TSAN_OPTIONS": os.path.join(ROOT, "test/launch/races.supp")}
-TIME_LIMIT_S = 60
+TIME_LIMIT_S = 120
 
 
 def command(*arguments, ranks=1, options=()):
@@ -74,7 +74,7 @@ def ranks_of(mpiexec):
     return ranks
 
 
-def wait_until(truth, seconds=10.0):
+def wait_until(truth, seconds=30.0):
     """Polls until truth() is true; returns its last value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -122,12 +122,15 @@ class LaunchCase(unittest.TestCase):
             command(*arguments, ranks=ranks, options=options), stdin=stdin, stdout=stdout,
             stderr=stderr, env=environment(self.mark, extra), **more)
         self.started.append(process)
-        # So that no read from the job waits for ever: it finds the end of file.
+        self.watch(process)
+        return process
+
+    def watch(self, process):
+        """So that no read from the job waits for ever: it finds the end of file."""
         watchdog = threading.Timer(TIME_LIMIT_S, process.kill)
         watchdog.daemon = True
         watchdog.start()
         self.addCleanup(watchdog.cancel)
-        return process
 
     def wait_for_ranks(self, process, count):
         """Until `count` ranks have executed their program; {rank: pid}."""

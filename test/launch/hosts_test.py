@@ -188,7 +188,7 @@ class HostsCase(harness.LaunchCase):
 
     def tearDown(self):
         super().tearDown()
-        left = harness.wait_until(lambda: not self.shepherds(), 3.0)
+        left = harness.wait_until(lambda: not self.shepherds(), 30.0)
         self.assertTrue(left, "shepherds left behind: %s" % self.shepherds())
 
 

@@ -2,11 +2,14 @@
  * The program of losses_test.py. Two or three runs meet at ports, and the last process of the
  * second one kills itself. Every process of the other runs waits for it alone, and in collectives.
  *
- *   first two|three|bridge    says the name of a port, at which the second run comes
+ *   first two|three|bridge -  says the name of a port, at which the second run comes
  *   second SHAPE PORT         in a bridge it says the name of its own port, for the third run
  *   third SHAPE PORT          comes to the first run's port, in a bridge to the second one's
  *
- * The first run says "heard" once every survivor of it has heard, the third one does so too.
+ * What they do may follow, for two runs: words of Do(), "die" where the process kills itself,
+ * "lost" where everybody has to have heard of that, and in front of all "fatal" if errors are not
+ * to return. The first run says "heard" once every survivor of it has heard, the third one does so
+ * too.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +17,7 @@
 #include "test/mpi/check.h"
 
 enum { kTag = 5 };
+static int is_victim;
 
 static MPI_Comm Merged(MPI_Comm inter, int is_high) {
   MPI_Comm all;
@@ -76,17 +80,55 @@ static MPI_Comm Gather(const char* role, const char* shape, const char* port) {
 
 static int IsLoss(int error) { return ClassOf(error) == MPI_ERR_PROC_ABORTED; }
 
-int main(int argc, char** argv) {
-  int rank, size, world_rank, world_size, victim, root = 0, losses = 0, value = 0;
-  MPI_Init(&argc, &argv);
-  const char *role = argv[1], *shape = argv[2], *port = argc > 3 ? argv[3] : NULL;
-  MPI_Comm all = Gather(role, shape, port);
-  MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+enum { kLongBytes = 1 << 20 };
+
+/* All others tell the victim, which then kills itself. No collective is needed for that. */
+static void Die(MPI_Comm all, int victim) {
+  int rank, size;
+  MPI_Comm_rank(all, &rank);
+  MPI_Comm_size(all, &size);
+  if (rank != victim) {
+    MPI_Send(NULL, 0, MPI_INT, victim, kTag, all);
+    return;
+  }
+  while (--size > 0) MPI_Recv(NULL, 0, MPI_INT, MPI_ANY_SOURCE, kTag, all, MPI_STATUS_IGNORE);
+  raise(SIGKILL);
+}
+
+static int DoLater(int error, MPI_Request* request) {
+  return error != MPI_SUCCESS ? error : MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* Does one thing on a communicator of which a process is lost or about to be. It has to end. */
+static int Do(const char* what, MPI_Comm* all, int victim) {
+  static char bytes[kLongBytes];
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  int rank, value = 1, sum;
+  MPI_Comm_rank(*all, &rank);
+  if (strcmp(what, "hear") == 0)
+    return MPI_Recv(&value, 1, MPI_INT, victim, 0, *all, MPI_STATUS_IGNORE);
+  if (strcmp(what, "barrier") == 0) return MPI_Barrier(*all);
+  if (strcmp(what, "allreduce") == 0)
+    return MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, *all);
+  if (strcmp(what, "bcast") == 0) return MPI_Bcast(bytes, kLongBytes, MPI_BYTE, 0, *all);
+  if (strcmp(what, "ibarrier") == 0) return DoLater(MPI_Ibarrier(*all, &request), &request);
+  if (strcmp(what, "idup") == 0) return DoLater(MPI_Comm_idup(*all, &made, &request), &request);
+  if (strcmp(what, "dup") == 0) return MPI_Comm_dup(*all, &made);
+  if (strcmp(what, "split") == 0) return MPI_Comm_split(*all, 0, rank, &made);
+  if (strcmp(what, "disconnect") == 0) return MPI_Comm_disconnect(all);
+  /* The first one stays away from what the others do. */
+  if (strncmp(what, "without-", 8) == 0) return rank == 0 ? MPI_SUCCESS : Do(what + 8, all, victim);
+  EXPECT(!"a known word");
+  return MPI_SUCCESS;
+}
+
+/* Everybody is waited for, alone and in collectives. */
+static void Wait(MPI_Comm all) {
+  int rank, size, world_rank, victim, root, losses = 0, value = 0;
   MPI_Comm_rank(all, &rank);
   MPI_Comm_size(all, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-  const int is_victim = strcmp(role, "second") == 0 && world_rank == world_size - 1;
   int* values = calloc((size_t)size, sizeof *values);
   value = is_victim ? rank : 0;
   MPI_Allreduce(&value, &victim, 1, MPI_INT, MPI_MAX, all);
@@ -98,6 +140,31 @@ int main(int argc, char** argv) {
     losses += IsLoss(MPI_Gather(&rank, 1, MPI_INT, values, 1, MPI_INT, root, all));
   EXPECT(losses > 0);
   free(values);
+}
+
+int main(int argc, char** argv) {
+  int world_rank, world_size, size, i, losses = 0;
+  MPI_Init(&argc, &argv);
+  const char *role = argv[1], *shape = argv[2], *port = argv[3];
+  MPI_Comm all = Gather(role, shape, port);
+  if (argc < 5 || strcmp(argv[4], "fatal") != 0) MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  is_victim = strcmp(role, "second") == 0 && world_rank == world_size - 1;
+  if (argc < 5) {
+    Wait(all);
+  } else {
+    MPI_Comm_size(all, &size);
+    for (i = 4; i < argc; ++i) {
+      if (strcmp(argv[i], "fatal") == 0) continue;
+      if (strcmp(argv[i], "die") == 0)
+        Die(all, size - 1);
+      else if (strcmp(argv[i], "lost") == 0)
+        EXPECT(losses > 0);
+      else
+        losses += IsLoss(Do(argv[i], &all, size - 1));
+    }
+  }
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 0) printf("heard\n");
   return Passed();

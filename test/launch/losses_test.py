@@ -3,7 +3,8 @@
 """Goal:   whoever shares a communicator with a process of another run hears of its loss, however the
         two have come to know each other, and whether they have spoken to each other or not.
 Method: two or three runs meet, whose errors return; the last process of the second one kills itself.
-        losses.c has all others wait for it. They end in good order, and the second run with its loss."""
+        losses.c has all others wait for it, and for each other. They end in good order, and the second
+        run with its loss."""
 
 import os
 import signal
@@ -20,24 +21,31 @@ LOSSES = os.path.join(harness.ROOT, "test/launch/losses")
 class Losses:
     """What is the same wherever the runs are: `begin(role, ranks, ...)` starts one."""
 
-    def lose(self, shape, ranks, algorithm=()):
-        first = self.begin("first", ranks[0], shape, options=algorithm)
+    def lose(self, shape, ranks, *words):
+        first = self.begin("first", ranks[0], shape, "-", *words)
         port = first.stdout.readline().decode().strip()
-        second = self.begin("second", ranks[1], shape, port, options=algorithm)
+        second = self.begin("second", ranks[1], shape, port, *words)
         survivors = [first]
         if shape == "three":
             port = first.stdout.readline().decode().strip()
         if shape == "bridge":
             port = second.stdout.readline().decode().strip()
         if shape != "two":
-            survivors.append(self.begin("third", ranks[2], shape, port, options=algorithm))
+            survivors.append(self.begin("third", ranks[2], shape, port))
         for job in survivors:
             out, err = job.communicate(timeout=harness.TIME_LIMIT_S)
             self.assertEqual((job.returncode, out.decode()), (0, "heard\n"), err.decode())
             self.assertNotIn("mpiexec: ", err.decode())
+        self.is_lost(second)
+
+    def is_lost(self, second):
         _, err = second.communicate(timeout=harness.TIME_LIMIT_S)
         self.assertEqual(second.returncode, 128 + signal.SIGKILL)
         self.assertIn("was killed by signal 9", err.decode())
+
+
+class Meetings(Losses):
+    """How the runs have come to know each other."""
 
     def test_two_runs(self):
         """Most members of the larger group have nobody in the smaller one to themselves."""
@@ -58,10 +66,59 @@ class Losses:
                 self.lose("bridge", ranks)
 
 
-class LossesTest(Losses, LaunchCase):
-    def begin(self, role, ranks, *words, options=()):
-        return self.start_job(LOSSES, role, *words, ranks=ranks, options=options,
+class LeavingTogether(Losses):
+    """What the survivors of two runs do next: nobody waits for ever, not even for somebody who lives."""
+
+    def test_the_first_collective(self):
+        """Nobody knows yet where the others are, and some hear of the loss while they tell it."""
+        for what in ("allreduce", "barrier", "bcast"):
+            with self.subTest(what):
+                self.lose("two", (3, 2), "die", what, "lost")
+        for what in ("ibarrier", "dup", "idup", "split", "disconnect"):
+            with self.subTest(what):
+                self.lose("two", (3, 2), "die", what)
+
+    def test_later_collectives(self):
+        """One call after the other ends, whoever stays away from it, and nobody gets another's messages."""
+        for how in ("barrier", "allreduce"):
+            with self.subTest(how):
+                self.lose("two", (3, 2), how, "die", "hear", "allreduce", "without-allreduce", "bcast",
+                          "without-barrier", "ibarrier", "without-ibarrier", "dup", "without-dup", "idup",
+                          "split", "without-split", "without-barrier", "barrier", "disconnect")
+
+    def test_one_leaves_the_others(self):
+        """The first one disconnects while the others wait for it in something else."""
+        for what in ("barrier", "allreduce", "bcast", "ibarrier", "dup", "split", "disconnect"):
+            with self.subTest(what):
+                self.lose("two", (3, 2), "allreduce", "die", "hear", "without-" + what, "disconnect")
+
+    def test_a_fatal_loss(self):
+        """Without an error handler the run ends, and says why once."""
+        for words in (("die", "allreduce"), ("allreduce", "die", "allreduce"), ("die", "disconnect")):
+            with self.subTest(words):
+                first = self.begin("first", 2, "two", "-", "fatal", *words)
+                port = first.stdout.readline().decode().strip()
+                second = self.begin("second", 2, "two", port, "fatal", *words)
+                _, err = first.communicate(timeout=harness.TIME_LIMIT_S)
+                self.assertNotEqual(first.returncode, 0)
+                self.assertEqual(err.decode().count("mpiexec: "), 1, err.decode())
+                second.communicate(timeout=harness.TIME_LIMIT_S)
+                self.assertNotEqual(second.returncode, 0)
+
+
+class LossesTest(Meetings, LeavingTogether, LaunchCase):
+    options = ()
+
+    def begin(self, role, ranks, *words):
+        return self.start_job(LOSSES, role, *words, ranks=ranks, options=self.options,
                               stdin=subprocess.DEVNULL)
+
+
+class NetworkLossesTest(LeavingTogether, LaunchCase):
+    """The same over a network, where a loss is heard of later, and goodbyes are said."""
+
+    options = ("--param", "transport.include=self,ucx")
+    begin = LossesTest.begin
 
 
 if __name__ == "__main__":

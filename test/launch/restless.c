@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The program of spawn_kills_test.py, any of whose processes is killed at any moment.
  *
- *   family          two ranks spawn two children, one of which spawns a grandchild; all of them
- * merge and part, again and again serve | call    two jobs meet at a port, merge and part, again
- * and again; the name of the port is written to standard output, or is argv[2]
+ *   family                        two ranks spawn two children, one of which spawns a grandchild;
+ *                                 all of them merge and part, again and again
+ *   serve PATIENCE                two jobs meet at a port, merge and part, again and again; this
+ * one writes the name of the port to standard output, and each waits PATIENCE seconds for the other
+ *   call PATIENCE PORT            the other one
  *
  * Rank 0 of the first job ends it all once its standard input has come to its end.
  */
@@ -15,10 +17,10 @@
 #include <unistd.h>
 
 /* What a process of a job that is lost is waited for. */
-static MPI_Info Patience(void) {
+static MPI_Info Patience(const char* seconds) {
   MPI_Info info;
   MPI_Info_create(&info);
-  MPI_Info_set(info, "timeout", "3");
+  MPI_Info_set(info, "timeout", seconds);
   return info;
 }
 
@@ -53,10 +55,10 @@ static void Spawn(char* program, char* role, int count, MPI_Comm comm) {
   Mingle(&inter, 0);
 }
 
-static void Meet(int serves, const char* name) {
+static void Meet(int serves, const char* patience, const char* name) {
   char port[MPI_MAX_PORT_NAME] = "";
   MPI_Comm inter;
-  MPI_Info info = Patience();
+  MPI_Info info = Patience(patience);
   int rank, goes_on = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (serves && rank == 0) {
@@ -85,9 +87,9 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "family") == 0)
     while (IsToGoOn()) Spawn(argv[0], "child", 2, MPI_COMM_WORLD);
   else if (strcmp(argv[1], "serve") == 0)
-    Meet(1, NULL);
+    Meet(1, argv[2], NULL);
   else if (strcmp(argv[1], "call") == 0)
-    Meet(0, argv[2]);
+    Meet(0, argv[2], argv[3]);
   if (strcmp(argv[1], "child") == 0 && rank == 0) Spawn(argv[0], "grandchild", 1, MPI_COMM_SELF);
   if (parent != MPI_COMM_NULL) Mingle(&parent, 1);
   return MPI_Finalize();

@@ -27,14 +27,16 @@ def setUpModule():
 
 class Ssh(Kills, HostsCase):
     soon_s = 2.0
+    patience_s = 20  # a run starts by ssh meanwhile
     places = {"family": "lh1:1,lh2:4", "serve": "lh1:2,lh2:2", "call": "lh2:2,lh3:2"}
 
     def begin(self, role, *arguments):
         line = [hosts_test.program("mpiexec"), *self.reach, "-H", self.places[role], "--oversubscribe",
-                "-n", "2", "--map-by", "node", "./restless", role, *arguments]
+                "-n", "2", "--map-by", "node", "./restless", role, *map(str, arguments)]
         job = subprocess.Popen(line, cwd=hosts_test.PLACE, stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.variables())
         self.started.append(job)
+        self.watch(job)
         return job
 
     def candidates(self):
