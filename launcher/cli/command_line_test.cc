@@ -180,6 +180,14 @@ TEST(CommandLine, Times) {
   for (const char* wrong : {"-1", "x", "", "nan", "inf", "1e99", "5s"})
     EXPECT_NE(ErrorOf({"--timeout", wrong, "a"}).find("not a number of seconds"), std::string::npos)
         << wrong;
+  EXPECT_EQ(Parse({"--hang-after", "60", "a"}).options.hang_ms, 60'000u);
+  EXPECT_FALSE(Parse({"--hang-after", "60", "a"}).options.hang_ends);
+  EXPECT_EQ(Parse({"--hang-after=0.5:end", "a"}).options.hang_ms, 500u);
+  EXPECT_TRUE(Parse({"--hang-after=0.5:end", "a"}).options.hang_ends);
+  for (const char* wrong : {":end", "60:", "60:stop", "60:end:end", "60,end"})
+    EXPECT_NE(ErrorOf({"--hang-after", wrong, "a"}).find("not a number of seconds"),
+              std::string::npos)
+        << wrong;
 }
 
 TEST(CommandLine, StandardInput) {

@@ -48,7 +48,7 @@ constexpr SubcommandPage kPages[] = {
     {"stack", "--timeout", "why"},
     {"top", "", "why profile"},
     {"trace", "--trace", "profile"},
-    {"why", "--timeout", "stack top"},
+    {"why", "--timeout --hang-after", "stack top"},
 };
 
 std::string Upper(std::string text) {

@@ -131,9 +131,13 @@ Status Timeout(Draft& draft, std::string_view value) {
 }
 
 Status HangAfter(Draft& draft, std::string_view value) {
+  constexpr std::string_view kEnd = ":end";
+  const bool ends = value.ends_with(kEnd);
+  if (ends) value.remove_suffix(kEnd.size());
   Result<std::uint64_t> hang_ms = ParseTimeoutMs(value);
   if (!hang_ms.ok()) return std::move(hang_ms).status();
   draft.line.options.hang_ms = *hang_ms;
+  draft.line.options.hang_ends = ends;
   return {};
 }
 
@@ -383,10 +387,11 @@ constexpr Option kOptions[] = {
      "which call. The variable MPIEXEC_TIMEOUT says the same.",
      Timeout},
     {{"--hang-after"},
-     "SECONDS",
+     "SECONDS[:end]",
      Topic::kLaunching,
      "When all ranks have waited in MPI for SECONDS (fractions allowed), say once for whom each "
-     "waits, as lamina why does, and go on.",
+     "waits, as lamina why does, and go on; with :end then end the job with exit status 124, but "
+     "not while a rank only tests or a job that it has spawned runs.",
      HangAfter},
     {{"--get-stack-traces", "--report-state-on-timeout"},
      "",

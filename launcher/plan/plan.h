@@ -86,6 +86,7 @@ struct RunOptions {
   std::uint64_t timeout_ms = 0;    // end the job with status 124 after this; 0: never
   bool events_at_timeout = false;  // and say what each rank did last
   std::uint64_t hang_ms = 0;       // say why, if all ranks wait for so long; 0: never
+  bool hang_ends = false;          // and end the job with the same status
   // This rank runs under a debugger, which has the terminal; -1: none. The words come before those
   // of its program.
   std::int32_t debugged_rank = -1;

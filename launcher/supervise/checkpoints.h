@@ -91,6 +91,8 @@ class Checkpoints final : public SavingPort {
   void GiveUpReviving();
   void RanksStarted();
   void RankEnded(std::uint32_t rank);
+  // The ranks do not go on as they would by themselves.
+  bool IsSaving() const { return rounds_.phase() != Rounds::Phase::kIdle; }
   bool IsStoring() const { return archive_->IsStoring(); }
 
   const wire::SavingOrders& orders() const override { return orders_; }

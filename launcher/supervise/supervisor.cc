@@ -80,6 +80,7 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
       context_(context),
       loop_(nullptr),
       verdict_(plan),
+      hang_watch_(plan.options.hang_ms),
       hosts_(plan.hosts, plan.options.allocation),
       names_(FileOfNames(context.settings)),
       running_(plan.ranks.size(), false) {}

@@ -24,6 +24,7 @@
 #include "launcher/supervise/checkpoints.h"
 #include "launcher/supervise/debugging.h"
 #include "launcher/supervise/further.h"
+#include "launcher/supervise/hang_watch.h"
 #include "launcher/supervise/limits.h"
 #include "launcher/supervise/name_board.h"
 #include "launcher/supervise/passing_up.h"
@@ -141,7 +142,8 @@ class Supervisor {
   std::unique_ptr<Tracing> tracing_;      // null: the job is not traced
   std::unique_ptr<Timer> ask_clocks_;     // the same
   std::unique_ptr<Timer> look_for_hang_;  // null: nobody has asked for that
-  bool hangs_ = false;                    // it was said
+  HangWatch hang_watch_;
+  bool hang_said_ = false;
   std::unique_ptr<Profiling> profiling_;  // null: the job is not profiled
   Rings rings_;
   std::unique_ptr<Job> job_;

@@ -54,6 +54,9 @@ inline constexpr std::uint64_t kAskClocksMs = 500;
 // With --hang-after the ranks are looked at this often.
 inline constexpr std::uint64_t kLookForHangMs = 250;
 
+// A look that comes so late says that this process was stopped, or starved.
+inline constexpr std::uint64_t kHangLookLateMs = 2000;
+
 // A job whose parent has finalized and ended, and which nobody else looks after, may take this long
 // to end as well.
 inline constexpr timeval kOrphanLimit{60, 0};

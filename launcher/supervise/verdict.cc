@@ -181,6 +181,14 @@ Reaction Verdict::TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>
       true};
 }
 
+Reaction Verdict::Hung() {
+  if (decided_) return {};
+  Decide(kTimedOut);
+  return {Format("no rank has gone on for %g s (--hang-after); the job was ended",
+                 static_cast<double>(plan_.options.hang_ms) / 1000.0),
+          true};
+}
+
 Reaction Verdict::SavedToEnd(const std::string& message) {
   if (decided_) return {};
   Decide(kSavedToEnd);

@@ -53,6 +53,8 @@ class Verdict {
   // that this one has spawned run beside them; `starting`: such a job is being started.
   Reaction TimedOut(const std::vector<std::pair<std::uint32_t, LastSeen>>& running,
                     std::size_t spawned, bool starting = false);
+  // No rank has gone on for as long as the user allowed.
+  Reaction Hung();
   // The rank ended well, but never called MPI_Init, for which the others and their parents wait.
   Reaction NeverCame(std::uint32_t rank);
   // A rank is gone that had not called MPI_Finalize and whose spawned job is ended.

@@ -24,6 +24,7 @@ class VerdictTest : public testing::Test {
       plan.ranks.push_back(entry);
     }
     plan.options.timeout_ms = 1500;
+    plan.options.hang_ms = 60'000;
     return plan;
   }
   static RankEvent Exit(std::uint32_t rank, int code) {
@@ -156,6 +157,14 @@ TEST_F(VerdictTest, TimeoutSaysWhoIsWhere) {
             "timeout after 1.5 s, still running: rank 7 outside MPI; ranks 0-2 and 4 in MPI_Recv; "
             "the job was ended");
   EXPECT_EQ(verdict_.status(), 124);
+}
+
+TEST_F(VerdictTest, HangEndsTheJobLikeATimeout) {
+  const Reaction reaction = verdict_.Hung();
+  EXPECT_EQ(reaction.message, "no rank has gone on for 60 s (--hang-after); the job was ended");
+  EXPECT_TRUE(reaction.end_job);
+  EXPECT_EQ(verdict_.status(), 124);
+  EXPECT_EQ(verdict_.Hung().message, "");
 }
 
 TEST_F(VerdictTest, TimeoutTellsOfSpawnedJobs) {

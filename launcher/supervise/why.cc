@@ -69,25 +69,27 @@ std::vector<std::string> Supervisor::WhyItHangs() const {
   return lines;
 }
 
-// It is said once, and again only after some rank has gone on in the meantime.
+// It is said once, and again only after some rank has gone on in the meantime. Jobs that this one
+// has spawned may well go on, so while they run it is not ended.
 void Supervisor::LookForHang() {
-  if (ended_) return;
+  if (ended_ || verdict_.decided()) return;
   look_for_hang_->Set(kLookForHangMs);
-  const std::uint64_t now_ms = RealMs();
-  const std::vector<RankView> views = Views();
-  const auto hangs = [&](const RankView& view) {
-    if (!view.running || view.phase == Phase::kFinalized) return true;
-    return view.wait.state != WaitNote::kNone &&
-           now_ms - std::min(now_ms, view.wait.since_ms) >= plan_.options.hang_ms;
-  };
-  const bool hung = running_count_ > 0 && std::ranges::all_of(views, hangs);
-  if (!hung) hangs_ = false;
-  if (!hung || std::exchange(hangs_, true)) return;
+  if (checkpoints_ != nullptr && checkpoints_->IsSaving()) return hang_watch_.Forget();
+  const HangWatch::Hang hang = hang_watch_.Look(MonotonicMs(), Views());
+  if (hang == HangWatch::Hang::kNot) {
+    hang_said_ = false;
+    return;
+  }
+  const bool ends =
+      plan_.options.hang_ends && hang == HangWatch::Hang::kSurely && further_->empty();
+  if (!ends && std::exchange(hang_said_, true)) return;
   const std::vector<std::string> lines = WhyItHangs();
-  if (lines.empty()) return;
   progress_->Wipe();
-  streams_->Say(Format("no rank has gone on for %g s (--hang-after):",
-                       static_cast<double>(plan_.options.hang_ms) / 1000));
+  if (ends)
+    React(verdict_.Hung());
+  else
+    streams_->Say(Format("no rank has gone on for %g s (--hang-after):",
+                         static_cast<double>(plan_.options.hang_ms) / 1000));
   for (const std::string& line : lines) streams_->Say("  " + line);
 }
 

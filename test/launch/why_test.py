@@ -150,6 +150,27 @@ class Why(LaunchCase):
         self.assertEqual(result.returncode, 124)
         self.assertNotIn("--hang-after", result.stderr)
 
+    def test_hang_after_that_ends_the_job(self):
+        """Only a rank that waits for certain hangs; one that only tests may compute in between."""
+        ranks, wanted = WAYS["head_to_head"]
+        for options in ([], ["--agent", AGENT + " {host}", "-H", "one:2,two:2",
+                             "--param", "launcher.shepherd.silence_ms=2000"]):
+            with self.subTest(options):
+                result = self.run_job(STUCK, "head_to_head", ranks=ranks,
+                                      options=["--hang-after", "1.5:end", *options])
+                self.assertEqual(result.returncode, 124, result.stderr)
+                lines = result.stderr.splitlines()
+                self.assertEqual(lines[0], "mpiexec: no rank has gone on for 1.5 s (--hang-after); the job was ended")
+                for line in wanted:
+                    self.assertTrue(any(re.fullmatch("mpiexec:   " + line, each) for each in lines), lines)
+        ranks, _ = WAYS["probe"]
+        job = self.hang("probe", ranks, ["--hang-after", "0.5:end"])
+        self.assertEqual(job.stderr.readline().decode(), "mpiexec: no rank has gone on for 0.5 s (--hang-after):\n")
+        self.assertIsNone(job.poll())
+        job.terminate()
+        self.assertNotIn("--hang-after", job.stderr.read().decode())
+        job.wait(timeout=30)
+
     def test_two_hosts(self):
         agent = ["--agent", AGENT + " {host}", "--param", "launcher.shepherd.silence_ms=2000"]
         for way in ("head_to_head", "missing_member", "send_send"):
