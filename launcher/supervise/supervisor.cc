@@ -468,6 +468,9 @@ bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionS
   } else if (words[0] == "linked" && number && words.size() == 2) {
     React(verdict_.Linked(static_cast<int>(*number)));
     reply("end\n");
+  } else if (question == "forsaken") {
+    forsaken_.push_back(keep());
+    if (verdict_.decided() || verdict_.left_early()) TellForsaken();
   } else if (question == "abandoned") {
     React(verdict_.Abandoned());
     reply("end\n");
@@ -635,6 +638,15 @@ void Supervisor::OnEnd(const RankEvent& event) {
   if (streams_->output_gone()) verdict_.OutputGone();
   if (IsMissed(event)) return React(verdict_.NeverCame(event.rank));
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
+  if (verdict_.left_early()) TellForsaken();
+}
+
+// Jobs whose own parent has finalized share the fate of the others of this job all the same. Those
+// which do not any more know that themselves.
+void Supervisor::TellForsaken() {
+  constexpr std::string_view kWord = "failed\n";
+  for (const Descriptor& job : std::exchange(forsaken_, {}))
+    static_cast<void>(!send(job.value(), kWord.data(), kWord.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 void Supervisor::React(const Reaction& reaction) {
@@ -645,6 +657,7 @@ void Supervisor::React(const Reaction& reaction) {
   }
   if (!reaction.end_job) return;
   if (context_.tie != nullptr) context_.tie->EndParent(verdict_.status());
+  TellForsaken();
   EndJob();
 }
 

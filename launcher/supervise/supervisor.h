@@ -112,6 +112,7 @@ class Supervisor {
                    const control::QuestionSocket::Keep& keep);
   void StartFurther(std::span<const std::string_view> words, Descriptor tie);
   std::string FurtherHosts() const;
+  void TellForsaken();
   Status OpenRestored();
   Status OpenStreams();
   Status PrepareSaving();
@@ -149,6 +150,7 @@ class Supervisor {
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
   std::unique_ptr<Further> further_;
+  std::vector<Descriptor> forsaken_;       // lead to launchers of jobs whose parent has finalized
   std::unique_ptr<PassingUp> passing_up_;  // null: no launcher has started this one
   RunHosts hosts_;
   NameBoard names_;

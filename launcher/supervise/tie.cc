@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "launcher/control/ask.h"
+#include "launcher/supervise/passing_up.h"
 #include "launcher/supervise/tuning.h"
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/text.h"
@@ -64,6 +65,7 @@ void Tie::Watch(event_base* loop, std::function<void(const std::string& why)> on
         },
         this);
   process_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, other_end(), 0)));
+  loop_ = loop;
   if (process_.value() < 0) return;  // the socket tells
   process_gone_ = event_new(
       loop, process_.value(), EV_READ,
@@ -77,7 +79,7 @@ void Tie::Watch(event_base* loop, std::function<void(const std::string& why)> on
 }
 
 void Tie::Unwatch() {
-  for (event** each : {&words_, &process_gone_, &limit_})
+  for (event** each : {&words_, &process_gone_, &limit_, &failure_})
     if (*each != nullptr) event_free(std::exchange(*each, nullptr));
 }
 
@@ -96,19 +98,40 @@ void Tie::OnWords() {
 }
 
 // The children of a process that has finalized are to finalize as well. Its launcher waits for them
-// as long as the user likes; where there is none, nobody would end them.
+// as long as the user likes, unless others of its job fail; where there is none, nobody would end
+// them.
 void Tie::OnGone() {
   gone_ = true;
   event_del(words_);
   if (parted_) return;
-  if (!finalized_ && launcher_ > 0) {
-    // It says why, and knows more about the parent.
-    static_cast<void>(control::Ask({geteuid(), launcher_}, "abandoned", kLinkedTimeoutMs).ok());
-    return on_lost_("");
-  }
+  if (launcher_ > 0) return finalized_ ? AwaitFailure() : BeForsaken();
   if (!finalized_)
     return on_lost_("the process that has spawned this job has ended without MPI_Finalize");
   if (limit_ != nullptr) event_add(limit_, &kOrphanLimit);
+}
+
+void Tie::AwaitFailure() {
+  constexpr std::string_view kQuestion = "forsaken\n";
+  above_ = PassingUp::Reach(launcher_);
+  if (above_.value() < 0 ||
+      send(above_.value(), kQuestion.data(), kQuestion.size(), MSG_NOSIGNAL) < 0)
+    return;
+  failure_ = event_new(
+      loop_, above_.value(), EV_READ,
+      [](int, short, void* self) { static_cast<Tie*>(self)->OnFailure(); }, this);
+  event_add(failure_, nullptr);
+}
+
+// A launcher that goes without a word ends this one in another way.
+void Tie::OnFailure() {
+  char word;
+  if (recv(above_.value(), &word, 1, MSG_DONTWAIT) > 0) BeForsaken();
+}
+
+// The launcher above says why, and knows more about the parent.
+void Tie::BeForsaken() {
+  static_cast<void>(control::Ask({geteuid(), launcher_}, "abandoned", kLinkedTimeoutMs).ok());
+  on_lost_("");
 }
 
 // A parent that no launcher of ours looks after is told as any process is.

@@ -32,8 +32,8 @@ class Tie {
   // Tells the parent why ranks cannot run, in place of standard error. False: the children have met
   // it already, or it has gone, so the words are for people.
   bool SayWhy(std::string_view why);
-  // `on_lost` is called if the parent dies while the jobs share a fate, or if nobody looks after it
-  // and it has ended a while ago, which `why` says then.
+  // `on_lost` is called if the parent dies while the jobs share a fate, if its job fails after it
+  // has finalized, or if nobody looks after it and it has ended a while ago, which `why` says then.
   void Watch(event_base* loop, std::function<void(const std::string& why)> on_lost);
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
@@ -55,14 +55,21 @@ class Tie {
   pid_t other_end() const;
   void OnWords();
   void OnGone();
+  void AwaitFailure();
+  void OnFailure();
+  void BeForsaken();
 
   Descriptor socket_;
   const pid_t launcher_;  // of the parent; 0: none
+  event_base* loop_ = nullptr;
   event* words_ = nullptr;
   // A process that the parent has started may hold the parent's end of the socket.
   Descriptor process_;
   event* process_gone_ = nullptr;
   event* limit_ = nullptr;  // where no launcher looks after the parent
+  // Where one does, it says at this socket whether the parent's job has failed.
+  Descriptor above_;
+  event* failure_ = nullptr;
   std::function<void(const std::string& why)> on_lost_;
   std::string heard_;
   bool met_ = false;

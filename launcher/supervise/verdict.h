@@ -75,6 +75,9 @@ class Verdict {
   int status() const { return status_; }
   Loss loss() const;
   bool decided() const { return decided_; }
+  // The last rank to end has not called MPI_Finalize, which is nobody's business but that of jobs
+  // which were spawned.
+  bool left_early() const { return left_early_.has_value(); }
 
  private:
   void Decide(int status);

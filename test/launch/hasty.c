@@ -3,15 +3,19 @@
  * parents end:
  *
  *   all WHAT, one WHAT  all children, or the second one, do this before MPI_Init: exit with the
- * code WHAT, or with "sN" die by signal N; parents say what they hear leave               the last
- * parent calls exit(0) while the children compute for ever copy                a parent is killed,
- * and a copy of it that it has made lives on; the children compute for ever copies both sides make
- * copies of themselves, which end in good order, and go on deaf                the parents
- * finalize; the children ignore SIGTERM and compute for ever
+ *                       code WHAT, or with "sN" die by signal N; parents say what they hear
+ *   leave               the last parent calls exit(0) while the children compute for ever
+ *   last WHAT           the same, where the root has finalized and ended before; it does WHAT
+ *   copy                a parent is killed, and a copy of it that it has made lives on; the
+ *                       children compute for ever
+ *   copies              both sides make copies of themselves, which end in good order, and go on
+ *   deaf                the parents finalize; the children ignore SIGTERM and compute for ever
  */
 #define _DEFAULT_SOURCE
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +46,15 @@ static void SayError(int error) {
   MPI_Error_string(error, text, &length);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0) printf("%s\n", text);
+}
+
+/* Returns once the root has ended, which has finalized before. */
+static void OutliveRoot(int rank) {
+  int root = (int)getpid();
+  MPI_Bcast(&root, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (rank == 0) exit(Passed());
+  struct pollfd end = {(int)syscall(SYS_pidfd_open, root, 0), POLLIN, 0};
+  while (end.fd >= 0 && poll(&end, 1, -1) != 1) continue;
 }
 
 /* The copy runs what exit() runs. */
@@ -91,6 +104,10 @@ int main(int argc, char** argv) {
   }
   MPI_Barrier(inter);
   if (Is(argv[1], "leave") && rank == size - 1) exit(0);
+  if (Is(argv[1], "last")) {
+    OutliveRoot(rank);
+    End(argv[2]);
+  }
   if (Is(argv[1], "copy")) {
     if (fork() == 0) Compute();
     raise(SIGKILL);

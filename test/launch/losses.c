@@ -109,8 +109,7 @@ static int Do(const char* what, MPI_Comm* all, int victim) {
   if (strcmp(what, "hear") == 0)
     return MPI_Recv(&value, 1, MPI_INT, victim, 0, *all, MPI_STATUS_IGNORE);
   if (strcmp(what, "barrier") == 0) return MPI_Barrier(*all);
-  if (strcmp(what, "allreduce") == 0)
-    return MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, *all);
+  if (strcmp(what, "allreduce") == 0) return MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, *all);
   if (strcmp(what, "bcast") == 0) return MPI_Bcast(bytes, kLongBytes, MPI_BYTE, 0, *all);
   if (strcmp(what, "ibarrier") == 0) return DoLater(MPI_Ibarrier(*all, &request), &request);
   if (strcmp(what, "idup") == 0) return DoLater(MPI_Comm_idup(*all, &made, &request), &request);

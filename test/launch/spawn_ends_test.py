@@ -50,6 +50,16 @@ class SpawnEnds(LaunchCase):
                                       r"what it has spawned was ended\n\Z")
         self.assertEqual(done.returncode, 1)
 
+    def test_a_parent_that_outlives_the_root(self):
+        """The root has finalized, so the children's launcher hears nothing from it when another one fails."""
+        for how, status, words in (("0", 1, "exited without calling MPI_Finalize; .* was ended"),
+                                   ("3", 3, "exited with code 3.*"),
+                                   ("s9", 137, r"was killed by signal 9 \(SIGKILL.*")):
+            with self.subTest(how):
+                done = self.run_hasty("last", how)
+                self.assertRegex(done.stderr, r"\Ampiexec: rank 1 on .* %s\n\Z" % words)
+                self.assertEqual(done.returncode, status)
+
     def test_a_killed_parent_whose_copy_lives_on(self):
         """The copy holds all that its parent had open, so no end of file tells the children."""
         done = self.run_hasty("copy", ranks=1)
