@@ -36,6 +36,7 @@ class Route {
     return {comm, INT_MIN + static_cast<int>(serial & 0x3fffffffu)};
   }
 
+  core::Comm* comm() const { return comm_; }
   p2p::Envelope To(Rank peer) const {
     if (local_ == nullptr) [[likely]]
       return {comm_, context_, peer, tag_};

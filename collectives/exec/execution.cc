@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/exec/execution.h"
 
+#include <algorithm>
 #include <new>
 
 #include "collectives/exec/exec.h"
 #include "collectives/select/table.h"
+#include "runtime/core/errors.h"
 #include "runtime/p2p/p2p.h"
 
 namespace lamina::collective {
@@ -104,9 +106,18 @@ bool Execution::Arrived(Strand* strand) {
   while (strand->next_pending < strand->under_way &&
          strand->transfers[strand->next_pending].complete) {
     const int result = strand->transfers[strand->next_pending++].error;
-    if (result != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = result;
+    if (result != MPI_SUCCESS && error_ == MPI_SUCCESS) [[unlikely]]
+      Fail(result);
   }
   return strand->next_pending == strand->under_way;
+}
+
+// Where errors end the job nothing more is sent, because it would not be right, and others would
+// take it for a result. The rounds that are under way end, and then the request is there to fail.
+void Execution::Fail(int error) {
+  error_ = error;
+  if (!core::EndsJob(route_.comm())) return;
+  for (Strand& strand : strands_) strand.end = std::min(strand.end, strand.round + 1);
 }
 
 bool Execution::Move(Strand* strand) {

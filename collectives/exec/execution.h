@@ -54,6 +54,8 @@ class Execution final : public core::Activity {
   void Post(Strand* strand);
   // Have all transfers under way ended? Notes their errors.
   bool Arrived(Strand* strand);
+  // Notes the first error.
+  [[gnu::cold]] void Fail(int error);
   // Moves the strand as far as it will go. True if it has ended.
   bool Move(Strand* strand);
   template <class Visit>
@@ -70,7 +72,7 @@ class Execution final : public core::Activity {
   std::vector<core::Request> transfers_;
 
   core::Request* owner_ = nullptr;  // null while nothing is under way
-  int error_ = MPI_SUCCESS;         // the first error; the schedule runs on, so that no peer waits
+  int error_ = MPI_SUCCESS;         // the first error
   std::vector<Strand> strands_;
 };
 

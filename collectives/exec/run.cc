@@ -10,6 +10,7 @@
 #include "collectives/exec/binding.h"
 #include "collectives/exec/exec.h"
 #include "collectives/exec/execution.h"
+#include "collectives/exec/failure.h"
 #include "collectives/exec/packed_bcast.h"
 #include "collectives/select/table.h"
 #include "runtime/p2p/p2p.h"
@@ -60,7 +61,8 @@ class Runner {
   }
 
   void Note(int error) {
-    if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) error_ = error;
+    if (error != MPI_SUCCESS && error_ == MPI_SUCCESS) [[unlikely]]
+      error_ = EndIfFatal(route_.comm(), error);
   }
 
   void Perform(const Step& step) {

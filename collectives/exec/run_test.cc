@@ -6,6 +6,7 @@
 //         messages, on a communicator that belongs to no job.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "collectives/call/meeting.h"
 #include "collectives/exec/exec.h"
 #include "collectives/select/table.h"
+#include "runtime/core/errors.h"
 #include "runtime/core/process.h"
 
 namespace lamina::collective {
@@ -83,6 +85,7 @@ class RunTest : public testing::Test {
     core::process = &process_;
     comm_.size = kRanks;
     comm_.rank = 1;
+    comm_.errhandler = core::FindErrhandler(MPI_ERRORS_RETURN);
     comm_.peers = kPeers;
     Registry registry;
     EXPECT_TRUE(registry
@@ -145,6 +148,17 @@ TEST_F(RunTest, StepsAtABoardComeBackToTheMeeting) {
   EXPECT_EQ(script_.steps, (std::vector{Verb::kFold, Verb::kTell}));
   script_.step_error = MPI_ERR_PROC_ABORTED;
   EXPECT_EQ(Barrier(), MPI_ERR_PROC_ABORTED);
+}
+
+TEST_F(RunTest, WhereErrorsEndTheJobNothingIsDoneBehindOne) {
+  script_.served = Served::kBySteps;
+  script_.step_error = MPI_ERR_TRUNCATE;
+  comm_.errhandler = core::FindErrhandler(MPI_ERRORS_ARE_FATAL);
+  const auto barrier = [this] {
+    Barrier();
+    _exit(0);  // it has come back
+  };
+  EXPECT_EXIT(barrier(), testing::ExitedWithCode(MPI_ERR_TRUNCATE), "counts or datatypes");
 }
 
 TEST_F(RunTest, TheMeetingIsConvenedOnceAndToldWhereItIs) {

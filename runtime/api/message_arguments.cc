@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/api/message_arguments.h"
 
-#include <utility>
-
-#include "collectives/select/table.h"
+#include "collectives/exec/failure.h"
 
 namespace lamina::api {
 
@@ -57,17 +55,7 @@ int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
 }
 
 int RaiseCollective(const char* call, core::Comm* comm, int error_class) {
-  const char* why = core::ClassText(error_class);
-  if (error_class == MPI_ERR_TRUNCATE)
-    why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
-  if (error_class == MPI_ERR_PROC_ABORTED) why = "the connection to one of the ranks is lost";
-  if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is available for this call";
-  const collective::Failure failure = comm->collectives != nullptr
-                                          ? std::exchange(comm->collectives->failure, {})
-                                          : collective::Failure{};
-  if (!failure.text.empty()) why = failure.text.c_str();
-  if (!failure.is_news) core::LetOthersSpeak(comm);
-  return core::Raise(comm, error_class, call, "%s", why);
+  return collective::RaiseFailure(call, comm, error_class);
 }
 
 }  // namespace lamina::api

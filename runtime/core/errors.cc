@@ -328,8 +328,10 @@ int Raise(Comm* comm, int error_class, const char* call, const char* format, ...
   return Handle(OwnerOf(comm), error_class, call, text);
 }
 
+bool EndsJob(Comm* comm) { return Ends(*OwnerOf(comm).handler); }
+
 void LetOthersSpeak(Comm* comm) {
-  if (Ends(*OwnerOf(comm).handler)) poll(nullptr, 0, kOthersKnowBetterMs);
+  if (EndsJob(comm)) poll(nullptr, 0, kOthersKnowBetterMs);
 }
 
 int Raise(Comm* comm, const Status& status, const char* call) {

@@ -65,6 +65,8 @@ extern Errhandler* file_errhandler;
 // Comes before an error of which another process tells more, or sooner: if `comm`'s handler ends
 // the job, this gives that process the time to do so.
 void LetOthersSpeak(Comm* comm);
+// True if an error on `comm` ends the job.
+bool EndsJob(Comm* comm);
 int ClassOf(Code code);
 // These report on a session, on a window, and on MPI_FILE_NULL.
 [[gnu::format(printf, 4, 5), gnu::cold]] int RaiseOn(Session* session, int error_class,

@@ -16,9 +16,15 @@ static const char* stop_file;
 
 static void Check(int holds, const char* what) {
   if (holds) return;
-  printf("rank %d: wrong: %s\n", rank, what);
-  fflush(stdout);
+  fprintf(stderr, "rank %d: wrong: %s\n", rank, what);
   MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
+// Says as well what was found instead.
+static void CheckIs(long found, long wanted, const char* what) {
+  if (found == wanted) return;
+  fprintf(stderr, "rank %d: %s is %ld and should be %ld\n", rank, what, found, wanted);
+  Check(0, what);
 }
 
 // The test waits for this line, which says that every rank has begun.
@@ -39,7 +45,7 @@ static void Ring(MPI_Comm comm, int turn, int ints, int* out, int* in) {
   for (int i = 0; i < ints; i += 97) out[i] = turn + rank + i;
   MPI_Sendrecv(out, ints, MPI_INT, next, 1, in, ints, MPI_INT, previous, 1, comm,
                MPI_STATUS_IGNORE);
-  for (int i = 0; i < ints; i += 97) Check(in[i] == turn + previous + i, "ring");
+  for (int i = 0; i < ints; i += 97) CheckIs(in[i], turn + previous + i, "ring");
 }
 
 static void AnySource(int turn) {
@@ -64,7 +70,7 @@ static void AnySource(int turn) {
   MPI_Waitall(kFew, sends, MPI_STATUSES_IGNORE);
   int sum = 0;
   MPI_Allreduce(&received, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  Check(sum == ranks * kFew * (kFew - 1) / 2, "any source, sum");
+  CheckIs(sum, ranks * kFew * (kFew - 1) / 2, "any source, sum");
 }
 
 static void Collectives(int turn) {
@@ -72,15 +78,15 @@ static void Collectives(int turn) {
   int* const in = malloc((size_t)ranks * sizeof *in);
   for (int i = 0; i < ranks; ++i) out[i] = turn + rank * ranks + i;
   MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, MPI_COMM_WORLD);
-  for (int i = 0; i < ranks; ++i) Check(in[i] == turn + i * ranks + rank, "alltoall");
+  for (int i = 0; i < ranks; ++i) CheckIs(in[i], turn + i * ranks + rank, "alltoall");
   int root = turn % ranks, value = rank == root ? turn : -1;
   MPI_Bcast(&value, 1, MPI_INT, root, MPI_COMM_WORLD);
-  Check(value == turn, "bcast");
+  CheckIs(value, turn, "bcast");
   MPI_Request request;
   int sum = 0;
   MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  Check(sum == ranks * (ranks - 1) / 2, "iallreduce");
+  CheckIs(sum, ranks * (ranks - 1) / 2, "iallreduce");
   MPI_Barrier(MPI_COMM_WORLD);
   free(out);
   free(in);
