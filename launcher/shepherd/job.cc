@@ -251,13 +251,15 @@ void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind k
                          const std::string& why) {
   std::string said = shepherds_->sweeping() ? "" : why;  // at the end it harms nobody
   for (const std::uint32_t host : hosts) visitors_->Forget(host);
-  for (const std::uint32_t host : hosts)
+  for (const std::uint32_t host : hosts) {
+    bool any_ran = false;
     for (const std::uint32_t rank : ranks_.at(host)) {
       Remote& remote = remotes_.at(rank);
       if (remote.input != nullptr) remote.input->Refuse();
       Deliver(rank, 1, {});
       Deliver(rank, 2, {});
       if (!remote.running) continue;
+      any_ran = true;
       RankEvent event;
       event.kind = kind;
       event.rank = rank;
@@ -265,6 +267,12 @@ void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind k
       event.why = std::exchange(said, "");
       Report(std::move(event));
     }
+    if (any_ran || kind != RankEvent::Kind::kLost) continue;
+    RankEvent event;
+    event.kind = RankEvent::Kind::kHostLost;
+    event.rank = ranks_.at(host).front();
+    events_.push_back(std::move(event));
+  }
   if (!said.empty()) Log(Level::kWarn, "shepherd", "%s", said.c_str());
 }
 

@@ -601,6 +601,8 @@ void Supervisor::OnJob() {
       React(rank, verdict_.Aborted(rank, event->code, event->why, LastOf(rank)));
     else if (event->kind == RankEvent::Kind::kTrouble)
       React(verdict_.Failed(event->why));
+    else if (event->kind == RankEvent::Kind::kHostLost)
+      verdict_.HostLost(rank);
     else if (event->kind == RankEvent::Kind::kSharesCpus)
       SaySharing(rank, event->why);
     else

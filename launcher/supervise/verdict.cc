@@ -79,11 +79,18 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
       LoseHostOf(event.rank);
       return {event.why + (others > 0 ? "; the job was ended" : ""), true};
     case RankEvent::Kind::kTrouble:
+    case RankEvent::Kind::kHostLost:
     case RankEvent::Kind::kSharesCpus:
     case RankEvent::Kind::kAborted:
       break;  // not an end
   }
   return {};
+}
+
+// A host that dies may take its ranks along one by one, so that their ends are told first. A job
+// that goes on must not be sent there again.
+void Verdict::HostLost(std::uint32_t rank) {
+  if (decided_ && loss_.any) LoseHostOf(rank);
 }
 
 Reaction Verdict::Killed(const RankEvent& event, const LastSeen& last, std::size_t others) {

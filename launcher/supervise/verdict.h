@@ -47,6 +47,8 @@ class Verdict {
 
   // `others` is the number of ranks that still run.
   Reaction Ended(const RankEvent& event, const LastSeen& last, std::size_t others);
+  // The host of rank `rank` is gone; every rank there had ended before.
+  void HostLost(std::uint32_t rank);
   // Rank `rank` asked for the end of the job.
   Reaction Aborted(std::uint32_t rank, int code, const std::string& message, const LastSeen& last);
   // `running` lists the ranks that have not ended, with the call each is in. So many ranks of jobs

@@ -226,6 +226,17 @@ TEST_F(VerdictTest, LostNodeIsSaidOnce) {
   EXPECT_EQ(verdict_.loss().hosts, std::vector<std::string>({"node07"}));
 }
 
+TEST_F(VerdictTest, HostThatIsLostBehindItsRanks) {
+  Verdict well(plan_);
+  well.HostLost(3);
+  EXPECT_FALSE(well.loss().any);
+  verdict_.Aborted(1, 15, "MPI_Recv", in_recv_);
+  verdict_.Ended(Kill(3, SIGKILL), in_recv_, 6);
+  EXPECT_TRUE(verdict_.loss().hosts.empty());
+  verdict_.HostLost(3);
+  EXPECT_EQ(verdict_.loss().hosts, std::vector<std::string>({"node07"}));
+}
+
 TEST_F(VerdictTest, WhatIsNoLoss) {
   EXPECT_FALSE(verdict_.loss().any);
   Verdict killed(plan_), told(plan_), exited(plan_), aborted(plan_), failed(plan_);
