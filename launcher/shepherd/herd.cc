@@ -28,6 +28,18 @@
 #include "runtime/base/trace_table.h"
 
 namespace lamina::launcher {
+namespace {
+
+RankEvent KilledBy(int signal, std::uint32_t rank) {
+  RankEvent event;
+  event.kind = RankEvent::Kind::kKilled;
+  event.rank = rank;
+  event.signal = signal;
+  return event;
+}
+
+}  // namespace
+
 Herd::Sheep::~Sheep() {
   if (ring >= 0) close(ring);
   CloseFds();
@@ -250,7 +262,7 @@ Status Herd::BeginToRevive() {
   if (!saved.ok()) return std::move(saved).status();
   return saving_->BeginToRevive(*saved, reviving_, [this](Status status) {
     std::vector<RankStart> starts = std::exchange(reviving_, {});
-    if (!status.ok()) return outlets_.failed(std::move(status).Within(NotRestarted()));
+    if (!status.ok()) return Refuse(std::move(status));
     if (Status taken = TakeRanks(std::move(starts)); !taken.ok())
       return outlets_.failed(std::move(taken));
     for (const wire::SignalOrder& order : std::exchange(held_signals_, {})) Signal(order);
@@ -262,6 +274,24 @@ std::string Herd::NotRestarted() const {
   return Format("generation %u cannot be restarted", orders_.saving.revived);
 }
 
+// This host is not lost, but of no use to a job that is to go on, as one that does not fit.
+void Herd::Refuse(Status why) {
+  reviving_.clear();
+  held_signals_.clear();
+  RankEvent event;
+  event.kind = RankEvent::Kind::kStartFailed;
+  event.code = kBadInput;
+  const std::string where = " on " + orders_.plan.hosts[orders_.host].name;
+  event.why = std::move(why).Within(NotRestarted() + where).message();
+  for (const wire::RankOrder& order : orders_.ranks) {
+    event.rank = order.rank;
+    Cancel(event);
+    event.why.clear();
+  }
+  OnJob();
+  outlets_.flush();
+}
+
 Status Herd::StartRanks(Sharing in_job) {
   if (job_ != nullptr || !reviving_.empty())
     return Error(Code::kInvalid, "the ranks were started twice");
@@ -269,8 +299,8 @@ Status Herd::StartRanks(Sharing in_job) {
   if (starts.empty()) return {};
   if (orders_.saving.revived == 0) return TakeRanks(std::move(starts));
   reviving_ = std::move(starts);
-  Status status = BeginToRevive();
-  return status.ok() ? std::move(status) : std::move(status).Within(NotRestarted());
+  if (Status status = BeginToRevive(); !status.ok()) Refuse(std::move(status));
+  return {};
 }
 
 Status Herd::TakeRanks(std::vector<RankStart> starts) {
@@ -427,7 +457,7 @@ void Herd::Signal(const wire::SignalOrder& order) {
     if (job_ != nullptr)
       job_->Signal(rank, signal);
     else if (EndsProcesses(signal))
-      Cancel(rank, signal);
+      Cancel(KilledBy(signal, rank));
   if (job_ == nullptr) OnJob();
 }
 
@@ -436,18 +466,14 @@ void Herd::GiveUpReviving(int signal) {
   reviving_.clear();
   held_signals_.clear();
   saving_.reset();
-  for (const wire::RankOrder& order : orders_.ranks) Cancel(order.rank, signal);
+  for (const wire::RankOrder& order : orders_.ranks) Cancel(KilledBy(signal, order.rank));
 }
 
 // Does away with a rank whose job ends before it is started.
-void Herd::Cancel(std::uint32_t rank, int signal) {
-  const auto found = sheep_.find(rank);
+void Herd::Cancel(const RankEvent& event) {
+  const auto found = sheep_.find(event.rank);
   if (found == sheep_.end() || std::exchange(found->second.cancelled, true)) return;
   found->second.CloseFds();
-  RankEvent event;
-  event.kind = RankEvent::Kind::kKilled;
-  event.rank = rank;
-  event.signal = signal;
   TellEnd(event);
 }
 

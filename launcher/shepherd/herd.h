@@ -84,6 +84,7 @@ class Herd {
   Status BeginToRevive();
   void GiveUpReviving(int signal);
   std::string NotRestarted() const;
+  void Refuse(Status why);
   Status TakeRanks(std::vector<RankStart> starts);
   void SaySaving(const wire::SavingWord& word);
   void OnJob();
@@ -95,7 +96,7 @@ class Herd {
   void Deliver(const wire::Piece& piece);
   void Credit(const wire::Credit& credit);
   void Signal(const wire::SignalOrder& order);
-  void Cancel(std::uint32_t rank, int signal);
+  void Cancel(const RankEvent& event);
   void Sweep();
   void EndIfDone();
 

@@ -28,8 +28,6 @@
 namespace lamina::launcher {
 namespace {
 
-constexpr int kBadInput = 2;  // the status for what does not fit
-
 std::string OwnDirectory() {
   char path[4096];
   return getcwd(path, sizeof path) != nullptr ? path : "/";

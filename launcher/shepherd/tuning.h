@@ -71,6 +71,9 @@ inline constexpr std::size_t kGuestsMax = 4096;
 // This much of what an agent writes is kept for a message.
 inline constexpr std::size_t kHeardBytesMax = 4096;
 
+// This is the status of a job that does not fit a host.
+inline constexpr int kBadInput = 2;
+
 // A message quotes this many of an agent's last lines.
 inline constexpr std::size_t kWordsLines = 3;
 

@@ -8,6 +8,7 @@ Method: virtual hosts of this machine, reached by ssh. steady.c says after every
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -211,6 +212,42 @@ class RestartedHosts(unittest.TestCase):
         job.wait_for("err", "mpiexec: the job is restarted from generation 2 without lk3; 0 more restarts are allowed")
         vcluster("boot", "lk2")
         self.compare(job, 4, "lk1:2,lk2:2")
+
+    def test_a_host_whose_ranks_end_before_it(self):
+        """It is left out as well, whoever is heard first: its shepherd, a rank elsewhere, or nobody."""
+        job = Job(4, "-H", "lk1:2,lk2:2,lk3:2", "--restarts", "1")
+        self.jobs.append(job)
+        saved = job.save()
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        job.process.send_signal(signal.SIGSTOP)
+        vcluster("exec", "lk2", "pkill", "-KILL", "-f", "^./steady ")
+        vcluster("crash", "lk2")
+        self.addCleanup(vcluster, "boot", "lk2")
+        job.process.send_signal(signal.SIGCONT)
+        job.wait_for("err", "mpiexec: the job is restarted from generation 1 without lk2; 0 more restarts are allowed")
+        job.go_on(3)
+        job.stop()
+        self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
+
+    def test_a_criu_that_fails_elsewhere(self):
+        job = Job(2, "-H", "lk1:2")
+        self.jobs.append(job)
+        saved = job.save("--end")
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        self.assertEqual(job.wait(), 85, read("err")[-2000:])
+        criu = place("failing_criu")
+        with open(criu, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\n[ \"$1\" != restore ] || { echo 'it does not work'; exit 7; }\nexec %s \"$@\"\n" %
+                       (place("criu/criu") if os.path.exists(CRIU) else CRIU))
+        os.chmod(criu, 0o700)
+        job = Job(0, "-H", "lk2:1,lk3:1", "--param", "checkpoint.criu.program=" + criu)
+        self.jobs.append(job)
+        self.assertEqual(job.wait(), 2, read("err")[-2000:])
+        self.assertRegex(read("err"), r"mpiexec: generation 1 cannot be restarted on lk\d: rank \d: criu \S+ cannot revive "
+                         r"process \d+ on kernel \S+ \(it does not work\)\n")
+        job = Job(0, "-H", "lk2:1,lk3:1")
+        self.jobs.append(job)
+        self.compare(job, 2, "lk1:2")
 
     def test_a_job_that_goes_on_by_itself_needs_a_shared_directory(self):
         vcluster("exec", "lk1", "mkdir", "-m", "700", "/tmp/apart")
