@@ -40,8 +40,8 @@ struct Manifest {
   // How far the job had come in a regular file that it writes or reads: everything behind comes
   // again.
   struct Stream {
-    std::string name;  // "1" and "2" are the launcher's own streams, "0:3" is what rank 3 reads,
-                       // else a path
+    std::string name;  // "1" is the launcher's standard output, "0:3" is what rank 3 reads, else a
+                       // path
     std::uint64_t bytes = 0;
     std::uint64_t inode = 0;
     friend bool operator==(const Stream&, const Stream&) = default;

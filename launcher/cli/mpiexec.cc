@@ -304,12 +304,9 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;
-  // What is said now would be cut from the output of a job that was saved from outside.
-  const bool later = made.ok() && saved != nullptr && made->plan.options.checkpoint.outside;
-  if (later)
+  if (made.ok() && saved != nullptr && made->plan.options.checkpoint.outside)
     for (std::string& sentence : Differences(*saved, made->plan))
       warnings.push_back(std::move(sentence));
-  if (later && !quiet) made->plan.options.checkpoint.warnings = std::exchange(warnings, {});
   for (const std::string& warning : warnings)
     if (!quiet) Say("warning: " + warning);
   if (!made.ok()) return Refuse(made.status());

@@ -68,8 +68,6 @@ struct CheckpointOptions {
   std::uint32_t restarts = 0;      // so often it goes on by itself after a loss
   Epoch restored{};                // the job goes on from this generation of the directory; 0: none
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
-  // Sentences for the user of a job that goes on, once its output has been cut.
-  std::vector<std::string> warnings;
 
   friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;
 };

@@ -189,15 +189,9 @@ Status Supervisor::OpenStreams() {
   Streams::Give give =
       plan_.options.checkpoint.outside ? Streams::Give::kPipes : Streams::Give::kOurs;
   if (!caps_.takes_descriptors) give = Streams::Give::kNothing;
-  if (Status status = streams_->Open(
-          give,
-          restored_ ? restored_->manifest.streams : std::vector<checkpoint::Manifest::Stream>(),
-          restored_ ? KeptInput(*restored_) : std::vector<std::string>());
-      !status.ok())
-    return status;
-  for (const std::string& warning : plan_.options.checkpoint.warnings)
-    streams_->Say("warning: " + warning);
-  return {};
+  return streams_->Open(
+      give, restored_ ? restored_->manifest.streams : std::vector<checkpoint::Manifest::Stream>(),
+      restored_ ? KeptInput(*restored_) : std::vector<std::string>());
 }
 
 // The state has been verified before; what is opened here is held until its ranks are there.
