@@ -78,8 +78,12 @@ int Window::Complete() {
   const int posted = WaitAll(&posts_);
   const int flushed = origin_.FlushAll();
   OrderMemory();
-  for (const Rank target : targets) messages_.Send(target, kCompleteTag, {});
-  return posted != MPI_SUCCESS ? posted : flushed;
+  int error = posted != MPI_SUCCESS ? posted : flushed;
+  for (const Rank target : targets) {
+    messages_.Send(target, kCompleteTag, {});
+    error = Known(error, target);
+  }
+  return error;
 }
 
 int Window::Post(const std::vector<Rank>& origins, int assertion) {

@@ -5,8 +5,8 @@
  * With `told` they do not end with the job, and errors are returned to them: each prints the class
  * of the first one and is done.
  *
- * usage: killed (create | fence | meet | free | post | lock | shared | lock_all | flush | local |
- *                fetch | unlock) TARGET [told]
+ * usage: killed (create | fence | meet | free | post | nocheck | lock | shared | lock_all | flush |
+ *                local | fetch | unlock) TARGET [told]
  */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
@@ -81,6 +81,25 @@ static void Post(void) {
   Do(put);
   Do(completed);
   Do(waited);
+}
+
+/* An origin that knows of the post waits for no word of it. Another target is in the way. */
+static void NoCheck(void) {
+  MPI_Group all, one, both;
+  const int only[] = {ranks - 1}, two[] = {0, ranks - 1};
+  MPI_Win_get_group(win, &all);
+  MPI_Group_incl(all, 1, only, &one);
+  MPI_Group_incl(all, 2, two, &both);
+  if (dies || rank == 0) MPI_Win_post(all, MPI_MODE_NOCHECK, win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  Die();
+  for (MPI_Group targets = both;; targets = one) {
+    Do(MPI_Win_start(targets, MPI_MODE_NOCHECK, win));
+    const int put = MPI_Put(&rank, 1, MPI_INT, ranks - 1, rank, 1, MPI_INT, win);
+    const int completed = MPI_Win_complete(win);
+    Do(put);
+    Do(completed);
+  }
 }
 
 static void Flush(int fetches) {
@@ -158,6 +177,7 @@ int main(int argc, char** argv) {
   if (strcmp(kind, "local") == 0) FlushLocal();
   if (strcmp(kind, "unlock") == 0) Unlock();
   if (strcmp(kind, "post") == 0) Post();
+  if (strcmp(kind, "nocheck") == 0) NoCheck();
   if (strcmp(kind, "lock") == 0) Locks(MPI_LOCK_EXCLUSIVE);
   if (strcmp(kind, "shared") == 0) Locks(MPI_LOCK_SHARED);
   if (strcmp(kind, "lock_all") == 0) Locks(0);

@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-KINDS = ["create", "fence", "meet", "free", "post", "lock", "shared", "lock_all", "flush", "local",
+KINDS = ["create", "fence", "meet", "free", "post", "nocheck", "lock", "shared", "lock_all", "flush", "local",
          "fetch", "unlock"]
 # Where a rank dies that never spoke to the others, only the launcher knows.
 TOLD_KINDS = KINDS[1:]
