@@ -197,9 +197,11 @@ void Dispatch::ForgetToken(Request* request) {
   request->remote_request = 0;
 }
 
+// The launcher says that a process has ended, and how.
 void Dispatch::FailSend(Lane& lane, Request* request) {
-  Log(Level::kError, "p2p", "cannot send to peer %u: %s", Index(lane.peer),
-      lane.lost_why.empty() ? "the connection is gone" : lane.lost_why.c_str());
+  if (!lane.ended)
+    Log(Level::kError, "p2p", "cannot send to peer %u: %s", Index(lane.peer),
+        lane.lost_why.empty() ? "the connection is gone" : lane.lost_why.c_str());
   ForgetToken(request);
   core::Finish(request, MPI_ERR_PROC_ABORTED);
 }

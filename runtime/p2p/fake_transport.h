@@ -28,6 +28,7 @@ struct FakeRoad {
   std::vector<std::uint64_t> got;            // offsets that Get was asked for
   std::uint32_t events = 0;                  // what the next Progress finds
   bool reaches = true;                       // Connect succeeds
+  bool has_ended = false;                    // its process, so that Connect fails
   bool drained = true;
   int woken = 0;
 };
@@ -73,6 +74,7 @@ class FakeTransport final : public transport::Transport {
   Result<std::vector<std::byte>> LocalAddress() override { return std::vector<std::byte>(4); }
   Result<std::unique_ptr<transport::Endpoint>> Connect(PeerId peer,
                                                        std::span<const std::byte>) override {
+    if (road_->has_ended) return Error(Code::kPeerLost, "process 7 is gone");
     if (!road_->reaches) return Error(Code::kUnsupported, "it is on another planet");
     return std::unique_ptr<transport::Endpoint>(new FakeEndpoint(road_, peer));
   }

@@ -28,6 +28,7 @@ struct Lane {
   bool goodbye_received = false;
   std::uint64_t parcels_lent = 0;  // to the peer, which counts them too
   bool listed = false;             // stands in the list of lanes with something waiting
+  bool ended = false;              // its process was seen to have ended, which others tell
   std::unique_ptr<transport::Endpoint> owned;
   std::string lost_why;
   // Messages and offers that found no room, in order, linked through Request::next.

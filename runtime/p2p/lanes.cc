@@ -117,6 +117,7 @@ Status Lanes::ConnectThrough(Lane& lane, const bootstrap::Card& card) {
     Result<std::unique_ptr<transport::Endpoint>> endpoint =
         carrier.transport->Connect(lane.peer, address->second);
     if (!endpoint.ok()) {
+      lane.ended = lane.ended || endpoint.status().code() == Code::kPeerLost;
       refuse(endpoint.status().message());
       continue;
     }
@@ -228,6 +229,9 @@ bool Lanes::Lose(PeerId peer, Status why) {
   if (lane == nullptr || std::exchange(lane->lost, true)) return false;
   ++lost_;
   lane->fast_bytes_max = -1;
+  // A network may lose a process that lives.
+  if (lane->owned != nullptr && !lane->farewell && why.code() == Code::kPeerLost)
+    lane->ended = true;
   lane->lost_why = why.message();
   RecordEvent("p2p: peer %u lost: %s", Index(peer), lane->lost_why.c_str());
   return true;

@@ -157,6 +157,25 @@ TEST_F(LanesTest, APeerThatNobodyReachesIsLostAndSaysWhy) {
   EXPECT_FALSE(lanes.waiting()) << "an answer to a lost peer is dropped";
 }
 
+// Others tell that a process has ended, but a network may lose one that lives.
+TEST_F(LanesTest, AProcessThatHasEndedIsNoLostConnection) {
+  road.reaches = false;
+  EXPECT_FALSE(lanes.To(kPeer).ended);
+  road.has_ended = true;
+  EXPECT_TRUE(lanes.To(kOther).ended);
+  road = {};
+  EXPECT_FALSE(lanes.To(PeerId{3}).ended);
+  EXPECT_TRUE(lanes.Lose(PeerId{3}, Error(Code::kPeerLost, "connection reset")));
+  EXPECT_FALSE(lanes.To(PeerId{3}).ended);
+
+  Carriers near_carriers;
+  near_carriers.Add({"fake", std::make_unique<FakeTransport>(&road), /*network=*/false, false});
+  Lanes near(4, near_carriers, cards, inbox);
+  EXPECT_FALSE(near.To(kPeer).ended);
+  EXPECT_TRUE(near.Lose(kPeer, Error(Code::kPeerLost, "process 7 is gone")));
+  EXPECT_TRUE(near.To(kPeer).ended);
+}
+
 TEST_F(LanesTest, APeerThatIsLetGoHasNoLane) {
   lanes.To(kPeer);
   lanes.LetGo(kPeer);
