@@ -2,18 +2,25 @@
 /* A small run-time system of a language over lamina/sr.h: tasks wait in a pool at the host, workers
    split or finish them; and a stream of tuples that are packed into a message until it is full.
 
-   sr_pool [fib N [LAST]]     the N-th Fibonacci number, 24 unless said; node LAST calls for the
-   exit sr_pool stream TUPLES      all nodes but the host produce, the host consumes sr_pool latency
-   ROUNDS     half a round trip of 8 bytes between nodes 0 and 1, beside MPI's sr_pool spin all
-   nodes wait for ever, to be killed */
+   sr_pool [fib N [LAST]]: the N-th Fibonacci number, 24 unless said; node LAST calls for the exit.
+
+   sr_pool stream TUPLES: all nodes but the host produce, the host consumes.
+
+   sr_pool latency ROUNDS: half a round trip of 8 bytes between nodes 0 and 1, beside MPI's.
+
+   sr_pool spin: all nodes wait for ever, to be killed.
+
+   sr_pool leave NODE: all nodes call for the exit, to which that one never comes. */
+#define _POSIX_C_SOURCE 200809L
 #include <lamina/sr.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kIdle, kTask, kSplit, kResult, kTuples, kEnd, kPing, kQuit };
-enum { kSmall = 12, kNodesMax = 64, kFibMax = 40 }; /* tasks up to kSmall are not split */
+enum { kSmall = 12, kNodesMax = 64, kFibMax = 60 }; /* tasks up to kSmall are not split */
 
 static lamina_sr_config config;
 static union {
@@ -181,7 +188,12 @@ int main(int argc, char** argv) {
     fflush(stdout);
     Get(0);
   }
+  if (strcmp(what, "leave") == 0) {
+    while (config.my_id == n) pause();
+    lamina_sr_exit(0);
+  }
   if (config.is_host)
-    fprintf(stderr, "usage: sr_pool fib N [LAST] | stream TUPLES | latency ROUNDS | spin\n");
+    fprintf(stderr,
+            "usage: sr_pool fib N [LAST] | stream TUPLES | latency ROUNDS | spin | leave NODE\n");
   lamina_sr_exit(2);
 }
