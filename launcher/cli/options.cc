@@ -390,8 +390,8 @@ constexpr Option kOptions[] = {
      "SECONDS[:end]",
      Topic::kLaunching,
      "When all ranks have waited in MPI for SECONDS (fractions allowed), say once for whom each "
-     "waits, as lamina why does, and go on; with :end then end the job with exit status 124, but "
-     "not while a rank only tests or a job that it has spawned runs.",
+     "waits, as lamina why does, and go on. With :end, end the job then with exit status 124, but "
+     "not while a rank only tests or a job that it has spawned runs; no message may take as long.",
      HangAfter},
     {{"--get-stack-traces", "--report-state-on-timeout"},
      "",
