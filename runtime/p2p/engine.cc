@@ -329,10 +329,12 @@ void Engine::FailWhatNames(PeerId peer) {
   }
 }
 
+// A process that this one could not connect to may be well. Each member has connected to one of
+// each other job.
 bool Engine::IsBroken(const core::Comm& comm) const {
   const auto has_failed = [this](PeerId peer) {
     const Lane* const lane = peers_.IsOfOtherJob(peer) ? lanes_.Find(peer) : nullptr;
-    return lane != nullptr && lane->lost && !lane->goodbye_received;
+    return lane != nullptr && lane->lost && lane->owned != nullptr && !lane->goodbye_received;
   };
   if (!lanes_.any_lost()) return false;
   return std::any_of(comm.peers, comm.peers + comm.destinations, has_failed) ||

@@ -131,6 +131,7 @@ static void Wait(MPI_Comm all) {
   int* values = calloc((size_t)size, sizeof *values);
   value = is_victim ? rank : 0;
   MPI_Allreduce(&value, &victim, 1, MPI_INT, MPI_MAX, all);
+  MPI_Barrier(all); /* whoever leaves it knows that all know the victim */
   if (is_victim) raise(SIGKILL);
   if (world_rank % 2 == 0) {
     EXPECT(IsLoss(MPI_Recv(&value, 1, MPI_INT, victim, 0, all, MPI_STATUS_IGNORE)));

@@ -121,5 +121,16 @@ class NetworkLossesTest(LeavingTogether, LaunchCase):
     begin = LossesTest.begin
 
 
+class AgentLossesTest(Meetings, LaunchCase):
+    """Jobs take this machine for several, so some members cannot reach each other, and need not."""
+
+    places = {"first": "lh1:2,lh2:2", "second": "lh3:2,lh2:2", "third": "lh4:3"}
+
+    def begin(self, role, ranks, *words):
+        options = ("--agent", "env HOST={host}", "-H", self.places[role], "--map-by", "node")
+        return self.start_job(LOSSES, role, *words, ranks=ranks, options=options,
+                              stdin=subprocess.DEVNULL)
+
+
 if __name__ == "__main__":
     harness.main()
