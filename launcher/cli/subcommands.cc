@@ -167,8 +167,8 @@ its saved states that is whole. Newer ones that are damaged are named.
 What the job writes goes where the output of this command goes. A file that its standard
 output went into before is shortened to the length it had when the job was saved, so that
 nothing is in it twice: lamina restart D >>log
-Where standard error goes nothing is taken away, for it may say why the job had to be
-restarted: with >>log 2>&1 what came after the saved state comes again.
+A file of standard error alone is left as it is, for it may say why the job had to be
+restarted; of a file for both, as with >>log 2>&1, what mpiexec has said stays.
 What the job had not read yet from a pipe comes before what this command's input has.
 A file that the job has open must be as long as it was, or longer if the job writes it.
 

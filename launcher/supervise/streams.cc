@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -29,6 +30,17 @@ bool SamePlace(int fd, int other) {
 
 // What a manifest calls the standard input of a rank.
 std::string InputName(std::uint32_t rank) { return "0:" + std::to_string(rank); }
+
+// Returns what this program has said in a file behind the first `bytes` of it, line by line. A line
+// of a rank may stand open before such a line.
+std::string SaidBehind(int fd, std::uint64_t bytes) {
+  std::ifstream file("/proc/self/fd/" + std::to_string(fd));
+  file.seekg(static_cast<std::streamoff>(bytes));
+  std::string said;
+  for (std::string line; std::getline(file, line);)
+    if (const std::size_t at = line.find(kOwnMark); at != line.npos) said += line.substr(at) + "\n";
+  return said;
+}
 
 }  // namespace
 
@@ -61,7 +73,7 @@ Status Streams::Open(Give give, std::span<const checkpoint::Manifest::Stream> cu
                      std::vector<std::string> unread) {
   cut_.assign(cut.begin(), cut.end());
   unread_ = std::move(unread);
-  if (!SamePlace(STDOUT_FILENO, STDERR_FILENO)) Shorten("1", STDOUT_FILENO);
+  Shorten("1", STDOUT_FILENO);
   if (Status status = OpenInput(give); !status.ok()) return status;
   return OpenOutput(give);
 }
@@ -73,10 +85,12 @@ bool Streams::Shorten(const std::string& name, int fd) const {
   if (its == cut_.end() || fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) ||
       file.st_ino != its->inode)
     return false;
-  if (file.st_size > static_cast<off_t>(its->bytes) &&
-      ftruncate(fd, static_cast<off_t>(its->bytes)) == 0)
-    lseek(fd, 0, SEEK_END);
-  return true;
+  if (file.st_size <= static_cast<off_t>(its->bytes)) return true;
+  const std::string said =
+      SamePlace(fd, STDERR_FILENO) ? SaidBehind(fd, its->bytes) : std::string();
+  if (ftruncate(fd, static_cast<off_t>(its->bytes)) != 0) return true;
+  lseek(fd, 0, SEEK_END);
+  return said.empty() || write(fd, said.data(), said.size()) > 0;
 }
 
 std::uint64_t Streams::GivenTo(std::uint32_t rank) const {

@@ -85,9 +85,8 @@ class Streams final : public OutputPort {
   Status OpenOutput(Give give);
   Status OpenFiles();
   Result<stdio::Output*> OpenFile(const std::string& path);
-  // Returns whether the file is the one that was cut, and shortens it. That is never done to where
-  // standard error goes, because what was said there does not all come again, and may tell why the
-  // job had to be restarted.
+  // Returns whether the file is the one that was cut, and shortens it. What mpiexec has said stays
+  // where standard error goes there too, because it may tell why the job had to be restarted.
   bool Shorten(const std::string& name, int fd) const;
   // `place` is 1 or 2, as `stream` is below.
   Status OpenPipe(std::size_t rank, std::uint8_t place);

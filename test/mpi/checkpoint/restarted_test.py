@@ -64,16 +64,17 @@ def read(name):
 
 
 class Job:
-    """A job whose output goes into the files out and err, behind what is there."""
+    """A job whose output goes into the files out and err, or all into out, behind what is there."""
 
-    def __init__(self, words, begin=True, stdin="/dev/null"):  # a path or a descriptor
+    def __init__(self, words, begin=True, stdin="/dev/null", together=False):  # a path or a descriptor
         for name in ("stop", "out", "err") if begin else ("stop",):
             if os.path.lexists(os.path.join(SCRATCH, name)):
                 os.unlink(os.path.join(SCRATCH, name))
         with open(os.path.join(SCRATCH, "out"), "a", encoding="ascii") as out, \
                 open(os.path.join(SCRATCH, "err"), "a", encoding="ascii") as err, \
                 open(stdin, encoding="ascii", closefd=isinstance(stdin, str)) as given:
-            self.process = subprocess.Popen(words, cwd=SCRATCH, stdin=given, stdout=out, stderr=err)
+            self.process = subprocess.Popen(words, cwd=SCRATCH, stdin=given, stdout=out,
+                                            stderr=out if together else err)
 
     def wait_for(self, word, count):
         """Waits until it has said the word so often."""
@@ -201,6 +202,27 @@ class Restarted(unittest.TestCase):
             # What was said there may tell why a job had to be restarted.
             self.assertEqual(read("err")[:len(errors)], errors)
         self.compare(2, job, errors_again=True)
+
+    def test_standard_output_and_error_in_one_file(self):
+        """No line of the ranks is there twice, and what mpiexec has said stays."""
+        words = [MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "course", STOP]
+        job = Job(words, together=True)
+        self.jobs.append(job)
+        self.save(job)
+        job.go_on(3)
+        self.kill_a_rank(job)
+        job.wait()
+        said = re.search(r"mpiexec: rank \d on \S+ was killed by signal 9.*\n", read("out"))
+        self.assertTrue(said, read("out"))
+        job = Job([LAMINA, "restart", STORE], begin=False, together=True)
+        self.jobs.append(job)
+        job.go_on(3)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("out")[-1000:])
+        self.assertEqual(read("out").count(said.group()), 1, read("out"))
+        turns = re.findall(r"turn (\d+) value", read("out"))
+        self.assertEqual(turns, [str(turn) for turn in range(int(turns[0]), int(turns[0]) + len(turns))], read("out"))
+        self.assertEqual(read("err"), "")
 
     def test_a_state_is_restarted_again_and_a_damaged_one_is_not(self):
         job = self.start(2)
