@@ -86,7 +86,6 @@ class Node {
   MPI_Comm comm_ = MPI_COMM_NULL;
   int id_ = 0;
   int nodes_ = 1;
-  bool started_mpi_ = false;
   bool watches_ = false;
   bool told_ = false;  // the host has told all, or this node knows of an exit
   double exit_seconds_ = 0;
@@ -171,7 +170,6 @@ int Node::Init(lamina_sr_config* config) {
     if (const int error = PMPI_Init_thread(nullptr, nullptr, wanted, &provided);
         error != MPI_SUCCESS)
       return error;
-    started_mpi_ = true;
   }
   PMPI_Query_thread(&provided);
   if (config->watches != 0 && provided != MPI_THREAD_MULTIPLE) return MPI_ERR_OTHER;
@@ -351,7 +349,9 @@ void Node::Exit(int code) {
     Await(1, &code);
   }
   PMPI_Comm_free(&comm_);
-  if (started_mpi_) PMPI_Finalize();
+  int finalized = 0;
+  PMPI_Finalized(&finalized);
+  if (finalized == 0) PMPI_Finalize();
   std::exit(code);
 }
 

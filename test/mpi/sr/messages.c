@@ -2,13 +2,15 @@
  * Goal:   messages of lamina/sr.h arrive whole and in order, the wanted types first; memory comes
  * from the caller; mistakes change nothing; all nodes leave with the largest code. Method: every
  * node sends to the next one, with one node to itself. Arguments: "watch" has a thread look for
- * messages; "exit N" has node N call for the exit, others while they wait.
+ * messages; "started" starts MPI before; "exit N" has node N call for the exit, others while they
+ * wait.
  */
 #include <lamina/sr.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kTask, kAnswer, kLong, kRounds = 200, kLongBytes = 3 << 20 };
 
@@ -112,6 +114,13 @@ static void Arrival(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The exit ends MPI as well, whoever has started it. */
+static void IsFinalized(void) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (!finalized) _exit(9);
+}
+
 static void Ready(void* context) { *(int*)context = 1; }
 
 int main(int argc, char** argv) {
@@ -122,8 +131,10 @@ int main(int argc, char** argv) {
   EXPECT(lamina_sr_send(NULL, 0, 0, 0) == MPI_ERR_OTHER);
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "watch") == 0) config.watches = 1;
+    if (strcmp(argv[i], "started") == 0) MPI_Init(NULL, NULL);
     if (strcmp(argv[i], "exit") == 0) first = atoi(argv[++i]);
   }
+  atexit(IsFinalized);
   config.ready = Ready;
   config.context = &ready;
   EXPECT(lamina_sr_init(&config) == MPI_SUCCESS);
