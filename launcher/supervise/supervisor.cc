@@ -3,13 +3,11 @@
 
 #include <event2/event.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "checkpoint/store/folder.h"
@@ -28,7 +26,6 @@
 #include "runtime/base/event_ring.h"
 #include "runtime/base/log.h"
 #include "runtime/base/profile_table.h"
-#include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -48,31 +45,6 @@ std::uint64_t RaiseOpenFilesMax() {
   return before;
 }
 
-// Asks the other launchers of this user on this machine for a name, and tells `asker`. A thread
-// does so, because two launchers that wait for each other would wait in vain.
-void FindElsewhere(std::string_view name, std::optional<NameFile> file, Descriptor asker) {
-  if (asker.value() < 0) return;
-  const SignalsBlocked signals;
-  std::thread([name = std::string(name), file = std::move(file), asker = std::move(asker)] {
-    const std::string filed = file ? file->Find(name) : "";
-    std::string answer = filed.empty() ? "none\nend\n" : "name " + filed + "\nend\n";
-    for (const control::Launcher& launcher : control::Launchers()) {
-      if (launcher.user != geteuid() || launcher.process == getpid()) continue;
-      Result<std::string> told = control::Ask(launcher, "lookup " + name, kTieTimeoutMs);
-      if (!told.ok() || !told->starts_with("name ")) continue;
-      answer = *std::move(told);
-      break;
-    }
-    static_cast<void>(!send(asker.value(), answer.data(), answer.size(), MSG_NOSIGNAL));
-  }).detach();
-}
-
-std::optional<NameFile> FileOfNames(const param::Settings& settings) {
-  const param::Found* const found = settings.Find("dynamic.names.file");
-  if (found == nullptr || found->value.empty()) return std::nullopt;
-  return NameFile(found->value);
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const RunContext& context)
@@ -82,15 +54,13 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
       verdict_(plan),
       hang_watch_(plan.options.hang_ms),
       hosts_(plan.hosts, plan.options.allocation),
-      names_(FileOfNames(context.settings)),
       running_(plan.ranks.size(), false) {}
 
 Supervisor::~Supervisor() {
   if (job_ready_ != nullptr) event_free(job_ready_);
-  if (owner_gone_ != nullptr) event_free(owner_gone_);
   if (context_.tie != nullptr) context_.tie->Unwatch();
   question_socket_.reset();
-  passing_up_.reset();
+  rank_questions_.reset();
   further_.reset();
   job_.reset();
   server_.reset();
@@ -128,8 +98,14 @@ Status Supervisor::Prepare() {
                                                           EndIfAllEnded();
                                                           StopIfDone();
                                                         }});
+  rank_questions_ = std::make_unique<RankQuestions>(
+      loop_, *further_, hosts_, context_.tie != nullptr ? context_.tie->launcher() : 0,
+      context_.settings,
+      RankQuestions::Outlets{
+          .linked = [this](int status) { React(verdict_.Linked(status)); },
+          .abandoned = [this] { React(verdict_.Abandoned()); },
+          .has_failed = [this] { return verdict_.decided() || verdict_.left_early(); }});
   if (context_.tie != nullptr) {
-    if (context_.tie->launcher() > 0) passing_up_ = std::make_unique<PassingUp>(loop_);
     context_.tie->SayPlaces(plan_);
     context_.tie->Watch(loop_, [this](const std::string& why) {
       React(why.empty() ? verdict_.Orphaned() : verdict_.Failed(why + "; the job was ended"));
@@ -321,12 +297,6 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   question_socket_ = control::QuestionSocket::Open(
       loop_, [this](std::string_view asked, const control::QuestionSocket::Reply& reply,
                     const control::QuestionSocket::Keep& keep) { Answer(asked, reply, keep); });
-  if (names_.fd() >= 0) {
-    owner_gone_ = event_new(
-        loop_, names_.fd(), EV_READ | EV_PERSIST,
-        [](int, short, void* names) { static_cast<NameBoard*>(names)->ForgetTheDead(); }, &names_);
-    event_add(owner_gone_, nullptr);
-  }
   const RankEnvironments environments(plan_);
   std::vector<RankStart> starts = environments.Starts();
   held_ = IsBeingDebugged();
@@ -370,7 +340,7 @@ void Supervisor::Answer(std::string_view question, const control::QuestionSocket
   if (const std::vector<std::string_view> words = Split(question, ' ');
       words.front() == "checkpoint")
     return AnswerCheckpoint(std::span(words).subspan(1), reply);
-  if (AnswerRanks(question, reply, keep)) return;
+  if (rank_questions_->Answer(question, reply, keep)) return;
   if (question.starts_with("profile") && job_ != nullptr)
     return reply(
         ProfileNow(FromHex(question.substr(std::min(question.size(), kProfileWord.size())))));
@@ -437,64 +407,6 @@ Loss Supervisor::loss() const {
   Loss loss = verdict_.loss();
   if (saved_to_move_) loss.move = move_;
   return loss;
-}
-
-bool Supervisor::AnswerRanks(std::string_view question, const control::QuestionSocket::Reply& reply,
-                             const control::QuestionSocket::Keep& keep) {
-  const std::vector<std::string_view> words = Split(question, ' ');
-  const auto number = words.size() > 1 ? ParseInteger(words[1]) : std::nullopt;
-  const bool of_names = words[0] == "publish" || words[0] == "unpublish" || words[0] == "find";
-  if (of_names && passing_up_ != nullptr) {
-    // The names of a run are kept by its first launcher.
-    Descriptor above = PassingUp::Reach(context_.tie->launcher());
-    if (above.value() < 0)
-      reply(Format("refused mpiexec %d cannot be reached\nend\n", context_.tie->launcher()));
-    else if (Descriptor asker = keep(); asker.value() >= 0)
-      passing_up_->Add(std::move(asker), std::move(above), std::string(question));
-  } else if (words[0] == "spawn") {
-    StartFurther(std::span(words).subspan(1), keep());
-  } else if (words[0] == "placed" && number && words.size() % 2 == 0) {
-    RanksByHost ranks;
-    for (std::size_t i = 2; i < words.size(); i += 2)
-      ranks.emplace(words[i], static_cast<std::uint32_t>(ParseInteger(words[i + 1]).value_or(0)));
-    further_->Placed(static_cast<pid_t>(*number), std::move(ranks));
-    reply("end\n");
-  } else if (words[0] == "linked" && number && words.size() == 2) {
-    React(verdict_.Linked(static_cast<int>(*number)));
-    reply("end\n");
-  } else if (question == "forsaken") {
-    forsaken_.push_back(keep());
-    if (verdict_.decided() || verdict_.left_early()) TellForsaken();
-  } else if (question == "abandoned") {
-    React(verdict_.Abandoned());
-    reply("end\n");
-  } else if ((words[0] == "grow" || words[0] == "shrink") && words.size() == 2) {
-    const Status done = words[0] == "grow" ? hosts_.Grow(words[1]) : hosts_.Shrink(words[1]);
-    reply(done.ok() ? "done\nend\n" : "refused " + std::string(done.message()) + "\nend\n");
-  } else if (question == "grown") {
-    reply(hosts_.has_grown() ? "yes\nend\n" : "no\nend\n");
-  } else if (const bool in_run = words.size() == 3 && words[2] == "run";
-             words[0] == "find" && (words.size() == 2 || in_run)) {
-    if (const std::string port = names_.Find(words[1]); !port.empty())
-      reply("name " + port + "\nend\n");
-    else if (in_run)
-      reply("none\nend\n");
-    else
-      FindElsewhere(words[1], FileOfNames(context_.settings), keep());
-  } else {
-    const std::optional<std::string> answer = names_.Answer(question, keep);
-    if (answer && !answer->empty()) reply(*answer);
-    return answer.has_value();
-  }
-  return true;
-}
-
-// The words are hexadecimal digits, because they may hold anything.
-void Supervisor::StartFurther(std::span<const std::string_view> words, Descriptor tie) {
-  if (tie.value() < 0) return;
-  std::vector<std::string> order;
-  for (const std::string_view word : words) order.push_back(FromHex(word));
-  further_->Start(std::move(order), std::move(tie));
 }
 
 // Counts who runs where now, in this job and in those that it has spawned.
@@ -634,15 +546,7 @@ void Supervisor::OnEnd(const RankEvent& event) {
   if (streams_->output_gone()) verdict_.OutputGone();
   if (IsMissed(event)) return React(verdict_.NeverCame(event.rank));
   React(event.rank, verdict_.Ended(event, LastOf(event.rank), running_count_));
-  if (verdict_.left_early()) TellForsaken();
-}
-
-// Jobs whose own parent has finalized share the fate of the others of this job all the same. Those
-// which do not any more know that themselves.
-void Supervisor::TellForsaken() {
-  constexpr std::string_view kWord = "failed\n";
-  for (const Descriptor& job : std::exchange(forsaken_, {}))
-    static_cast<void>(!send(job.value(), kWord.data(), kWord.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  if (verdict_.left_early()) rank_questions_->TellForsaken();
 }
 
 void Supervisor::React(const Reaction& reaction) {
@@ -653,7 +557,7 @@ void Supervisor::React(const Reaction& reaction) {
   }
   if (!reaction.end_job) return;
   if (context_.tie != nullptr) context_.tie->EndParent(verdict_.status());
-  TellForsaken();
+  rank_questions_->TellForsaken();
   EndJob();
 }
 

@@ -26,10 +26,9 @@
 #include "launcher/supervise/further.h"
 #include "launcher/supervise/hang_watch.h"
 #include "launcher/supervise/limits.h"
-#include "launcher/supervise/name_board.h"
-#include "launcher/supervise/passing_up.h"
 #include "launcher/supervise/profiling.h"
 #include "launcher/supervise/progress_line.h"
+#include "launcher/supervise/rank_questions.h"
 #include "launcher/supervise/rings.h"
 #include "launcher/supervise/run.h"
 #include "launcher/supervise/run_hosts.h"
@@ -106,13 +105,7 @@ class Supervisor {
   void Suspend();
   void Answer(std::string_view question, const control::QuestionSocket::Reply& reply,
               const control::QuestionSocket::Keep& keep);
-  // Answers what ranks ask, and the launchers of jobs that they have spawned. False: it is no such
-  // question.
-  bool AnswerRanks(std::string_view question, const control::QuestionSocket::Reply& reply,
-                   const control::QuestionSocket::Keep& keep);
-  void StartFurther(std::span<const std::string_view> words, Descriptor tie);
   std::string FurtherHosts() const;
-  void TellForsaken();
   Status OpenRestored();
   Status OpenStreams();
   Status PrepareSaving();
@@ -150,11 +143,8 @@ class Supervisor {
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;
   std::unique_ptr<Further> further_;
-  std::vector<Descriptor> forsaken_;       // lead to launchers of jobs whose parent has finalized
-  std::unique_ptr<PassingUp> passing_up_;  // null: no launcher has started this one
   RunHosts hosts_;
-  NameBoard names_;
-  event* owner_gone_ = nullptr;  // null: the names stand in no file
+  std::unique_ptr<RankQuestions> rank_questions_;
   event* job_ready_ = nullptr;
   std::unique_ptr<Limits> limits_;
   std::unique_ptr<ProgressLine> progress_;
