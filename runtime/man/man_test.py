@@ -51,7 +51,7 @@ BEHIND = [
     (r"MPI_Remove_error_", {"ARG"}),
     # These are raised when the request is completed.
     (r"MPI_(Irecv|Recv_init|Imrecv|Isendrecv(_replace)?)$", {"TRUNCATE", "PROC_ABORTED"}),
-    (r".*(bcast|gather|scatter|alltoall)", {"TRUNCATE"}),
+    (r".*(barrier|bcast|gather|scatter|alltoall|reduce|scan)", {"TRUNCATE", "PROC_ABORTED"}),
 ]
 # Phrases that stand in the standard's lists of arguments or on other people's pages.
 STOCK = ["(handle)", "(choice)", "(integer)", "(logical)", "(string)", "(state)",
