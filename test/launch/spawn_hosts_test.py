@@ -37,6 +37,32 @@ class SpawnCase(HostsCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         return done.stdout.strip()
 
+    def alone_on(self, host, *words):
+        """A command that belongs to this test and has been started on that host by nobody's mpiexec."""
+        return [hosts_test.VCLUSTER, "exec", host, "env",
+                *["%s=%s" % pair for pair in self.mark_variables()],
+                "LD_LIBRARY_PATH=" + hosts_test.PLACE,
+                "PATH=%s:%s" % (hosts_test.PLACE, os.environ["PATH"]), *map(str, words)]
+
+    def begin_alone(self, host, *words):
+        process = subprocess.Popen(
+            self.alone_on(host, *words), cwd=hosts_test.PLACE, stdin=subprocess.DEVNULL, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=hosts_test.vcluster_variables())
+        self.started.append(process)
+        return process
+
+    def done_alone(self, host, *words):
+        """What it says."""
+        process = self.begin_alone(host, *words)
+        status, out, err = self.ends(process, harness.TIME_LIMIT_S)
+        self.assertEqual((status, err), (0, ""), out)
+        return out.strip()
+
+    def mark_variables(self):
+        own = self.variables()
+        return [(name, value) for name, value in own.items() if os.environ.get(name) != value and
+                name not in ("LD_LIBRARY_PATH", "PATH")]
+
 
 class SshTest(SpawnCase):
     def test_free_slots_of_the_run_come_first(self):
@@ -118,27 +144,6 @@ class SshTest(SpawnCase):
             said = self.done_alone("lh1", "./travel", "spawn", "0", "4", *key)
             self.assertEqual(said, "children on " + wanted)
 
-    def alone_on(self, host, *words):
-        """A command that belongs to this test and has been started on that host by nobody's mpiexec."""
-        return [hosts_test.VCLUSTER, "exec", host, "env",
-                *["%s=%s" % pair for pair in self.mark_variables()],
-                "LD_LIBRARY_PATH=" + hosts_test.PLACE,
-                "PATH=%s:%s" % (hosts_test.PLACE, os.environ["PATH"]), *map(str, words)]
-
-    def begin_alone(self, host, *words):
-        process = subprocess.Popen(
-            self.alone_on(host, *words), cwd=hosts_test.PLACE, stdin=subprocess.DEVNULL, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=hosts_test.vcluster_variables())
-        self.started.append(process)
-        return process
-
-    def done_alone(self, host, *words):
-        """What it says."""
-        process = self.begin_alone(host, *words)
-        status, out, err = self.ends(process, 30)
-        self.assertEqual((status, err), (0, ""), out)
-        return out.strip()
-
     def test_names_on_several_machines(self):
         """D9, D11: each of two mpiexecs is on a machine of its own, and a file keeps the names; a process
         that nobody looks after reads and writes it too."""
@@ -153,7 +158,7 @@ class SshTest(SpawnCase):
                 self.assertEqual(self.done_alone("lh3", "./mpiexec", "-n", "1", "./travel", "find", "far"),
                                  "unknown")
                 self.assertEqual(self.done_alone("lh2", *client, "call", "far"), "")
-                self.assertEqual(self.ends(job, 30)[0], 0)
+                self.assertEqual(self.ends(job, harness.TIME_LIMIT_S)[0], 0)
                 self.assertFalse(os.path.exists(names))
 
     def test_a_name_ends_with_its_rank_on_another_machine(self):
@@ -181,13 +186,8 @@ class SshTest(SpawnCase):
                     job = self.begin_alone("lh1", *listens, "join")
                     port = job.stdout.readline().strip()
                     self.assertEqual(self.done_alone(host, *connects, "join", "lh1", port), "")
-                    status, _, err = self.ends(job, 30)
+                    status, _, err = self.ends(job, harness.TIME_LIMIT_S)
                     self.assertEqual((status, err), (0, ""))
-
-    def mark_variables(self):
-        own = self.variables()
-        return [(name, value) for name, value in own.items() if os.environ.get(name) != value and
-                name not in ("LD_LIBRARY_PATH", "PATH")]
 
 
 class AgentTest(SpawnCase):
