@@ -391,7 +391,8 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "When all ranks have waited in MPI for SECONDS (fractions allowed), say once for whom each "
      "waits, as lamina why does, and go on. With :end, end the job then with exit status 124, but "
-     "not while a rank only tests or a job that it has spawned runs; no message may take as long.",
+     "not while a rank only tests, waits for another job, or a job that it has spawned runs; no "
+     "message may take as long.",
      HangAfter},
     {{"--get-stack-traces", "--report-state-on-timeout"},
      "",

@@ -41,6 +41,7 @@ std::vector<RankView> Supervisor::Views() const {
   }
   for (const LockWait& wait : LockWaits(locks)) {
     views[wait.rank].lock_of = wait.lock.target;
+    views[wait.rank].locks_all = wait.lock.kind == LockNote::kAll;
     if (wait.lock.holder > 0) views[wait.rank].lock_holder = wait.lock.holder - 1;
   }
   return views;
@@ -70,18 +71,19 @@ std::vector<std::string> Supervisor::WhyItHangs() const {
 }
 
 // It is said once, and again only after some rank has gone on in the meantime. Jobs that this one
-// has spawned may well go on, so while they run it is not ended.
+// has spawned or met may well go on, so it is not ended while they run or it waits for them.
 void Supervisor::LookForHang() {
   if (ended_ || verdict_.decided()) return;
   look_for_hang_->Set(kLookForHangMs);
   if (checkpoints_ != nullptr && checkpoints_->IsSaving()) return hang_watch_.Forget();
-  const HangWatch::Hang hang = hang_watch_.Look(MonotonicMs(), Views());
+  const std::vector<RankView> views = Views();
+  const HangWatch::Hang hang = hang_watch_.Look(MonotonicMs(), views);
   if (hang == HangWatch::Hang::kNot) {
     hang_said_ = false;
     return;
   }
-  const bool ends =
-      plan_.options.hang_ends && hang == HangWatch::Hang::kSurely && further_->empty();
+  const bool ends = plan_.options.hang_ends && hang == HangWatch::Hang::kSurely &&
+                    further_->empty() && !AnyAwaitsAnotherJob(views);
   if (!ends && std::exchange(hang_said_, true)) return;
   const std::vector<std::string> lines = WhyItHangs();
   progress_->Wipe();

@@ -69,8 +69,10 @@ std::string MessageWords(const WaitSeen& wait, const std::vector<const NotedEntr
 }
 
 std::string LockWords(const RankView& view) {
-  std::string text = Format(" for a lock of rank %u", *view.lock_of);
-  if (view.lock_holder) text += Format(", which rank %u holds", *view.lock_holder);
+  std::string text = view.locks_all ? " for the locks of all ranks"
+                                    : Format(" for a lock of rank %u", *view.lock_of);
+  if (view.lock_holder)
+    text += Format(", %swhich rank %u holds", view.locks_all ? "one of " : "", *view.lock_holder);
   return text;
 }
 

@@ -311,6 +311,12 @@ std::string DoesWords(const RankView& view, std::size_t ranks) {
   return WordsFor(view, ranks).does;
 }
 
+bool AnyAwaitsAnotherJob(std::span<const RankView> ranks) {
+  for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
+    if (ranks[rank].running && !ranks[rank].lock_of && WhatDoes(ranks, rank).others) return true;
+  return false;
+}
+
 std::vector<std::string> ExplainWaits(std::span<const RankView> ranks, std::uint64_t now_ms,
                                       bool queues) {
   return Explanation(ranks, now_ms).Lines(queues);

@@ -26,12 +26,16 @@ struct RankView {
   WaitSeen wait;
   // It waits for a lock of a window: of whom, and who is known to hold it.
   std::optional<std::uint32_t> lock_of;
+  bool locks_all = false;  // of all members, and lock_of is one whose lock it takes first
   std::optional<std::uint32_t> lock_holder;
 };
 
 // What one rank does: "waits in MPI_Recv for a message from rank 1 with tag 5". `ranks`: how many
 // the job has.
 std::string DoesWords(const RankView& view, std::size_t ranks);
+
+// True if some rank waits for a process of another job, which may well compute.
+bool AnyAwaitsAnotherJob(std::span<const RankView> ranks);
 
 // Returns lines for people: first what is wrong, then what each rank does; equal ranks share a
 // line. `now_ms` is by the clock of the notes. With `queues` all that is open follows for each

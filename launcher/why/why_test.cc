@@ -165,6 +165,22 @@ TEST(Why, ProcessesOfOtherJobsMayDoAnything) {
   const auto lines = Explain({Receives(7, 0, 2), Receives(0, 0, 2)});
   for (const std::string& line : lines) EXPECT_EQ(line.find("deadlock"), line.npos) << line;
   EXPECT_NE(lines[0].find("from a process of another job with tag 0"), lines[0].npos) << lines[0];
+  const RankView own[] = {Receives(1, 0, 2), Receives(0, 0, 2)};
+  const RankView others[] = {Receives(7, 0, 2), Receives(0, 0, 2)};
+  EXPECT_FALSE(AnyAwaitsAnotherJob(own));
+  EXPECT_TRUE(AnyAwaitsAnotherJob(others));
+}
+
+TEST(Why, AllLocksOfAWindow) {
+  RankView view = Computes();
+  view.lock_of = 1;
+  view.lock_holder = 0;
+  EXPECT_NE(DoesWords(view, 3).find("for a lock of rank 1, which rank 0 holds"), std::string::npos)
+      << DoesWords(view, 3);
+  view.locks_all = true;
+  EXPECT_NE(DoesWords(view, 3).find("for the locks of all ranks, one of which rank 0 holds"),
+            std::string::npos)
+      << DoesWords(view, 3);
 }
 
 TEST(Why, QueuesAreListed) {

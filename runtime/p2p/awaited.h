@@ -40,4 +40,19 @@ class Awaiting {
 // Null: what is waited for are requests.
 const Awaited* AwaitedNow();
 
+// While it lives, all waits of this thread are parts of one, which began with it.
+class OneWait {
+ public:
+  OneWait();
+  ~OneWait();
+  OneWait(const OneWait&) = delete;
+  OneWait& operator=(const OneWait&) = delete;
+
+ private:
+  const std::uint64_t before_;
+};
+
+// When the wait that this thread is in began, by the clock of the notes.
+std::uint64_t WaitingSinceMs();
+
 }  // namespace lamina::p2p

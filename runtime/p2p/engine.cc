@@ -94,7 +94,7 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
 // The rest of a wait that has come to its first sleep, and is noted for others to see.
 void Engine::WaitLong(waiting::Waiter* waiter, bool (*done)(void*), void* argument,
                       std::uint32_t events_max) {
-  const std::uint64_t since_ms = NoteClockMs();
+  const std::uint64_t since_ms = WaitingSinceMs();
   bool noted = false;
   do {
     const bool moved = Progress(events_max);

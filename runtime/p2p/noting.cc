@@ -7,6 +7,7 @@
 #include "runtime/base/text.h"
 #include "runtime/p2p/awaited.h"
 #include "runtime/p2p/engine.h"
+#include "runtime/p2p/note_word.h"
 
 namespace lamina::p2p {
 namespace {
@@ -15,6 +16,7 @@ using core::Comm;
 using core::Request;
 
 constinit thread_local const Awaited* awaited_now = nullptr;
+constinit thread_local std::uint64_t one_wait_since_ms = 0;  // 0: each wait is one
 
 // Writes a note into the ring. A reader sees by `sequence` that it is not finished.
 class Pen {
@@ -135,6 +137,12 @@ class Pen {
 Awaiting::Awaiting(const Awaited& awaited) : before_(awaited_now) { awaited_now = &awaited; }
 Awaiting::~Awaiting() { awaited_now = before_; }
 const Awaited* AwaitedNow() { return awaited_now; }
+
+OneWait::OneWait() : before_(one_wait_since_ms) { one_wait_since_ms = WaitingSinceMs(); }
+OneWait::~OneWait() { one_wait_since_ms = before_; }
+std::uint64_t WaitingSinceMs() {
+  return one_wait_since_ms != 0 ? one_wait_since_ms : NoteClockMs();
+}
 
 // What is waited for comes first, then what waits for others, so that it is there if there is no
 // room for all.

@@ -8,6 +8,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/p2p/p2p.h"
 #include "runtime/rma/request.h"
 #include "runtime/rma/service.h"
@@ -90,6 +91,7 @@ template <class Done>
 int Locks::WaitUntil(int type, Rank target, const Done& done) {
   if (done()) return MPI_SUCCESS;
   trace::Count(trace::Counter::kLockWaits);
+  const p2p::OneWait one_wait;
   int error = MPI_SUCCESS;
   std::uint64_t ask_ms = MonotonicMs() + kAskAroundMs;
   while (!WaitAWhile(done)) {

@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/event_ring.h"
+#include "runtime/p2p/awaited.h"
 #include "runtime/rma/lock_note.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/trace/trace.h"
@@ -368,6 +369,7 @@ int Origin::Lock(Rank target, int type, bool nested) {
     return it->request->complete || MonotonicMs() >= it->until_ms;
   };
   LockNote* const note = &CurrentEventRing()->waits;
+  const p2p::OneWait one_wait;
   while (!wait.request->complete) {
     if (wait.until_ms != 0) {
       Note(note, *messages_->comm(), type, target, {});

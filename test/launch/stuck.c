@@ -118,6 +118,17 @@ static void lock(void) {
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
 }
 
+/* Nobody goes on: the one that holds the lock waits for one that wants it. */
+static void locked(void) {
+  MPI_Win window;
+  int* base;
+  MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, world, &base, &window);
+  if (rank == 1) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+  MPI_Barrier(world);
+  if (rank == 1) MPI_Recv(NULL, 0, MPI_INT, 0, 0, world, MPI_STATUS_IGNORE);
+  MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+}
+
 static void stopped(void) {
   if (rank == 1) compute_for_ever();
   MPI_Barrier(world);
@@ -170,6 +181,7 @@ static const struct {
     {"spin", spin},
     {"circle", circle},
     {"lock", lock},
+    {"locked", locked},
     {"stopped", stopped},
     {"nonblocking", nonblocking},
     {"row", row},

@@ -163,6 +163,9 @@ class Why(LaunchCase):
                 self.assertEqual(lines[0], "mpiexec: no rank has gone on for 1.5 s (--hang-after); the job was ended")
                 for line in wanted:
                     self.assertTrue(any(re.fullmatch("mpiexec:   " + line, each) for each in lines), lines)
+        # A lock is waited for in many short waits.
+        result = self.run_job(STUCK, "locked", ranks=3, options=["--hang-after", "1.5:end"])
+        self.assertEqual(result.returncode, 124, result.stderr)
         ranks, _ = WAYS["probe"]
         job = self.hang("probe", ranks, ["--hang-after", "0.5:end"])
         self.assertEqual(job.stderr.readline().decode(), "mpiexec: no rank has gone on for 0.5 s (--hang-after):\n")
