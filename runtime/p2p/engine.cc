@@ -175,6 +175,8 @@ void Engine::NoteTests() {
   if (now_ms - tests_noted_ms_ < kTestsNotedEveryMs) return;
   if (now_ms - tests_noted_ms_ > kTestsForgottenMs) tests_since_ms_ = now_ms;
   tests_noted_ms_ = now_ms;
+  // Transports look who has died when they are asked for their bells, which a poller never does.
+  if (!watch_.any_waits()) static_cast<void>(waiting::Nap(Ringing()));
   if (lanes_.any_lost()) GiveUpCollectives();
   NoteOpen(*this, WaitNote::kTests, tests_since_ms_, nullptr);
 }

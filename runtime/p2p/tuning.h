@@ -57,7 +57,7 @@ inline constexpr std::uint32_t kVainTestsPerYield = 16;
 
 // A program that tests in a loop is looked at once in so many tests that find nothing, and what it
 // has open is noted if that was not done for so long.
-inline constexpr std::uint32_t kVainTestsPerNote = 1024;
+inline constexpr std::uint32_t kVainTestsPerNote = 128;
 inline constexpr std::uint64_t kTestsNotedEveryMs = 100;
 // Tests that are so far apart belong to different loops.
 inline constexpr std::uint64_t kTestsForgottenMs = 1000;

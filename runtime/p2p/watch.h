@@ -70,6 +70,8 @@ class Watch {
   const std::atomic<std::uint32_t>& naps() const { return naps_; }
   // Wakes the threads whose condition holds, if anything has happened.
   void WakeThoseDone();
+  // True if some thread waits, and so looks after the bells.
+  bool any_waits() const { return watchers_ > 0; }
 
  private:
   struct Sleeper;

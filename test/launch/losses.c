@@ -95,6 +95,17 @@ static void Die(MPI_Comm all, int victim) {
   raise(SIGKILL);
 }
 
+/* Polls until there is an error or a message. */
+static int Poll(int probes, MPI_Comm all, int victim) {
+  MPI_Request request;
+  int error = MPI_SUCCESS, value, flag = 0;
+  if (!probes) MPI_Irecv(&value, 1, MPI_INT, victim, 0, all, &request);
+  while (error == MPI_SUCCESS && !flag)
+    error = probes ? MPI_Iprobe(victim, 0, all, &flag, MPI_STATUS_IGNORE)
+                   : MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  return error;
+}
+
 static int DoLater(int error, MPI_Request* request) {
   return error != MPI_SUCCESS ? error : MPI_Wait(request, MPI_STATUS_IGNORE);
 }
@@ -108,6 +119,8 @@ static int Do(const char* what, MPI_Comm* all, int victim) {
   MPI_Comm_rank(*all, &rank);
   if (strcmp(what, "hear") == 0)
     return MPI_Recv(&value, 1, MPI_INT, victim, 0, *all, MPI_STATUS_IGNORE);
+  if (strcmp(what, "test") == 0) return Poll(0, *all, victim);
+  if (strcmp(what, "probe") == 0) return Poll(1, *all, victim);
   if (strcmp(what, "barrier") == 0) return MPI_Barrier(*all);
   if (strcmp(what, "allreduce") == 0) return MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, *all);
   if (strcmp(what, "bcast") == 0) return MPI_Bcast(bytes, kLongBytes, MPI_BYTE, 0, *all);

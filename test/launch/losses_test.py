@@ -86,6 +86,12 @@ class LeavingTogether(Losses):
                           "without-barrier", "ibarrier", "without-ibarrier", "dup", "without-dup", "idup",
                           "split", "without-split", "without-barrier", "barrier", "disconnect")
 
+    def test_polling(self):
+        """Whoever only asks again and again hears of it as well."""
+        for what in ("test", "probe"):
+            with self.subTest(what):
+                self.lose("two", (3, 2), "barrier", "die", what, "lost")
+
     def test_one_leaves_the_others(self):
         """The first one disconnects while the others wait for it in something else."""
         for what in ("barrier", "allreduce", "bcast", "ibarrier", "dup", "split", "disconnect"):
