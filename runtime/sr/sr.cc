@@ -319,6 +319,7 @@ void Node::Await(int count, int* code) {
       for (int node = is_host() ? 1 : nodes_; node < nodes_; ++node)
         if (!came[static_cast<std::size_t>(node)])
           dprintf(STDERR_FILENO, "lamina_sr_exit: node %d has not called it\n", node);
+      fflush(nullptr);  // as exit does
       lamina_sr_abort("lamina_sr_exit: some node has not left within exit_seconds");
     }
     sched_yield();
