@@ -41,6 +41,7 @@ std::unique_ptr<Tie> Tie::Take(const Environment& environment) {
 Tie::~Tie() { Unwatch(); }
 
 bool Tie::SayWhy(std::string_view why) {
+  if (words_ != nullptr && !gone_) OnWords();  // what has been said meanwhile counts
   if (met_ || gone_) return false;
   std::string line = "why " + std::string(why);
   std::replace(line.begin(), line.end(), '\n', ' ');

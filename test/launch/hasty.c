@@ -4,6 +4,7 @@
  *
  *   all WHAT, one WHAT  all children, or the second one, do this before MPI_Init: exit with the
  *                       code WHAT, or with "sN" die by signal N; parents say what they hear
+ *   met WHAT            the same, of all children, as soon as they have met their parents, who wait
  *   leave               the last parent calls exit(0) while the children compute for ever
  *   last WHAT           the same, where the root has finalized and ended before; it does WHAT
  *   copy                a parent is killed, and a copy of it that it has made lives on; the
@@ -83,6 +84,7 @@ static int Child(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_get_parent(&parent);
   MPI_Barrier(parent);
+  if (Is(argv[1], "met")) End(argv[2]);
   if (!Is(argv[1], "copies")) Compute();
   Talk(parent, 1);
   Copy();
@@ -103,6 +105,7 @@ int main(int argc, char** argv) {
     return Passed();
   }
   MPI_Barrier(inter);
+  if (Is(argv[1], "met")) MPI_Barrier(inter);
   if (Is(argv[1], "leave") && rank == size - 1) exit(0);
   if (Is(argv[1], "last")) {
     OutliveRoot(rank);

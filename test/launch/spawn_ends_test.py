@@ -43,6 +43,16 @@ class SpawnEnds(LaunchCase):
             with self.subTest(how):
                 self.assertRegex(self.refused("one", how), words)
 
+    def test_children_that_end_after_the_meeting(self):
+        """Their launcher may hear of their end before it hears that parents have met them."""
+        for how, status, words in (("3", 3, "exited with code 3.*"), ("s9", 137, r"was killed by signal 9 \(SIGKILL.*")) * 4:
+            with self.subTest(how):
+                done = self.run_hasty("met", how)
+                said = [line for line in done.stderr.splitlines() if line.startswith("mpiexec: ")]
+                self.assertEqual(len(said), 1, done.stderr)
+                self.assertRegex(said[0], r"\Ampiexec: rank \d on \S+ " + words)
+                self.assertEqual(done.returncode, status)
+
     def test_a_parent_that_leaves_without_a_word(self):
         """It is the last one, whose end would be none of the launcher's business otherwise."""
         done = self.run_hasty("leave", ranks=1)
