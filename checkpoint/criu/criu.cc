@@ -288,7 +288,8 @@ component::Offer Query(const EngineContext& context) {
     return {-1, std::string(status.message())};
   const auto [program, where] = FindProgram(params.program, context.environment);
   if (program.empty())
-    return {-1, "there is no program " + params.program + " (checkpoint.criu.program names it)"};
+    return {-1, "there is no program " + params.program +
+                    "; install CRIU 4.2 or newer, in PATH or where checkpoint.criu.program says"};
   if (!IsPrivileged() && geteuid() != 0 && !MayMakeNamespaces())
     return {-1, program +
                     " needs rights that this user can only have in namespaces of its own, which it "

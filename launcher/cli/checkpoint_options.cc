@@ -43,7 +43,7 @@ Status CheckpointEvery(Draft& draft, std::string_view value) {
   if (!count || *count < 1 || *count > 1'000'000)
     return Error(Code::kInvalid, "not a time, as in 90s, 10m or 2h");
   draft.line.options.checkpoint.every_ms = static_cast<std::uint64_t>(*count) * unit_s * 1000;
-  return CheckpointJob(draft, {});
+  return RequireCheckpoints(draft, {});
 }
 
 // "USR1" or "USR1:end".
@@ -59,7 +59,7 @@ Status CheckpointSignal(Draft& draft, std::string_view value) {
   checkpoint.signal_ends = colon != value.npos;
   if (checkpoint.signal == 0 || (checkpoint.signal_ends && value.substr(colon) != ":end"))
     return Error(Code::kInvalid, "neither USR1, USR2, TERM or HUP, nor one of these and :end");
-  return CheckpointJob(draft, {});
+  return RequireCheckpoints(draft, {});
 }
 
 Status ResumeJob(Draft& draft, std::string_view) {

@@ -413,14 +413,15 @@ constexpr Option kOptions[] = {
     {{"--checkpoint-every"},
      "TIME",
      Topic::kLaunching,
-     "Save the job so often, as in 90s, 10m or 2h; implies --checkpoint.",
+     "Save the job so often, as in 90s, 10m or 2h; implies --checkpoint=required.",
      CheckpointEvery},
     {{"--checkpoint-signal"},
      "SIGNAL[:end]",
      Topic::kLaunching,
      "Save the job when mpiexec gets SIGNAL (USR1, USR2, TERM or HUP), which is not passed on "
      "then; "
-     "with :end also end it, with exit status 85. Implies --checkpoint.",
+     "with :end also end it, with exit status 85. Implies "
+     "--checkpoint=required.",
      CheckpointSignal},
     {{"--checkpoint-dir"},
      "DIR",

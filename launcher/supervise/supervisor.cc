@@ -205,7 +205,8 @@ Status Supervisor::PrepareSaving() {
     return std::move(status).Within(
         Format("generation %u cannot be restarted", Index(options.restored)));
   if (status.code() == Code::kNotFound) return status;  // the user's own word
-  if (!status.ok() && options.required) return std::move(status).Within("--checkpoint=required");
+  if (!status.ok() && options.required)
+    return std::move(status).Within("the processes of this job cannot be saved");
   if (!status.ok()) say("warning: --checkpoint: " + std::string(status.message()));
   if (checkpoints_ == nullptr || options.every_ms == 0) return {};
   save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });

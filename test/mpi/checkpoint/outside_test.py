@@ -221,9 +221,19 @@ class Outside(unittest.TestCase):
                              (1, "lamina checkpoint: no checkpoint engine works here; `lamina info checkpoint` says why\n"))
             status, output, errors = job.end()
             self.assertEqual((status, output), (0, "done\n"))
-            self.assertEqual(errors, "mpiexec: warning: --checkpoint: there is no program /nowhere/criu "
-                             "(checkpoint.criu.program names it)\n")
+            self.assertEqual(errors, "mpiexec: warning: --checkpoint: there is no program /nowhere/criu; "
+                             "install CRIU 4.2 or newer, in PATH or where checkpoint.criu.program says\n")
         self.assertFalse(os.path.exists(os.path.join(SCRATCH, "D")))
+
+    def test_a_job_that_is_to_be_saved_by_itself_needs_an_engine(self):
+        """It would be lost when its time is over, or when the signal comes."""
+        for option, value in (("--checkpoint-every", "1h"), ("--checkpoint-signal", "USR1:end")):
+            refused = subprocess.run([MPIEXEC, option, value, "--param", "checkpoint.criu.program=/nowhere/criu", "true"],
+                                     check=False, capture_output=True, text=True, cwd=SCRATCH, timeout=TIME_LIMIT_S)
+            self.assertEqual(refused.stdout, "")
+            self.assertRegex(refused.stderr, r"\Ampiexec: the processes of this job cannot be saved: there is no program "
+                             r"/nowhere/criu; install .*\n\Z")
+            self.assertNotEqual(refused.returncode, 0)
 
     def test_words(self):
         with Job(1, "barrier", prepared=False) as job:
