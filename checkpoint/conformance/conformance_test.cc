@@ -454,7 +454,9 @@ TEST(CriuTest, SomethingElseIsNoCriu) {
   ASSERT_TRUE(settings.AddCommandLine("checkpoint.criu.program=/nowhere/criu").ok());
   const component::Offer offer = criu::Describe().query({environment, settings});
   EXPECT_EQ(offer.priority, -1);
-  EXPECT_EQ(offer.why, "there is no program /nowhere/criu (checkpoint.criu.program names it)");
+  EXPECT_EQ(offer.why,
+            "there is no program /nowhere/criu; install CRIU 4.2 or newer, in PATH or where "
+            "checkpoint.criu.program says");
   EXPECT_EQ(criu::Describe().make({environment, settings}).status().code(), Code::kNotFound);
 }
 
