@@ -128,10 +128,13 @@ int Table::SettleAcrossJobs(std::unique_ptr<const Partition>* nodes) {
 }
 
 int Table::Convene(int (*by_messages)(const Invocation& invocation)) {
+  if (library.meeters().empty() || shape.inter() || shape.ranks == 1) {
+    has_convened = true;
+    return MPI_SUCCESS;
+  }
   const bool spans_jobs = SpansJobs(comm);
   std::unique_ptr<const Partition> nodes;
-  if (library.meeters().empty() || shape.inter() || shape.ranks == 1) {
-  } else if (spans_jobs) {
+  if (spans_jobs) {
     if (convening_error_ == MPI_SUCCESS) convening_error_ = SettleAcrossJobs(&nodes);
     if (convening_error_ != MPI_SUCCESS) return convening_error_;
   } else if (OnOneNode(comm)) {

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "test/mpi/check.h"
+#include "test/mpi/talk.h"
 
 static int Is(const char* word, const char* other) { return strcmp(word, other) == 0; }
 
@@ -64,16 +65,6 @@ static void Copy(void) {
   const pid_t copy = fork();
   if (copy == 0) exit(0);
   EXPECT(waitpid(copy, &status, 0) == copy && status == 0);
-}
-
-static void Talk(MPI_Comm inter, int is_high) {
-  MPI_Comm all;
-  int one = 1, sum = 0, size;
-  MPI_Intercomm_merge(inter, is_high, &all);
-  MPI_Comm_size(all, &size);
-  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
-  EXPECT(sum == size);
-  MPI_Comm_disconnect(&all);
 }
 
 static int Child(int argc, char** argv) {

@@ -2,18 +2,7 @@
  * The program of networks_test.sh. Two ranks meet at a port that one of them opens, and spawn two
  * more; argv[1], if there is one, says where the port is to be (lamina_listen).
  */
-#include "test/mpi/check.h"
-
-static void Talk(MPI_Comm inter, int is_high) {
-  MPI_Comm all;
-  int one = 1, sum = 0, size;
-  MPI_Intercomm_merge(inter, is_high, &all);
-  MPI_Comm_size(all, &size);
-  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
-  EXPECT(sum == size);
-  MPI_Comm_disconnect(&all);
-  MPI_Comm_disconnect(&inter);
-}
+#include "test/mpi/talk.h"
 
 static void Meet(int rank, const char* where) {
   char port[MPI_MAX_PORT_NAME] = "";
@@ -29,6 +18,7 @@ static void Meet(int rank, const char* where) {
   else
     MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter);
   Talk(inter, rank);
+  MPI_Comm_disconnect(&inter);
   if (rank == 0) MPI_Close_port(port);
 }
 
@@ -39,6 +29,7 @@ int main(int argc, char** argv) {
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) {
     Talk(parent, 1);
+    MPI_Comm_disconnect(&parent);
     return Passed();
   }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -46,5 +37,6 @@ int main(int argc, char** argv) {
   MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter,
                  MPI_ERRCODES_IGNORE);
   Talk(inter, 0);
+  MPI_Comm_disconnect(&inter);
   return Passed();
 }
