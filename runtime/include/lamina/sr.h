@@ -57,7 +57,7 @@ typedef void* (*lamina_sr_place)(void* context, size_t bytes);
 /* All nodes call it, once. It starts MPI unless that is up. MPI_ERR_OTHER: it was called before, or
    MPI has no threads and `watches` is set. MPI_ERR_NO_MEM: the system gave no thread. MPI_ERR_ARG:
    the user has given a parameter sr.* a value that it cannot have. */
-int lamina_sr_init(lamina_sr_config* config) __attribute__((weak));
+int lamina_sr_init(lamina_sr_config* config);
 
 /* What the user may say of all this: with `mpiexec --param sr.exit_ms=5000`, in the environment or
    in a file, as of all parameters of Lamina (lamina info --params). */
@@ -69,36 +69,36 @@ typedef struct lamina_sr_option {
 
 /* Sets *options to a list that stays for ever, and returns how many they are. It may be called at
    any time. */
-int lamina_sr_options(const lamina_sr_option** options) __attribute__((weak));
+int lamina_sr_options(const lamina_sr_option** options);
 
 /* Returns memory for a message, which lamina_sr_send or lamina_sr_free takes back. */
-void* lamina_sr_alloc(size_t bytes) __attribute__((weak));
-void lamina_sr_free(void* buffer) __attribute__((weak));
+void* lamina_sr_alloc(size_t bytes);
+void lamina_sr_free(void* buffer);
 
 /* Sends the first `bytes` bytes of a buffer of lamina_sr_alloc, and frees it, now or later. With a
    null buffer the message is empty. It never waits for the receiver. MPI_ERR_RANK, MPI_ERR_TAG (the
    type), MPI_ERR_COUNT (more bytes than the buffer has): nothing is sent, and the buffer is still
    the caller's. */
-int lamina_sr_send(void* buffer, int node, size_t bytes, int type) __attribute__((weak));
+int lamina_sr_send(void* buffer, int node, size_t bytes, int type);
 
 /* Receives the first message that has one of the types whose bits are set in `types`; others stay,
    in their order. The news of an exit always passes. `wait` is LAMINA_SR_LOOK or LAMINA_SR_WAIT.
    LAMINA_SR_NONE: there is no such message, or `place` returned null; message->bytes then says
    what it has, so that the caller can make room and call again. */
 int lamina_sr_receive(unsigned types, int wait, lamina_sr_place place, void* context,
-                      lamina_sr_message* message) __attribute__((weak));
+                      lamina_sr_message* message);
 
 /* Is not 0 when a message waits, as far as the last call of lamina_sr_receive saw, or, with
    `watches`, now. A program may look at it often instead of calling. */
-int* lamina_sr_arrived(void) __attribute__((weak));
+int* lamina_sr_arrived(void);
 
 /* Ends all nodes: each has to call it, whoever was first, and MPI with it. Messages on their way
    are dropped. All exit with the largest `code`. If a node does not come within exit_seconds, the
    job is aborted. */
-void lamina_sr_exit(int code) __attribute__((weak, noreturn));
+void lamina_sr_exit(int code) __attribute__((noreturn));
 
 /* Says why and ends the job at once. It allocates nothing and may be called in a signal handler. */
-void lamina_sr_abort(const char* text) __attribute__((weak, noreturn));
+void lamina_sr_abort(const char* text) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

@@ -133,6 +133,19 @@ class Installation(unittest.TestCase):
         shown = self.good(tool("mpicc"), "-static-mpi", "-showme:link")
         self.assertTrue(shown.endswith(" -l:libmpi.a -lm\n"), shown)
 
+    def test_a_program_of_messages_alone(self):
+        # It names no function of MPI. The linker must take the library all the same.
+        source, program = os.path.join(SCRATCH, "alone.c"), os.path.join(SCRATCH, "alone")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <lamina/sr.h>\n"
+                       "int main(void) {\n"
+                       "  lamina_sr_config config = {0};\n"
+                       "  return lamina_sr_init(&config) || config.nodes != 2 ? 1 : (lamina_sr_exit(0), 1);\n"
+                       "}\n")
+        for words in ([], ["-static-mpi"]):
+            self.good(tool("mpicc"), *words, "-o", program, source)
+            self.good(tool("mpiexec"), "-n", "2", program)
+
     def needs_no_mpi(self, program):
         self.assertNotIn("libmpi", self.good("readelf", "-d", program))
 
