@@ -64,6 +64,7 @@ bool IsGood(Type type, const std::string& text) {
 Hints::Hints() {
   for (const Known& known : kKnown)
     if (known.initial != nullptr) values_[known.key] = known.initial;
+  FindSieving();
 }
 
 void Hints::Take(const core::Info* info, bool when_made) {
@@ -73,6 +74,12 @@ void Hints::Take(const core::Info* info, bool when_made) {
     const std::string* value = info->Find(known.key);
     if (value != nullptr && IsGood(known.type, *value)) values_[known.key] = *value;
   }
+  FindSieving();
+}
+
+void Hints::FindSieving() {
+  sieving_ = {Get("romio_ds_read") != "disable", Get("romio_ds_write") != "disable",
+              bytes("ind_rd_buffer_size"), bytes("ind_wr_buffer_size")};
 }
 
 void Hints::List(core::Info* info) const {

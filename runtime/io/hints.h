@@ -11,6 +11,13 @@
 
 namespace lamina::io {
 
+// Whether and how an access may touch what lies between its pieces.
+struct Sieving {
+  bool reads = true, writes = true;
+  // As much is read, or read and written back, at once.
+  std::int64_t read_window_bytes = 0, write_window_bytes = 0;
+};
+
 class Hints {
  public:
   Hints();
@@ -24,9 +31,14 @@ class Hints {
   std::int64_t bytes(const std::string& key) const;
   // The permissions of a file that is made, before the process's mask.
   unsigned permissions() const;
+  // Every access asks this, so it is found when the hints are taken.
+  const Sieving& sieving() const { return sieving_; }
 
  private:
+  void FindSieving();
+
   std::map<std::string, std::string> values_;
+  Sieving sieving_;
 };
 
 }  // namespace lamina::io

@@ -114,10 +114,11 @@ void Transfer::Adopt(File* file, const Request& request) {
   const bool guarded = file->locking && request.writes;
   access_.locks = file->atomic || guarded ? file->locks.get() : nullptr;
   access_.atomic = file->atomic;
-  access_.patches = guarded && file->hints.Get("romio_ds_write") != "disable";
-  access_.sieves = file->hints.Get("romio_ds_read") != "disable";
-  access_.read_window_bytes = file->hints.bytes("ind_rd_buffer_size");
-  access_.write_window_bytes = file->hints.bytes("ind_wr_buffer_size");
+  const Sieving& sieving = file->hints.sieving();
+  access_.patches = guarded && sieving.writes;
+  access_.sieves = sieving.reads;
+  access_.read_window_bytes = sieving.read_window_bytes;
+  access_.write_window_bytes = sieving.write_window_bytes;
   access_.memory = user_;
   file->wrote = file->wrote || request.writes;
   if (!converts_) return;
