@@ -181,7 +181,7 @@ int Make(const Invocation& invocation, bool persistent, Request** request) {
   if (!execution->Prepare()) return MPI_ERR_NO_MEM;
 
   Request* made = core::NewRequest(comm);
-  made->type = persistent ? Request::Type::kActivity : Request::Type::kCollective;
+  made->type = Request::Type::kCollective;
   made->persistent = persistent;
   made->activity = execution.release();
   *request = made;

@@ -41,6 +41,8 @@ class Duplication final : public core::Activity {
     Advance();
   }
 
+  std::string Explain() const override { return "the connection to one of the ranks is lost"; }
+
   void Advance() override {
     for (;;) {
       for (const Request* request : pending_)

@@ -127,10 +127,11 @@ int RetireAndRaise(const Entry& entry, MPI_Request* handle, Request* request, MP
   return error == MPI_SUCCESS ? error : RaiseOne(entry, comm.get(), copy, error, words);
 }
 
-// An active collective, partitioned transfer or access to a window may be neither freed nor
-// cancelled.
+// An active non-blocking collective, partitioned transfer or access to a window may be neither
+// freed nor cancelled.
 bool MustComplete(const Request& request) {
-  return request.type == Request::Type::kCollective || request.type == Request::Type::kOneSided ||
+  return (request.type == Request::Type::kCollective && !request.persistent) ||
+         request.type == Request::Type::kOneSided ||
          (request.activity != nullptr && request.activity->MustComplete());
 }
 

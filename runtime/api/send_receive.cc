@@ -71,7 +71,7 @@ void MakeNull(Request* request) {
 int StartRequest(Request* request) {
   request->active = true;
   if (request->type == Request::Type::kNull) return MPI_SUCCESS;
-  if (request->type == Request::Type::kActivity) {
+  if (request->activity != nullptr) {
     request->complete = false;
     const int error = request->activity->Start(request);
     request->active = error == MPI_SUCCESS;

@@ -39,6 +39,7 @@ class ExchangeActivity final : public core::Activity {
     owner_->tag = receive_ != nullptr ? receive_->tag : MPI_ANY_TAG;
     owner_->bytes = receive_ != nullptr ? receive_->bytes : 0;
     const int send_error = ErrorOf(send_);
+    if (send_error != MPI_SUCCESS) owner_->source = send_->peer;
     core::Finish(owner_, send_error != MPI_SUCCESS ? send_error : ErrorOf(receive_));
   }
 
