@@ -36,6 +36,9 @@ int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer,
                          "which took %lld bytes",
                          peer, tag, static_cast<long long>(received_bytes));
     case MPI_ERR_PROC_ABORTED:
+      if (peer == MPI_ANY_SOURCE)
+        return core::Raise(comm, error_class, call,
+                           "the connections to all ranks of the remote group are lost");
       return core::Raise(comm, error_class, call, "the connection to rank %d is lost", peer);
     case MPI_ERR_BUFFER:
       return core::Raise(comm, error_class, call,

@@ -58,6 +58,7 @@ Comm* MakeInterComm(Group* group, Group* remote, ContextId context, ContextId lo
   comm->destinations = remote->size();
   comm->peers = remote->peers.data();
   comm->local = MakeComm(group, local_context, parent);
+  comm->local->inter = comm;
   return comm;
 }
 
@@ -66,7 +67,10 @@ int Bury(Comm* comm) {
   const int error = DeleteAllAttributes(Holder::kComm, comm->handle, &comm->attributes);
   if (on_last_release != nullptr) on_last_release(comm);
   if (comm == parent) parent = nullptr;
-  if (comm->local != nullptr) static_cast<void>(Release(comm->local));
+  if (comm->local != nullptr) {
+    comm->local->inter = nullptr;
+    static_cast<void>(Release(comm->local));
+  }
   Release(comm->group);
   if (comm->remote != nullptr) Release(comm->remote);
   Release(comm->errhandler);

@@ -48,6 +48,7 @@ struct Comm : Object {
   Group* remote = nullptr;  // null unless an intercommunicator
   // An intercommunicator owns this private intracommunicator over `group`.
   Comm* local = nullptr;
+  Comm* inter = nullptr;  // the intercommunicator whose `local` this is
 
   MPI_Comm handle = MPI_COMM_NULL;
   Errhandler* errhandler = nullptr;

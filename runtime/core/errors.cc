@@ -195,6 +195,7 @@ Comm* OwnerWithoutObject() {
 
 Owner OwnerOf(Comm* comm) {
   if (comm == nullptr) comm = OwnerWithoutObject();
+  if (comm != nullptr && comm->inter != nullptr) comm = comm->inter;  // the application knows that
   if (comm != nullptr) return {comm->errhandler, &comm->handle, NameOf(comm)};
   static MPI_Comm none = MPI_COMM_NULL;
   return {

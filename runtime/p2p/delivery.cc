@@ -25,12 +25,9 @@ void Delivery::Start(Request* request) {
       return Receive(request, message);
     }
   }
-  if (lanes_.any_lost() && request->peer >= 0) [[unlikely]] {
-    const Lane* lane = lanes_.Find(request->comm->peers[request->peer]);
-    if (lane != nullptr && lane->lost) {
-      request->source = request->peer;
-      return core::Finish(request, MPI_ERR_PROC_ABORTED);
-    }
+  if (lanes_.any_lost() && lanes_.AreLost(*request->comm, request->peer)) [[unlikely]] {
+    request->source = request->peer;
+    return core::Finish(request, MPI_ERR_PROC_ABORTED);
   }
   space.Post(request);
 }

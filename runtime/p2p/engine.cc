@@ -307,14 +307,14 @@ void Engine::LoseJobOf(PeerId lost) {
   }
 }
 
-// Receives from MPI_ANY_SOURCE go on, because somebody else may still send.
+// Receives from MPI_ANY_SOURCE go on as long as somebody else may still send.
 void Engine::FailWhatNames(PeerId peer) {
   const auto names_it = [&](const Request* request) {
     return request->peer >= 0 && request->comm->peers[request->peer] == peer;
   };
   std::vector<Request*> failed = delivery_.TakePromised(peer);
   for (Request* request : delivery_.spaces().Posted())
-    if (names_it(request)) {
+    if (names_it(request) || (request->peer < 0 && lanes_.AreLost(*request->comm, request->peer))) {
       delivery_.spaces().Of(request->context).Withdraw(request);
       request->source = request->peer;
       failed.push_back(request);
@@ -339,8 +339,9 @@ bool Engine::IsBroken(const core::Comm& comm) const {
     return lane != nullptr && lane->lost && lane->owned != nullptr && !lane->goodbye_received;
   };
   if (!lanes_.any_lost()) return false;
-  return std::any_of(comm.peers, comm.peers + comm.destinations, has_failed) ||
-         std::any_of(comm.group->peers.begin(), comm.group->peers.end(), has_failed);
+  const core::Comm& whole = comm.inter != nullptr ? *comm.inter : comm;
+  return std::any_of(whole.peers, whole.peers + whole.destinations, has_failed) ||
+         std::any_of(whole.group->peers.begin(), whole.group->peers.end(), has_failed);
 }
 
 // Somebody who lives may have left a collective because of a loss, and so may not do what this

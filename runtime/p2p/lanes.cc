@@ -237,6 +237,15 @@ bool Lanes::Lose(PeerId peer, Status why) {
   return true;
 }
 
+bool Lanes::AreLost(const core::Comm& comm, Rank source) const {
+  const auto is_lost = [this](PeerId peer) {
+    const Lane* const lane = Find(peer);
+    return lane != nullptr && lane->lost;
+  };
+  if (source >= 0) return is_lost(comm.peers[source]);
+  return comm.is_inter() && std::all_of(comm.peers, comm.peers + comm.destinations, is_lost);
+}
+
 bool Lanes::LoseUnmet(PeerId peer, Status why) {
   if (!Has(peer) || lanes_[Index(peer)] != nullptr) return false;
   Lane& lane = WithoutEndpoint(peer);

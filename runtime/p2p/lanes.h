@@ -61,6 +61,9 @@ class Lanes {
     const Lane* lane = Known(peer);
     return lane != nullptr && !lane->lost && !lane->goodbye_received;
   }
+  // True if no message from `source`, a rank of `comm`, will come any more. MPI_ANY_SOURCE is the
+  // whole remote group of an intercommunicator; elsewhere it may be this process, which lives.
+  bool AreLost(const core::Comm& comm, Rank source) const;
   // What the last connection goes through, and why not through what is preferred to that: "ucx
   // (not shm: it is on another node)".
   const std::string& chosen() const { return chosen_; }

@@ -58,9 +58,8 @@ Message* WaitProbe(const Envelope& from, bool take, MPI_Status* status) {
 
 bool IsGone(const Envelope& from) {
   const Lanes& lanes = TheEngine().lanes();
-  if (!lanes.any_lost() || from.peer < 0) return false;
-  const Lane* const lane = lanes.Find(from.comm->peers[from.peer]);
-  return (lane != nullptr && lane->lost) || (IsOwn(from.context) && IsBroken(*from.comm));
+  if (!lanes.any_lost()) return false;
+  return lanes.AreLost(*from.comm, from.peer) || (IsOwn(from.context) && IsBroken(*from.comm));
 }
 
 bool IsBroken(const Comm& comm) { return TheEngine().IsBroken(comm); }

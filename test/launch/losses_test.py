@@ -30,7 +30,7 @@ class Losses:
             port = first.stdout.readline().decode().strip()
         if shape == "bridge":
             port = second.stdout.readline().decode().strip()
-        if shape != "two":
+        if shape in ("three", "bridge"):
             survivors.append(self.begin("third", ranks[2], shape, port))
         for job in survivors:
             out, err = job.communicate(timeout=harness.TIME_LIMIT_S)
@@ -91,6 +91,21 @@ class LeavingTogether(Losses):
         for what in ("test", "probe"):
             with self.subTest(what):
                 self.lose("two", (3, 2), "barrier", "die", what, "lost")
+
+    def test_an_intercommunicator(self):
+        """Members of the other group alone are lost, and so the own group has lost nobody."""
+        for what in ("barrier", "allreduce", "bcast"):
+            with self.subTest(what):
+                self.lose("inter", (3, 2), "die", what, "hear", "lost")
+        self.lose("inter", (3, 2), "barrier", "die", "hear", "without-barrier", "allreduce", "without-allreduce",
+                  "without-ibarrier", "persistent", "without-persistent", "without-dup", "idup", "without-idup",
+                  "without-split", "without-bcast", "lost", "disconnect")
+
+    def test_the_whole_other_group(self):
+        """Nobody is left whose message MPI_ANY_SOURCE could take."""
+        for what in ("any", "any-irecv", "any-probe", "any-mprobe", "any-test", "any-iprobe"):
+            with self.subTest(what):
+                self.lose("inter", (2, 2), "die", what, "lost", what, "any-irecv", "any-probe")
 
     def test_one_leaves_the_others(self):
         """The first one disconnects while the others wait for it in something else."""
