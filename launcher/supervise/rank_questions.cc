@@ -87,6 +87,9 @@ bool RankQuestions::Answer(std::string_view question, const Reply& reply, const 
   } else if (words[0] == "linked" && number && words.size() == 2) {
     outlets_.linked(static_cast<int>(*number));
     reply("end\n");
+  } else if (words[0] == "linked_late" && number && words.size() == 2) {
+    outlets_.linked_late(static_cast<int>(*number));
+    reply("end\n");
   } else if (question == "forsaken") {
     forsaken_.push_back(keep());
     if (outlets_.has_failed()) TellForsaken();

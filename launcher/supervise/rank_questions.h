@@ -33,6 +33,8 @@ class RankQuestions {
   struct Outlets {
     // A job that was spawned has failed with that status, and this one shares its fate.
     std::function<void(int status)> linked;
+    // The same, after its ranks had finalized, so this one goes on.
+    std::function<void(int status)> linked_late;
     // A job that was spawned ends, because a rank of this one has failed.
     std::function<void()> abandoned;
     // Returns whether a rank of this job has failed.

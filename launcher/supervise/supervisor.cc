@@ -51,7 +51,7 @@ Supervisor::Supervisor(const Plan& plan, const RunContext& context)
     : plan_(plan),
       context_(context),
       loop_(nullptr),
-      verdict_(plan),
+      verdict_(plan, context.tie != nullptr),
       hang_watch_(plan.options.hang_ms),
       hosts_(plan.hosts, plan.options.allocation),
       running_(plan.ranks.size(), false) {}
@@ -103,6 +103,7 @@ Status Supervisor::Prepare() {
       context_.settings,
       RankQuestions::Outlets{
           .linked = [this](int status) { React(verdict_.Linked(status)); },
+          .linked_late = [this](int status) { verdict_.LinkedLate(status); },
           .abandoned = [this] { React(verdict_.Abandoned()); },
           .has_failed = [this] { return verdict_.decided() || verdict_.left_early(); }});
   if (context_.tie != nullptr) {
@@ -678,6 +679,8 @@ void Supervisor::EndIfAllEnded() {
 
 void Supervisor::AllEnded() {
   ended_ = true;
+  if (context_.tie != nullptr && !verdict_.decided() && verdict_.status() != 0)
+    context_.tie->TellParent(verdict_.status());
   job_->Sweep();
   if (saving_ != nullptr) saving_->RanksEnded();
   limits_->DrainingBegins();

@@ -137,15 +137,24 @@ void Tie::BeForsaken() {
 
 // A parent that no launcher of ours looks after is told as any process is.
 void Tie::EndParent(int status) {
-  OnWords();  // what has been said meanwhile counts
-  if (!met_ || parted_ || (gone_ && !finalized_)) return;
-  if (launcher_ > 0) {
-    static_cast<void>(
-        control::Ask({geteuid(), launcher_}, Format("linked %d", status), kLinkedTimeoutMs).ok());
-    return;
-  }
+  if (!SharesFate()) return;
+  if (launcher_ > 0) return Tell("linked", status);
   if (finalized_) return;
   if (const pid_t alone = parent(); alone > 0) kill(alone, SIGTERM);
+}
+
+void Tie::TellParent(int status) {
+  if (SharesFate() && launcher_ > 0) Tell("linked_late", status);
+}
+
+bool Tie::SharesFate() {
+  OnWords();  // what has been said meanwhile counts
+  return met_ && !parted_ && (!gone_ || finalized_);
+}
+
+void Tie::Tell(const char* word, int status) const {
+  static_cast<void>(
+      control::Ask({geteuid(), launcher_}, Format("%s %d", word, status), kLinkedTimeoutMs).ok());
 }
 
 bool Tie::IsUnmet() {

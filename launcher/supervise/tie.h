@@ -38,6 +38,9 @@ class Tie {
   void Unwatch();
   // The job has failed. A parent that shares its fate ends too, with `status`.
   void EndParent(int status);
+  // The job has ended with `status`, and none of its ranks before MPI_Finalize. A parent that
+  // shares its fate goes on, and its launcher returns that status if it has no other.
+  void TellParent(int status);
   // True while the parent waits for the ranks to meet it.
   bool IsUnmet();
   // True if the launcher that has started this one is gone.
@@ -53,6 +56,8 @@ class Tie {
  private:
   Tie(Descriptor socket, pid_t launcher) : socket_(std::move(socket)), launcher_(launcher) {}
   pid_t other_end() const;
+  bool SharesFate();
+  void Tell(const char* word, int status) const;
   void OnWords();
   void OnGone();
   void AwaitFailure();

@@ -31,7 +31,8 @@ std::string SignalText(int signal) {
 }
 
 std::string Verdict::Name(std::uint32_t rank) const {
-  return Format("rank %u on %s", rank, plan_.hosts[plan_.ranks[rank].host].name.c_str());
+  return Format("rank %u on %s%s", rank, plan_.hosts[plan_.ranks[rank].host].name.c_str(),
+                spawned_ ? " (spawned)" : "");
 }
 
 void Verdict::Decide(int status) {
@@ -107,7 +108,7 @@ Reaction Verdict::Exited(const RankEvent& event, const LastSeen& last, std::size
   const char* ended = others > 0 ? "; the job was ended" : "";
   if (event.code != 0 && last.phase == Phase::kFinalized) {
     // Nobody waits for this rank any more, and others may still be busy after MPI_Finalize.
-    if (status_ == 0) status_ = event.code;
+    LinkedLate(event.code);
     return {
         Format("%s exited with code %d after MPI_Finalize", Name(event.rank).c_str(), event.code),
         false};
@@ -206,6 +207,10 @@ Reaction Verdict::Linked(int status) {
   if (decided_) return {};
   Decide(status);
   return {"", true};
+}
+
+void Verdict::LinkedLate(int status) {
+  if (status_ == 0 && !decided_) status_ = status;
 }
 
 Reaction Verdict::Failed(const std::string& message) {

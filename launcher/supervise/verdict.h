@@ -43,7 +43,8 @@ struct Reaction {
 
 class Verdict {
  public:
-  explicit Verdict(const Plan& plan) : plan_(plan) {}
+  // `spawned`: ranks of another job have started this one, and messages say so.
+  explicit Verdict(const Plan& plan, bool spawned = false) : plan_(plan), spawned_(spawned) {}
 
   // `others` is the number of ranks that still run.
   Reaction Ended(const RankEvent& event, const LastSeen& last, std::size_t others);
@@ -67,6 +68,8 @@ class Verdict {
   Reaction Failed(const std::string& message);
   // A job that shares this one's fate has ended with that status, and has said why.
   Reaction Linked(int status);
+  // The same, but its ranks had finalized, so it takes nobody along.
+  void LinkedLate(int status);
   // The process that has spawned this job has died, of which its own launcher tells.
   Reaction Orphaned() { return Linked(1); }
   // The user's signal was passed on to the ranks, so their death by it is no surprise.
@@ -90,6 +93,7 @@ class Verdict {
   void LoseHostOf(std::uint32_t rank);
 
   const Plan& plan_;
+  const bool spawned_;
   Loss loss_;
   std::vector<int> passed_on_;
   bool output_gone_ = false;

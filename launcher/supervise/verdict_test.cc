@@ -257,5 +257,22 @@ TEST_F(VerdictTest, WhatIsNoLoss) {
 
 TEST(SignalTextTest, UnknownNumber) { EXPECT_EQ(SignalText(63), "signal 63"); }
 
+TEST_F(VerdictTest, ALateCodeOfALinkedJobIsTheStatusIfThereIsNoOther) {
+  verdict_.LinkedLate(3);
+  EXPECT_FALSE(verdict_.decided());
+  EXPECT_EQ(verdict_.status(), 3);
+  verdict_.LinkedLate(4);
+  EXPECT_EQ(verdict_.status(), 3);
+  verdict_.Ended(Exit(1, 7), computing_, 6);
+  EXPECT_EQ(verdict_.status(), 7);
+}
+
+TEST_F(VerdictTest, ASpawnedRankIsCalledSo) {
+  Verdict spawned(plan_, true);
+  EXPECT_EQ(spawned.Ended(Exit(2, 3), finalized_, 1).message,
+            "rank 2 on node07 (spawned) exited with code 3 after MPI_Finalize");
+  EXPECT_EQ(spawned.status(), 3);
+}
+
 }  // namespace
 }  // namespace lamina::launcher

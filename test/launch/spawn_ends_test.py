@@ -50,7 +50,7 @@ class SpawnEnds(LaunchCase):
                 done = self.run_hasty("met", how)
                 said = [line for line in done.stderr.splitlines() if line.startswith("mpiexec: ")]
                 self.assertEqual(len(said), 1, done.stderr)
-                self.assertRegex(said[0], r"\Ampiexec: rank \d on \S+ " + words)
+                self.assertRegex(said[0], r"\Ampiexec: rank \d on \S+ \(spawned\) " + words)
                 self.assertEqual(done.returncode, status)
 
     def test_a_parent_that_leaves_without_a_word(self):

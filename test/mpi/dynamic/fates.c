@@ -8,6 +8,8 @@
  *   outlive    the parents disconnect and end first; the children say so once they are gone
  *   late       a child dies by a signal once its parents have finalized and ended
  *   hang       the parents finalize and end, and the children compute for ever
+ *   code       a child returns 3 after MPI_Finalize, and its parents 0
+ *   parted_code  the same after both have disconnected
  *   lone       a parent that nobody looks after is killed, and somebody else holds its descriptors
  *   loop       one parent spawns and disconnects again and again; descriptors do not become more
  */
@@ -72,7 +74,7 @@ int main(int argc, char** argv) {
   int rank, process = getpid(), value;
   MPI_Init(&argc, &argv);
   const char* what = argv[1];
-  const int parts = strcmp(what, "parted") == 0 || strcmp(what, "outlive") == 0;
+  const int parts = strncmp(what, "parted", 6) == 0 || strcmp(what, "outlive") == 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_get_parent(&parent);
   const int is_parent = parent == MPI_COMM_NULL;
@@ -87,6 +89,10 @@ int main(int argc, char** argv) {
   MPI_Bcast(&process, 1, MPI_INT, is_parent ? rank == 0 ? MPI_ROOT : MPI_PROC_NULL : 0, inter);
   MPI_Barrier(inter);
   if (parts) MPI_Comm_disconnect(&inter);
+  if (strstr(what, "code") != NULL) {
+    MPI_Finalize();
+    return is_parent || rank == 0 ? 0 : 3;
+  }
   if (strcmp(what, "hang") == 0 && !is_parent)
     for (;;) pause();
   if (strcmp(what, "hang") == 0 || (is_parent && strcmp(what, "late") == 0)) return MPI_Finalize();

@@ -71,13 +71,16 @@ hang() {
 }
 
 hang
-is child 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
+is child 2 137 'mpiexec: rank 1 on .* (spawned) was killed by signal 9'
 is parent 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
-is abort 2 7 'mpiexec: rank 1 on .* called MPI_Abort with code 7'
+is abort 2 7 'mpiexec: rank 1 on .* (spawned) called MPI_Abort with code 7'
 # D13: who has parted does not care.
-is parted 2 0 'mpiexec: rank 1 on .* was killed by signal 9'
+is parted 2 0 'mpiexec: rank 1 on .* (spawned) was killed by signal 9'
 is outlive 2 0 'child 1 goes on'
-is late 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
+is late 2 137 'mpiexec: rank 1 on .* (spawned) was killed by signal 9'
+# Whoever is still connected fails as a rank of the same job does that returns a code after MPI_Finalize.
+is code 2 3 'mpiexec: rank 1 on .* (spawned) exited with code 3 after MPI_Finalize'
+is parted_code 2 0 'mpiexec: rank 1 on .* (spawned) exited with code 3 after MPI_Finalize'
 alone lone 'the child is gone'
 is loop 1 0 '^0 descriptors more'
 conclude
