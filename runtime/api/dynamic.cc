@@ -56,21 +56,23 @@ bool Find(MPI_Info handle, const Info** info) {
   return *info != nullptr || handle == MPI_INFO_NULL;
 }
 
-// These calls need the world model, and a communicator of it.
+int RequireWorld(const Entry& entry, Comm* comm = nullptr) {
+  REQUIRE(core::world != nullptr, comm, MPI_ERR_OTHER,
+          "a process that has only sessions cannot do this; it needs MPI_Init");
+  return MPI_SUCCESS;
+}
+
+// These calls need the world model, and a communicator of it. Where there is no world, there may be
+// a communicator of a session all the same, whose error handler then hears of it.
 int CheckComm(const Entry& entry, MPI_Comm handle, int root, Comm** comm) {
   *comm = FindComm(handle);
+  if (const int error = RequireWorld(entry, *comm); error != MPI_SUCCESS) return error;
   if (*comm == nullptr) return BadComm(entry, handle);
   REQUIRE(!(*comm)->is_inter(), *comm, MPI_ERR_COMM, "the communicator is an intercommunicator");
   REQUIRE((*comm)->group->session == nullptr, *comm, MPI_ERR_COMM,
           "the communicator belongs to a session; this needs one of the world model");
   REQUIRE(root >= 0 && root < (*comm)->size, *comm, MPI_ERR_ROOT, "root is %d, must be 0..%d", root,
           (*comm)->size - 1);
-  return MPI_SUCCESS;
-}
-
-int RequireWorld(const Entry& entry) {
-  REQUIRE(core::world != nullptr, nullptr, MPI_ERR_OTHER,
-          "a process that has only sessions cannot do this; it needs MPI_Init");
   return MPI_SUCCESS;
 }
 
@@ -171,7 +173,6 @@ std::string ListenAt(const Info* info) {
 int MeetOthers(const Entry& entry, MPI_Comm comm, int root, MPI_Comm* newcomm,
                const std::function<dynamic::Arrangement()>& arrange) {
   REQUIRE_INITIALIZED(entry);
-  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
   Comm* found;
   if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(found, newcomm);
@@ -198,7 +199,6 @@ int PMPI_Comm_spawn_multiple(int count, char* array_of_commands[], char** array_
                              int array_of_errcodes[]) {
   Entry entry(Call::MPI_Comm_spawn_multiple);
   REQUIRE_INITIALIZED(entry);
-  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
   Comm* found;
   if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(found, intercomm);
@@ -218,7 +218,6 @@ int PMPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info in
                     MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   Entry entry(Call::MPI_Comm_spawn);
   REQUIRE_INITIALIZED(entry);
-  if (const int error = RequireWorld(entry); error != MPI_SUCCESS) return error;
   Comm* found;
   if (const int error = CheckComm(entry, comm, root, &found); error != MPI_SUCCESS) return error;
   REQUIRE_POINTER(found, intercomm);
