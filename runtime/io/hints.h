@@ -14,7 +14,7 @@ namespace lamina::io {
 // Whether and how an access may touch what lies between its pieces.
 struct Sieving {
   bool reads = true, writes = true;
-  // As much is read, or read and written back, at once.
+  // So much is read, or read and written back, at once.
   std::int64_t read_window_bytes = 0, write_window_bytes = 0;
 };
 
