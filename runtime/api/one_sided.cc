@@ -45,6 +45,9 @@ bool IsTooLong(MPI_Count count, const Datatype& type) {
          __builtin_add_overflow(last, type.true_lower + type.true_extent, &last);
 }
 
+// What is no memory: a null pointer, and MPI_IN_PLACE, which is for collectives.
+bool IsNoMemory(const void* address) { return address == nullptr || address == MPI_IN_PLACE; }
+
 // What is wrong with data of this process, or null.
 const char* WrongBuffer(const void* address, MPI_Count count, const Datatype* type, int* error) {
   *error = MPI_ERR_COUNT;
@@ -55,7 +58,10 @@ const char* WrongBuffer(const void* address, MPI_Count count, const Datatype* ty
   *error = MPI_ERR_COUNT;
   if (IsTooLong(count, *type)) return "a count is more than memory can hold";
   *error = MPI_ERR_BUFFER;
-  if (address == nullptr && count > 0 && type->predefined) return "a buffer is a null pointer";
+  if (IsNoMemory(address) && count > 0) [[unlikely]] {
+    if (address == MPI_IN_PLACE) return "a buffer is MPI_IN_PLACE, which only collectives take";
+    if (type->predefined) return "a buffer is a null pointer";
+  }
   *error = MPI_SUCCESS;
   return nullptr;
 }
@@ -418,8 +424,10 @@ int PMPI_Compare_and_swap(const void* origin_addr, const void* compare_addr, voi
   const auto& type = *access.goal.type;
   REQUIRE_OF_WIN(api::IsComparable(type), access.win, MPI_ERR_TYPE,
                  "the datatype is not an integer, a logical, or a byte");
-  REQUIRE_OF_WIN(origin_addr != nullptr && compare_addr != nullptr && result_addr != nullptr,
-                 access.win, MPI_ERR_BUFFER, "a buffer is a null pointer");
+  for (const void* const address :
+       {origin_addr, compare_addr, static_cast<const void*>(result_addr)})
+    REQUIRE_OF_WIN(!api::IsNoMemory(address), access.win, MPI_ERR_BUFFER,
+                   "a buffer is a null pointer or MPI_IN_PLACE");
   return api::Carry(
       entry, access, nullptr, [&](lamina::rma::Window* window, lamina::core::Request*) {
         return window->CompareAndSwap(access.goal, {compare_addr, origin_addr, result_addr,

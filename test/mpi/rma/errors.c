@@ -222,6 +222,16 @@ static void Accesses(void) {
   FAILS(MPI_ERR_TYPE, MPI_Put(data, 1, MPI_DATATYPE_NULL, 0, 0, 1, MPI_INT, win));
   FAILS(MPI_ERR_TYPE, MPI_Put(data, 2, MPI_INT, 0, 0, 1, uncommitted, win));
   FAILS(MPI_ERR_BUFFER, MPI_Put(NULL, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+  FAILS(MPI_ERR_BUFFER, MPI_Put(MPI_IN_PLACE, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+  FAILS(MPI_ERR_BUFFER, MPI_Get(MPI_IN_PLACE, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
+  FAILS(MPI_ERR_BUFFER, MPI_Accumulate(MPI_IN_PLACE, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win));
+  FAILS(MPI_ERR_BUFFER, MPI_Fetch_and_op(data, MPI_IN_PLACE, MPI_INT, 0, 0, MPI_SUM, win));
+  FAILS(MPI_ERR_BUFFER, MPI_Compare_and_swap(data, MPI_IN_PLACE, got, MPI_INT, 0, 0, win));
+  const MPI_Datatype rubbish = (MPI_Datatype)(uintptr_t)54321;
+  FAILS(MPI_ERR_TYPE, MPI_Put(data, 1, rubbish, 0, 0, 1, MPI_INT, win));
+  FAILS(MPI_ERR_TYPE, MPI_Put(data, 1, MPI_INT, 0, 0, 1, rubbish, win));
+  FAILS(MPI_ERR_TYPE, MPI_Get(data, 1, rubbish, 0, 0, 1, MPI_INT, win));
+  FAILS(MPI_ERR_TYPE, MPI_Accumulate(data, 1, rubbish, 0, 0, 1, MPI_INT, MPI_SUM, win));
   FAILS(MPI_ERR_DISP, MPI_Put(data, 1, MPI_INT, 0, -1, 1, MPI_INT, win));
   FAILS(MPI_ERR_TRUNCATE, MPI_Get(data, 2, MPI_INT, 0, 0, 1, MPI_INT, win));
   FAILS(MPI_ERR_RMA_RANGE, MPI_Put(data, 1, MPI_INT, rank, 16, 1, MPI_INT, win));
