@@ -129,6 +129,7 @@ std::string ProfileJson(const JobProfile& profile) {
       "{\n\"command\": " + JsonText(profile.command) +
       ",\n\"version\": " + JsonText(profile.version) + ",\n\"end\": " + JsonText(profile.end) +
       ",\n\"wall_ms\": " + Number(profile.wall_ms) +
+      ",\n\"spawned_jobs\": " + Number(profile.spawned_jobs) +
       Format(
           ",\n\"balance\": {\"load\": %.4g, \"communication\": %.4g, "
           "\"parallel\": %.4g, \"busiest\": %zu}",

@@ -327,6 +327,9 @@ std::vector<std::string> TellingFacts(const JobProfile& profile) {
     facts.push_back(Format("%.0f %% of the waiting is in %s", 100 * Share(most.first, waited_ns),
                            most.second.function.c_str()) +
                     (place.empty() ? "" : " at " + place));
+  if (profile.spawned_jobs > 0)
+    facts.push_back(Format("the ranks of %u spawned %s are not in it", profile.spawned_jobs,
+                           profile.spawned_jobs == 1 ? "job" : "jobs"));
   return facts;
 }
 

@@ -119,7 +119,8 @@ struct JobProfile {
   std::string end;            // how the job has ended, in words
   std::uint64_t wall_ms = 0;  // from the start of the ranks to the end of the last one
   std::vector<RankProfile> ranks;
-  Lines lines;  // of source, as far as they are known
+  std::uint32_t spawned_jobs = 0;  // started by MPI_Comm_spawn; their ranks are not among these
+  Lines lines;                     // of source, as far as they are known
 
   CountsByFunction Functions() const;  // of all ranks
   CountsBySite Sites() const;          // of all ranks

@@ -102,6 +102,7 @@ Status Further::StartOne(const Order& order) {
       },
       &added);
   event_add(added.ended, nullptr);
+  ++started_;
   return {};
 }
 

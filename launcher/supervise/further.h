@@ -49,6 +49,8 @@ class Further {
   void Count(RanksByHost* ranks) const;
   // Says in a line each what they run, and where.
   std::vector<std::string> Describe() const;
+  // How many have been started until now.
+  std::uint32_t started() const { return started_; }
   bool empty() const { return launchers_.empty() && waiting_.empty(); }
   void Signal(int signal) const;
 
@@ -75,6 +77,7 @@ class Further {
   const Outlets outlets_;
   std::list<Launcher> launchers_;
   std::deque<Order> waiting_;
+  std::uint32_t started_ = 0;
 };
 
 }  // namespace lamina::launcher

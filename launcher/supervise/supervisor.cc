@@ -156,7 +156,11 @@ Status Supervisor::Prepare() {
     tracing_ = *std::move(tracing);
     ask_clocks_ = std::make_unique<Timer>(loop_, [this] { AskClocks(); });
   }
-  if (plan_.options.profiled) profiling_ = std::make_unique<Profiling>(plan_);
+  if (plan_.options.profiled) {
+    Result<std::unique_ptr<Profiling>> profiling = Profiling::Make(plan_);
+    if (!profiling.ok()) return std::move(profiling).status();
+    profiling_ = *std::move(profiling);
+  }
   if (Status status = PrepareSaving(); !status.ok()) return status;
   return OpenStreams();
 }
@@ -449,11 +453,8 @@ Result<int> Supervisor::Run() {
   if (!ended_) StartServerIfNeeded();
   if (!Done()) event_base_dispatch(loop_);
   if (profiling_ != nullptr) WriteProfile();
-  if (tracing_ != nullptr) {
-    const Result<std::string> line = tracing_->Finish();
-    streams_->Say(line.ok() ? *line : std::string(line.status().message()));
-  }
-  return verdict_.status();
+  if (tracing_ != nullptr) SayWhatIsWritten(tracing_->Finish());
+  return verdict_.status() == 0 && !is_written_ ? 1 : verdict_.status();
 }
 
 void Supervisor::PublishOnce() {
@@ -481,6 +482,7 @@ std::string Supervisor::ProfileNow(const std::string& file) {
   if (profiling_ == nullptr) return "refused the job was started without --profile\nend\n";
   for (std::uint32_t rank = 0; rank < running_.size(); ++rank)
     if (running_[rank]) TakeProfile(rank);
+  profiling_->SetSpawned(further_->started());
   const Result<std::string> line =
       profiling_->Write(file, "the job goes on", MonotonicMs() - started_ms_);
   return (line.ok() ? "say " + *line : "refused " + std::string(line.status().message())) +
@@ -494,10 +496,16 @@ void Supervisor::TakeProfile(std::uint32_t rank) {
 
 // All that the ranks wrote is written by now.
 void Supervisor::WriteProfile() {
+  profiling_->SetSpawned(further_->started());
   const int status = verdict_.status();
-  const Result<std::string> line =
+  SayWhatIsWritten(
       profiling_->Write("", status == 0 ? "all ranks returned 0" : Format("exit status %d", status),
-                        MonotonicMs() - started_ms_);
+                        MonotonicMs() - started_ms_));
+}
+
+// Tells of a file about the job, or why it is not there, which makes mpiexec fail.
+void Supervisor::SayWhatIsWritten(const Result<std::string>& line) {
+  is_written_ = is_written_ && line.ok();
   streams_->Say(line.ok() ? *line : std::string(line.status().message()));
 }
 

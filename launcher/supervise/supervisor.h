@@ -75,6 +75,7 @@ class Supervisor {
   void OnJob();
   void OnEnd(const RankEvent& event);
   void WriteProfile();
+  void SayWhatIsWritten(const Result<std::string>& line);
   std::string ProfileNow(const std::string& file);
   void TakeProfile(std::uint32_t rank);
   // Lets debuggers see the ranks once all their processes are known.
@@ -139,6 +140,7 @@ class Supervisor {
   HangWatch hang_watch_;
   bool hang_said_ = false;
   std::unique_ptr<Profiling> profiling_;  // null: the job is not profiled
+  bool is_written_ = true;                // whatever was to be written about the job
   Rings rings_;
   std::unique_ptr<Job> job_;
   std::unique_ptr<control::QuestionSocket> question_socket_;

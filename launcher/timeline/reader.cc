@@ -223,7 +223,7 @@ Status ReadTrace(const std::string& path, TraceReader* reader) {
   if (file.value() < 0)
     return SystemError(Code::kNotFound, errno, "cannot read the trace %s", path.c_str());
   std::string bytes;
-  for (;;) {
+  for (bool is_empty = true;;) {
     const std::size_t had = bytes.size();
     bytes.resize(had + kPieceBytes);
     ssize_t got = -1;
@@ -237,7 +237,11 @@ Status ReadTrace(const std::string& path, TraceReader* reader) {
       return Error(Code::kInvalid, "%s: %s", path.c_str(),
                    std::string(taken.status().message()).c_str());
     bytes.erase(0, *taken);
+    is_empty = is_empty && got == 0;
     if (got > 0) continue;
+    if (is_empty)
+      return Error(Code::kInvalid, "%s: it is empty: no rank has called MPI, or the job still runs",
+                   path.c_str());
     if (bytes.empty()) return {};
     return Error(Code::kInvalid, "%s: the trace is cut short", path.c_str());
   }

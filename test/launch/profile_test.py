@@ -155,11 +155,11 @@ class Profile(ProfiledCase):
             self.assertEqual({cell[6] for cell in profile["matrix"]["cells"]}, {carrier})
 
     def test_a_full_disk(self):
-        """The page is not there, one line says why, and the job has its own status."""
+        """The page is not there, one line says why, and mpiexec fails, with the job's own status if it has one."""
         small = os.path.join(self.folder, "small")
         os.mkdir(small)
         script = 'mount -t tmpfs -o size=8k tmpfs "$0" || exit 77\n"$@"\nstatus=$?\nls -A "$0"\nexit $status'
-        for what, status in (("ring", 0), ("failed", 3)):
+        for what, status in (("ring", 1), ("failed", 3)):
             result = subprocess.run(
                 ["unshare", "-m", "sh", "-c", script, small,
                  *command(PROFILED, what, ranks=2, options=["--profile=" + small + "/a"])],
@@ -222,9 +222,16 @@ class Profile(ProfiledCase):
         self.assertIn("no rank used MPI", result.stderr)
         self.assertEqual(len(glob.glob(os.path.join(self.folder, "true.*.html"))), 1)
 
+    def test_spawned_jobs_are_not_in_it(self):
+        profile = self.profile(PROFILED, "spawn", options=["--oversubscribe"])
+        self.assertEqual(profile["spawned_jobs"], 1)
+        self.assertIn("the ranks of 1 spawned job are not in it", self.line)
+        with open(self.folder + "/a.html", encoding="utf-8") as page:
+            self.assertIn("the ranks of 1 spawned job are not in it", page.read())
+
     def test_what_cannot_be_written_is_said(self):
-        result = self.run_job("true", options=["--profile=" + self.folder + "/none/a"])
-        self.assertEqual(result.returncode, 0)
+        result = self.run_job("echo", "started", options=["--profile=" + self.folder + "/none/a"])
+        self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
         self.assertIn("cannot write the profile", result.stderr)
         self.assertIn("No such file or directory", result.stderr)
 

@@ -2,7 +2,7 @@
 /* Spends its time in ways that are known beforehand, for profile_test.py and trace_test.py.
  *
  * usage: profiled late|late-receiver|imbalance|ring|collectives|regions|all|many|unexpected|ways
- *        profiled killed|failed|stuck */
+ *        profiled spawn|killed|failed|stuck */
 #define _POSIX_C_SOURCE 200809L
 
 #include <lamina/region.h>
@@ -189,6 +189,12 @@ int main(int argc, char** argv) {
   }
   if (strcmp(what, "late-receiver") == 0) receive_late(rank);
   if (strcmp(what, "imbalance") == 0) share_badly(rank, size);
+  if (strcmp(what, "spawn") == 0) {
+    char* words[] = {"nothing", NULL};
+    MPI_Comm spawned;
+    MPI_Comm_spawn(argv[0], words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &spawned,
+                   MPI_ERRCODES_IGNORE);
+  }
   if (strcmp(what, "ring") == 0) pass_round(rank, size);
   if (strcmp(what, "collectives") == 0) call_collectives(rank, size);
   if (strcmp(what, "regions") == 0) name_regions(rank);

@@ -323,13 +323,14 @@ class Trace(LaunchCase):
         self.trace(PROFILED, "ring")
         with open(self.folder + "/a.pftrace", "rb") as file:
             whole = file.read()
-        for name, data in (("cut", whole[:-3]), ("text", b"hello\n" * 9)):
+        for name, data in (("cut", whole[:-3]), ("text", b"hello\n" * 9), ("empty", b"")):
             with open(self.folder + "/" + name, "wb") as file:
                 file.write(data)
         before = sorted(os.listdir(self.folder) + ["lamina"])
         for words, why in (
                 (["--to", "chrome", self.folder + "/cut"], "cut: the trace is cut short"),
                 (["--to", "chrome", self.folder + "/text"], "text: it is no trace of mpiexec --trace"),
+                ([self.folder + "/empty"], "/empty: it is empty"),
                 ([self.folder + "/none"], "none: No such file or directory"),
                 (["--to", "chrome", "-o", self.folder + "/no/b", self.folder + "/a.pftrace"],
                  "no/b: No such file or directory")):
@@ -378,11 +379,14 @@ class Trace(LaunchCase):
         self.assertRegex("\n".join(os.listdir(self.folder)), r"^profiled\.\d+\.pftrace$")
 
     def test_mistakes(self):
-        result = self.run_job("true", options=["--trace=" + self.folder + "/none/a"])
-        self.assertEqual(result.returncode, 1, result.stderr)
+        result = self.run_job("echo", "started", options=["--trace=" + self.folder + "/none/a"])
+        self.assertEqual((result.returncode, result.stdout), (1, ""), result.stderr)
         self.assertIn("cannot write the timeline", result.stderr)
         result = self.run_job("true", options=["--trace-buffer", "0"])
         self.assertIn("\"0\" is not a number of MiB from 1 to 60", result.stderr)
+        result = self.run_job(PROFILED, "ring", ranks=2, options=["--trace=/dev/full"])
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("cannot write the timeline /dev/full: No space left on device", result.stderr)
 
 
 if __name__ == "__main__":
