@@ -97,7 +97,11 @@ class Parser {
     }
     const std::string_view argument = option->argument;
     if (argument.empty()) {
-      if (value) return Error(Code::kInvalid, "%s takes no value", Shown(name).c_str());
+      if (value)
+        return Error(Code::kInvalid, "%s takes no value%s", Shown(name).c_str(),
+                     name == "--checkpoint" ? " but auto or required; --checkpoint-dir DIR says "
+                                              "where the job is saved"
+                                            : "");
       return Finish(*option, name, "");
     }
     if (argument.starts_with("[=")) return Finish(*option, name, value.value_or(""));

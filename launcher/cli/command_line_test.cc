@@ -235,6 +235,9 @@ TEST(CommandLine, Rest) {
   EXPECT_TRUE(line.options.timestamp_output);
   EXPECT_EQ(line.request.ranks_per_host_max, 3u);
   EXPECT_EQ(ErrorOf({"--tag-output=yes", "a"}), "--tag-output takes no value");
+  EXPECT_EQ(ErrorOf({"--checkpoint=foo", "a"}),
+            "--checkpoint takes no value but auto or required; --checkpoint-dir DIR says where the "
+            "job is saved");
   EXPECT_EQ(ErrorOf({"--param", "a.b.c", "p"}), "--param a.b.c: not name=value");
   EXPECT_EQ(ErrorOf({"--display", "maps", "p"}),
             "--display maps: not one or several of plan, allocation, env, bindings");

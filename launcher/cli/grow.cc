@@ -29,6 +29,11 @@ int Tell(const char* verb, std::span<const std::string> words) {
     complain("it takes a job and its hosts; --help tells more");
     return 2;
   }
+  if (words.size() == 1 && ParseInteger(words.front())) {
+    complain("say which hosts, behind the job: lamina " + std::string(verb) + " " + words.front() +
+             " node7");
+    return 2;
+  }
   Result<control::Launcher> job = FindJob(words.size() == 2 ? words.front() : "");
   if (!job.ok()) {
     complain(job.status().message());

@@ -26,7 +26,7 @@ std::string Usage() {
   std::string text = "usage: lamina COMMAND [arguments]\n\n";
   for (const Subcommand& command : Subcommands())
     text += Format("  %-12s%s\n", command.name, command.help);
-  text += "\n`lamina help TOPIC`, with TOPIC one of:";
+  text += "\n`lamina help TOPIC`, with TOPIC one of these commands or of:";
   for (const std::string& topic : HelpTopics()) text += " " + topic;
   return text + "\n";
 }
@@ -36,6 +36,11 @@ int HelpCommand(std::span<const std::string> arguments, const CommandContext&) {
     fputs(Usage().c_str(), stdout);
     return 0;
   }
+  for (const Subcommand& command : Subcommands())
+    if (command.name == arguments.front()) {
+      fputs(UsageOf(command.name), stdout);
+      return 0;
+    }
   Result<std::string> text = HelpText(arguments.front());
   if (!text.ok()) {
     fprintf(stderr, "lamina: %s\n", std::string(text.status().message()).c_str());

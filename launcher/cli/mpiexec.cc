@@ -300,7 +300,9 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
     GoOnWith(*saved, &*line);
   }
   if (checkpoint.restarts > 0 && checkpoint.directory.empty())
-    return Refuse("--restarts needs saved states, which --checkpoint-every makes");
+    return Refuse(
+        "--restarts needs saved states: --checkpoint-dir DIR keeps those that the program "
+        "makes, and --checkpoint-every TIME makes them");
   checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;

@@ -213,7 +213,8 @@ reduce, with a job started by mpiexec with these options; at least 2 ranks.
   lamina tune -n 4 -o ~/.config/lamina.conf      for all later jobs of this user
 )"},
     {"version", "the version", "usage: lamina version\n"},
-    {"help", "this, or all about a topic of mpiexec", "usage: lamina help [TOPIC]\n"},
+    {"help", "this, or all about a topic of mpiexec or a command",
+     "usage: lamina help [TOPIC | COMMAND]\n"},
 };
 
 }  // namespace

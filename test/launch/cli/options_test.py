@@ -7,6 +7,7 @@ Method: the built program alone. What was understood is seen in plans (--dry-run
 
 import glob
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -402,6 +403,16 @@ class Lamina(unittest.TestCase):
         self.assertEqual(self.lamina().returncode, 2)
         self.assertTrue(self.lamina("help").stdout.startswith("usage: lamina "))
         self.assertTrue(self.lamina("help", "hosts").stdout.startswith("hosts: "))
+        commands = re.findall(r"^  ([a-z]+) ", self.lamina("help").stdout, re.M)
+        self.assertIn("why", commands)
+        for command in commands:
+            result = self.lamina("help", command)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertRegex(result.stdout, "^usage: lamina " + command)
+        for verb in ("grow", "shrink"):
+            result = self.lamina(verb, "4711")
+            self.assertEqual((result.returncode, result.stderr), (
+                2, "lamina %s: say which hosts, behind the job: lamina %s 4711 node7\n" % (verb, verb)))
         self.assertTrue(self.lamina("version").stdout.startswith("Lamina "))
 
     def test_info(self):

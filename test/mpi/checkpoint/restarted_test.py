@@ -615,7 +615,8 @@ class Restarted(unittest.TestCase):
         self.assertIn("the job cannot be restarted: it has not been saved yet", read("err"))
         refused = run(MPIEXEC, "--restarts", "1", PROGRAM, "course", STOP)
         self.assertEqual((refused.returncode, refused.stderr), (
-            2, "mpiexec: --restarts needs saved states, which --checkpoint-every makes\n"))
+            2, "mpiexec: --restarts needs saved states: --checkpoint-dir DIR keeps those that the "
+               "program makes, and --checkpoint-every TIME makes them\n"))
 
     def criu_that(self, line):
         """Returns the option that makes criu do this first when it is to revive something."""
