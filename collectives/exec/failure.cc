@@ -13,7 +13,9 @@ namespace lamina::collective {
 int RaiseFailure(const char* call, core::Comm* comm, int error_class) {
   const char* why = core::ClassText(error_class);
   if (error_class == MPI_ERR_TRUNCATE)
-    why = "a rank sent more than this one expects: counts or datatypes of the ranks do not agree";
+    why =
+        "a rank sent more than this one expects: counts or datatypes of the ranks do not agree, or "
+        "one of them calls another function";
   if (error_class == MPI_ERR_PROC_ABORTED) why = "the connection to one of the ranks is lost";
   if (error_class == MPI_ERR_UNSUPPORTED_OPERATION) why = "no algorithm is available for this call";
   const Failure failure =

@@ -40,6 +40,7 @@ bool IsAtBoard(const WaitSeen& wait, std::uint64_t context, std::uint64_t number
 std::vector<std::uint32_t> PeersOf(std::span<const RankView> ranks, std::uint32_t self,
                                    const NotedEntry& entry) {
   const WaitSeen& wait = ranks[self].wait;
+  if ((entry.flags & NotedEntry::kNotReady) != 0) return {};  // this rank itself is to go on
   if (entry.peer != NotedEntry::kNobody) return {entry.peer};
   const NotedComm* comm = CommOf(wait, entry);
   if (comm == nullptr) return {};
@@ -59,13 +60,36 @@ std::string MessageWords(const WaitSeen& wait, const std::vector<const NotedEntr
     const NotedEntry& entry = *awaited[i];
     text += before;
     before = ", ";
-    if (entry.kind == NotedEntry::kSend)
+    if ((entry.flags & NotedEntry::kNotReady) != 0)
+      text +=
+          Format("its own MPI_Pready of partition %d, which is missing for the send ", entry.tag) +
+          EntryWords(wait, entry, ranks);
+    else if (entry.kind == NotedEntry::kSend)
       text += std::string("the end of a send ") + EntryWords(wait, entry, ranks);
     else
       text += "a message " + EntryWords(wait, entry, ranks);
   }
   if (awaited.size() > kNamedMax) text += Format(" and %zu more", awaited.size() - kNamedMax);
   return text;
+}
+
+// Functions whose messages are the library's own: the program has neither sent nor tagged them.
+bool SendsItsOwn(std::string_view call) {
+  static constexpr std::string_view kBeginnings[] = {
+      "MPI_Win_",         "MPI_File_", "MPI_Put",  "MPI_Get",         "MPI_Accumulate",
+      "MPI_Fetch_and_op", "MPI_Rput",  "MPI_Rget", "MPI_Raccumulate", "MPI_Compare_and_swap"};
+  return std::ranges::any_of(kBeginnings,
+                             [&](std::string_view begin) { return call.starts_with(begin); });
+}
+
+// The ranks for which such a function waits.
+std::string OwnWords(const std::vector<const NotedEntry*>& awaited, std::size_t ranks) {
+  std::vector<std::uint32_t> peers;
+  for (const NotedEntry* entry : awaited)
+    if (entry->peer < ranks) peers.push_back(entry->peer);
+  std::ranges::sort(peers);
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+  return peers.empty() ? "" : " for " + RankWords(peers);
 }
 
 std::string LockWords(const RankView& view) {
@@ -202,7 +226,8 @@ WaitingFor WaitWords(const RankView& view, std::size_t ranks, bool tests) {
     if (call.starts_with("MPI_Wait")) it.does += " for a collective operation";
     if (!it.comm.empty()) it.does += " of " + it.comm;
   } else {
-    it.does += MessageWords(wait, awaited, ranks);
+    it.own = SendsItsOwn(call);
+    it.does += it.own ? OwnWords(awaited, ranks) : MessageWords(wait, awaited, ranks);
   }
   return it;
 }
@@ -245,8 +270,11 @@ std::string EntryWords(const WaitSeen& wait, const NotedEntry& entry, std::size_
     text += "any rank";
   else
     text += entry.peer < ranks ? Format("rank %u", entry.peer) : "a process of another job";
-  text += entry.tag == NotedEntry::kAny ? " with any tag" : Format(" with tag %d", entry.tag);
-  if (sends) text += Format(", %llu bytes", static_cast<unsigned long long>(entry.bytes));
+  const bool is_message = (entry.flags & NotedEntry::kNotReady) == 0;
+  if (is_message)
+    text += entry.tag == NotedEntry::kAny ? " with any tag" : Format(" with tag %d", entry.tag);
+  if (sends && is_message)
+    text += Format(", %llu bytes", static_cast<unsigned long long>(entry.bytes));
   const NotedComm* comm = CommOf(wait, entry);
   if (comm != nullptr && std::string_view(comm->name) != "MPI_COMM_WORLD")
     text += " in " + CommWords(wait, *comm);

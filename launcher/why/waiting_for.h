@@ -26,6 +26,7 @@ std::string EntryWords(const WaitSeen& wait, const NotedEntry& entry, std::size_
 struct WaitingFor {
   bool waits = false;                // it cannot go on by itself
   bool any = false;                  // one of `ranks` is enough
+  bool own = false;                  // by messages of the library's own, which nobody need know
   bool others = false;               // processes of other jobs are among those it waits for
   std::string does;                  // "waits in MPI_Recv for a message from rank 1 with tag 5"
   std::vector<std::uint32_t> ranks;  // ascending

@@ -168,6 +168,7 @@ class Explanation {
       const std::vector<const NotedEntry*> awaited = AwaitedOf(ranks_[rank].wait);
       return awaited.empty() ? std::uint8_t{0} : awaited[0]->kind;
     };
+    if (!all([&](std::uint32_t rank) { return !does_[rank].own; })) return "";
     if (all([&](std::uint32_t rank) { return kind_of(rank) == NotedEntry::kSend; }))
       return circle.size() == 2 ? ": neither receives" : ": none of them receives";
     if (all([&](std::uint32_t rank) {
@@ -208,7 +209,7 @@ class Explanation {
   void TellNearMisses() {
     for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
       const WaitSeen& wait = ranks_[rank].wait;
-      if (!does_[rank].waits || does_[rank].collective) continue;
+      if (!does_[rank].waits || does_[rank].collective || does_[rank].own) continue;
       for (const NotedEntry* wanted : AwaitedOf(wait)) {
         if (wanted->kind != NotedEntry::kReceive && wanted->kind != NotedEntry::kProbe) continue;
         for (const NotedEntry& come : wait.entries)

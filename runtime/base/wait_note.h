@@ -51,6 +51,8 @@ struct NotedEntry {
   // `flags`
   static constexpr std::uint8_t kAwaited = 1;    // the wait is for this one
   static constexpr std::uint8_t kAskedBack = 2;  // MPI_Cancel wants the send back
+  static constexpr std::uint8_t kNotReady = 4;   // a partitioned send: partition `tag` is the first
+                                                 // that MPI_Pready has not been called for
 
   std::uint8_t kind;
   std::uint8_t plane;

@@ -8,6 +8,7 @@
 #include "runtime/p2p/awaited.h"
 #include "runtime/p2p/engine.h"
 #include "runtime/p2p/note_word.h"
+#include "runtime/p2p/partitioned.h"
 
 namespace lamina::p2p {
 namespace {
@@ -61,6 +62,14 @@ class Pen {
     entry->tag = request->match_tag == MPI_ANY_TAG ? NotedEntry::kAny : request->match_tag;
     entry->bytes = static_cast<std::uint64_t>(request->buffer.bytes());
   }
+  // A partition of a send that nobody has marked ready.
+  void AddNotReady(const Request* request, int partition) {
+    NotedEntry* const entry = Next(NotedEntry::kSend, request->comm, request->peer);
+    if (entry == nullptr) return;
+    entry->flags = NotedEntry::kAwaited | NotedEntry::kNotReady;
+    entry->plane = NotedEntry::kPartitioned;
+    entry->tag = partition;
+  }
   void Add(ContextId context, const Message& message) {
     NotedEntry* const entry = Next(NotedEntry::kUnexpected, nullptr, message.source);
     if (entry == nullptr) return;
@@ -108,7 +117,17 @@ class Pen {
     noted.context = context;
     noted.size = size;
     std::memset(noted.name, 0, sizeof noted.name);
-    WholeCharacters(comm.name, sizeof noted.name - 1).copy(noted.name, sizeof noted.name - 1);
+    // The end of a file's name tells more than its folders.
+    std::string_view name = comm.name;
+    constexpr std::string_view kCut = "...";
+    if (name.starts_with('/') && name.size() >= sizeof noted.name) {
+      kCut.copy(noted.name, kCut.size());
+      name.remove_prefix(name.size() - (sizeof noted.name - 1 - kCut.size()));
+      while (!name.empty() && (name.front() & 0xc0) == 0x80) name.remove_prefix(1);
+      name.copy(noted.name + kCut.size(), name.size());
+    } else {
+      WholeCharacters(name, sizeof noted.name - 1).copy(noted.name, sizeof noted.name - 1);
+    }
     NoteMembers(&noted, peer_at);
     return static_cast<std::uint8_t>(note_.comms++);
   }
@@ -157,6 +176,12 @@ void NoteOpen(Engine& engine, WaitNote::State state, std::uint64_t since_ms,
   const bool plain = awaited != nullptr && (awaited->type == Request::Type::kSend ||
                                             awaited->type == Request::Type::kReceive);
   if (plain) pen.Add(awaited);
+  const int partitions = awaited != nullptr ? SendPartitions(*awaited) : -1;
+  for (int partition = 0; partition < partitions; ++partition)
+    if (!IsReady(*awaited, partition)) {
+      pen.AddNotReady(awaited, partition);
+      break;
+    }
   engine.EachOpenSend(add);
   engine.delivery().spaces().EachPosted(add);
   engine.delivery().spaces().EachUnexpected(

@@ -129,6 +129,34 @@ static void locked(void) {
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
 }
 
+/* Rank 1 never completes its access. */
+static void window(void) {
+  MPI_Win it;
+  MPI_Group all, other;
+  int* base;
+  const int peer = 1 - rank;
+  MPI_Win_allocate(sizeof *base, sizeof *base, MPI_INFO_NULL, world, &base, &it);
+  MPI_Comm_group(world, &all);
+  MPI_Group_incl(all, 1, &peer, &other);
+  if (rank == 1) compute_for_ever();
+  MPI_Win_post(other, 0, it);
+  MPI_Win_wait(it);
+}
+
+/* Partition 2 of 4 is never ready. */
+static void pready(void) {
+  static int numbers[4];
+  MPI_Request request;
+  if (rank == 0)
+    MPI_Psend_init(numbers, 4, 1, MPI_INT, 1, 5, world, MPI_INFO_NULL, &request);
+  else
+    MPI_Precv_init(numbers, 4, 1, MPI_INT, 0, 5, world, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  for (int i = 0; rank == 0 && i < 4; ++i)
+    if (i != 2) MPI_Pready(i, request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void stopped(void) {
   if (rank == 1) compute_for_ever();
   MPI_Barrier(world);
@@ -182,6 +210,8 @@ static const struct {
     {"circle", circle},
     {"lock", lock},
     {"locked", locked},
+    {"window", window},
+    {"pready", pready},
     {"stopped", stopped},
     {"nonblocking", nonblocking},
     {"row", row},

@@ -63,6 +63,12 @@ WAYS = {
     "lock": (3, [
         r"ranks 0 and 2 wait for rank 1, which " + COMPUTES,
         r"ranks 0 and 2 wait in MPI_Win_lock for a lock of rank 0, which rank 1 holds(, for [\d.]+ s)?"]),
+    "window": (2, [
+        r"rank 0 waits for rank 1, which " + COMPUTES,
+        r"rank 0 waits in MPI_Win_wait for rank 1, for [\d.]+ s"]),
+    "pready": (2, [
+        r"rank 0 waits in MPI_Wait for its own MPI_Pready of partition 2, which is missing for the send to rank 1, "
+        r"for [\d.]+ s"]),
     "nonblocking": (3, [
         r"ranks 0 and 2 wait for rank 1, which " + COMPUTES,
         r"ranks 0 and 2 wait in MPI_Wait for a collective operation of MPI_COMM_WORLD, for [\d.]+ s"]),
