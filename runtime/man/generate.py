@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the man pages of MPI's functions.
+"""Writes the man pages of MPI's functions, and of those in Lamina's own headers.
 
-usage: generate.py FOLDER FUNCTIONS.tsv mpi.h UNSUPPORTED.cc TABLE.txt... EXAMPLE.c...
+usage: generate.py FOLDER FUNCTIONS.tsv mpi.h TABLE.txt... EXAMPLE.c... HEADER.h...
 
 A page goes to FOLDER/NAME.3. The names that share it, NAME_c and those with P in front, are pages
 that name it, as man(1) has it.
@@ -12,6 +12,7 @@ import os
 import re
 import sys
 
+import header_page
 import page
 import table
 
@@ -48,6 +49,9 @@ def pages(rows, files):
         else:
             yield name, ".so man3/%s.3\n" % shown
         yield "P" + name, ".so man3/%s.3\n" % shown
+    for path in files:
+        if path.endswith(".h"):
+            yield from header_page.pages(path)
 
 
 def main():

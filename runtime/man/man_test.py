@@ -84,13 +84,14 @@ def prototypes(text):
 
 
 def setUpModule():
-    global ROWS, WORDS, BLOCKS, PAGES
+    global ROWS, WORDS, BLOCKS, PAGES, HEADER_PAGES
     ROWS = generate.functions(os.path.join(ROOT, "test/mpi/abi/functions.tsv"),
                               os.path.join(ROOT, "runtime/include/mpi.h"))
     WORDS, BLOCKS = table.read(TABLES)
     folder = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
     subprocess.run(["tar", "xf", os.path.join(HERE, "man3.tar"), "-C", folder], check=True)
     PAGES = {name[:-2]: read(os.path.join(folder, name)) for name in os.listdir(folder)}
+    HEADER_PAGES = {name: PAGES.pop(name) for name in list(PAGES) if name.startswith("lamina_")}
     os.chdir(folder)
 
 
@@ -122,6 +123,18 @@ class Pages(unittest.TestCase):
         for name in ROWS:
             self.assertEqual(shown[name], header[name], name)
 
+    def test_headers_of_lamina(self):
+        for stem in ("checkpoint", "region", "sr"):
+            header = read(os.path.join("runtime/include/lamina", stem + ".h"))
+            names = re.findall(r"\b(lamina_\w+)\([^()]*\)\s*__attribute__", header)
+            self.assertGreater(len(names), 1)
+            shown = plain(HEADER_PAGES["lamina_" + stem])
+            for name in names:
+                page_text = HEADER_PAGES[name]
+                self.assertTrue(name == "lamina_" + stem or page_text == ".so man3/lamina_%s.3\n" % stem, name)
+                self.assertRegex(shown, r"\b%s\(" % name)
+            self.assertNotIn("__attribute__", shown)
+
     def test_fortran_is_shown(self):
         for name, text in self.own():
             only_c = name.startswith("MPI_T_") or name.endswith(("_toint", "_fromint"))
@@ -131,6 +144,7 @@ class Pages(unittest.TestCase):
 
     def test_groff_has_no_complaint(self):
         names = [name + ".3" for name, _ in self.own()]
+        names += ["lamina_checkpoint.3", "lamina_region.3", "lamina_sr.3"]
         done = subprocess.run(["groff", "-man", "-ww", "-z", *names], check=False, text=True,
                               capture_output=True, timeout=TIME_LIMIT_S)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
