@@ -12,6 +12,7 @@ namespace lamina::sr {
 struct Params {
   // Such a message has 4096 bytes with its header in most transports' shortest form.
   std::uint32_t buffer_bytes = 4096 - 64;
+  std::uint32_t pool_bytes = 1u << 20;
   std::uint32_t exit_ms = 60'000;
   bool watches = false;
 };
@@ -19,6 +20,9 @@ inline constexpr std::tuple kFields{
     param::Describe("sr.buffer_bytes", &Params::buffer_bytes, Unit::kBytes, 64u, 1u << 30,
                     "Room of a usual message of lamina/sr.h, of programs that do not say it "
                     "themselves. Longer ones are fewer, but may need the receiver's consent."),
+    param::Describe("sr.pool_bytes", &Params::pool_bytes, Unit::kBytes, 0u, 1u << 30,
+                    "Memory of each node for usual messages of lamina/sr.h, out of which other "
+                    "nodes of the host copy them. When it is used up, messages are copied twice."),
     param::Describe("sr.exit_ms", &Params::exit_ms, Unit::kMilliseconds, 1u, 86'400'000u,
                     "For so long lamina_sr_exit waits for a node that does not come, and then "
                     "aborts the job. Raise it where nodes compute long without receiving."),

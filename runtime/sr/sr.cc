@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lamina/sr.h over MPI's own functions. A message's type is its tag. Messages that are not wanted
-// yet stay with MPI, matched, and wait here in their order.
+// lamina/sr.h over MPI's own functions. A message's type is its tag. A message that is longer than
+// a few lines travels as a Reference: its receiver copies the bytes out of the sender's pool, or
+// receives them on a communicator beside. Messages that are not wanted yet wait here in their
+// order.
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +23,7 @@
 #include "runtime/base/param.h"
 #include "runtime/base/quiet_thread.h"
 #include "runtime/sr/params.h"
+#include "runtime/sr/pool.h"
 
 #pragma GCC visibility push(default)
 #include <lamina/sr.h>
@@ -31,29 +35,37 @@
 namespace lamina::sr {
 namespace {
 
-// Tags beside the types; LAMINA_SR_EXIT is one of them.
-enum { kStop = LAMINA_SR_EXIT + 1, kDone, kGo };
+// Tags beside the types; LAMINA_SR_EXIT is one of them. A Reference has kReference plus the type.
+enum { kStop = LAMINA_SR_EXIT + 1, kDone, kGo, kReference };
+
+// A longer message is a Reference if its receiver maps the memory.
+constexpr std::size_t kCopiedBytes = 512;
+// A longer message is a Reference in any case.
+constexpr std::size_t kRoomBytes = 4096;
+// Messages whose bytes travel on the other communicator are numbered up to this, for their tags.
+constexpr std::uint64_t kSerials = 1u << 30;
 
 param::Settings UsersSettings() {
   return param::Settings::FromEnvironment(Environment::OfThisProcess());
 }
 
-// What lies in front of the memory that the caller gets.
-struct alignas(std::max_align_t) Head {
-  std::size_t bytes;
-};
-Head* HeadOf(void* buffer) { return static_cast<Head*>(buffer) - 1; }
-
-struct Held {
-  MPI_Message message;
+// A message that has come.
+struct Arrival {
   int node;
   int type;
+  bool is_reference;
   std::size_t bytes;
+  Reference reference;
+};
+
+struct Held {
+  Arrival arrival;
+  std::vector<std::byte> data;  // unless that is a reference
 };
 
 struct Sending {
   MPI_Request request;
-  void* buffer;
+  void* buffer;  // to be freed afterwards
 };
 
 class Node {
@@ -64,26 +76,37 @@ class Node {
               lamina_sr_message* message);
   [[noreturn]] void Exit(int code);
   void* Allocate(std::size_t bytes);
+  void Free(void* buffer) {
+    if (buffer != nullptr) pool_.Release(HeadOf(buffer));
+  }
 
   int arrived = 0;  // by atomic accesses, because it is the caller's to read
 
  private:
   bool is_host() const { return id_ == 0; }
-  void Keep(MPI_Message message, const MPI_Status& status);
-  bool Look();
-  void WaitForMore(std::unique_lock<std::mutex>* lock);
+  Arrival Take(MPI_Status* status);
+  int Next(bool wait, Arrival* arrival);
+  void Keep(const Arrival& arrival);
+  int Move(const Arrival& arrival, const std::byte* data, void* to);
   void Watch();
   void StopWatching();
   std::list<Held>::iterator Find(unsigned types);
-  void SetArrived() { __atomic_store_n(&arrived, held_.empty() ? 0 : 1, __ATOMIC_RELEASE); }
+  void SetArrived(bool has) { __atomic_store_n(&arrived, has ? 1 : 0, __ATOMIC_RELEASE); }
   void Notify(int node, int tag) { Start(nullptr, node, 0, tag); }
   void Start(void* buffer, int node, std::size_t bytes, int tag);
+  void StartReference(void* buffer, int node, std::size_t bytes, int type);
+  void SendOn(MPI_Comm comm, const void* data, std::size_t bytes, int node, int tag, void* buffer);
   void Reap();
   void TellAll();
   void Drop(int* done, int* code, std::vector<bool>* came);
   void Await(int count, int* code);
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  MPI_Comm data_ = MPI_COMM_NULL;  // for the bytes of references
+  Pool pool_;
+  std::uint64_t serial_ = 0;
+  // Where the next message comes to; `watches`: used by that thread alone.
+  alignas(Reference) std::array<std::byte, kRoomBytes> room_;
   int id_ = 0;
   int nodes_ = 1;
   bool watches_ = false;
@@ -104,48 +127,68 @@ Node& TheNode() {
   return *node;
 }
 
-// What has come is in the hands of MPI until it is received.
-void Node::Keep(MPI_Message message, const MPI_Status& status) {
+// Says what it is that has come into the room.
+Arrival Node::Take(MPI_Status* status) {
   int bytes = 0;
-  PMPI_Get_count(&status, MPI_BYTE, &bytes);
-  held_.push_back({message, status.MPI_SOURCE, status.MPI_TAG, static_cast<std::size_t>(bytes)});
-  SetArrived();
-}
-
-// Takes all that has come; says whether there was anything.
-bool Node::Look() {
-  bool found = false;
-  for (;;) {
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    int flag = 0;
-    PMPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &flag, &message, &status);
-    if (flag == 0) return found;
-    Keep(message, status);
-    found = true;
+  PMPI_Get_count(status, MPI_BYTE, &bytes);
+  Arrival arrival{status->MPI_SOURCE,
+                  status->MPI_TAG,
+                  status->MPI_TAG >= kReference,
+                  static_cast<std::size_t>(bytes),
+                  {}};
+  if (arrival.is_reference) {
+    std::memcpy(&arrival.reference, room_.data(), sizeof arrival.reference);
+    arrival.type -= kReference;
+    arrival.bytes = arrival.reference.bytes;
   }
+  return arrival;
 }
 
-void Node::WaitForMore(std::unique_lock<std::mutex>* lock) {
-  if (watches_) return more_.wait(*lock);
-  MPI_Message message = MPI_MESSAGE_NULL;
+// Takes the next message into the room; its type is LAMINA_SR_NONE if there is none.
+int Node::Next(bool wait, Arrival* arrival) {
   MPI_Status status;
-  PMPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &message, &status);
-  Keep(message, status);
+  int node = MPI_ANY_SOURCE;
+  int tag = MPI_ANY_TAG;
+  if (!wait) {
+    int flag = 0;
+    const int error = PMPI_Iprobe(node, tag, comm_, &flag, &status);
+    arrival->type = LAMINA_SR_NONE;
+    if (error != MPI_SUCCESS || flag == 0) return error;
+    node = status.MPI_SOURCE;
+    tag = status.MPI_TAG;
+  }
+  const int error = PMPI_Recv(room_.data(), kRoomBytes, MPI_BYTE, node, tag, comm_, &status);
+  if (error == MPI_SUCCESS) *arrival = Take(&status);
+  return error;
+}
+
+// Keeps what is in the room.
+void Node::Keep(const Arrival& arrival) {
+  const auto end = arrival.is_reference ? room_.begin() : room_.begin() + arrival.bytes;
+  held_.push_back({arrival, {room_.begin(), end}});
+  SetArrived(true);
+}
+
+// Moves a message to where it is wanted.
+int Node::Move(const Arrival& arrival, const std::byte* data, void* to) {
+  if (!arrival.is_reference) {
+    std::copy_n(data, arrival.bytes, static_cast<std::byte*>(to));
+    return MPI_SUCCESS;
+  }
+  if (arrival.reference.offset < 0)
+    return PMPI_Recv_c(to, static_cast<MPI_Count>(arrival.bytes), MPI_BYTE, arrival.node,
+                       static_cast<int>(arrival.reference.serial), data_, MPI_STATUS_IGNORE);
+  Head* const cell = pool_.CellOf(arrival.node, arrival.reference.offset);
+  std::memcpy(to, cell + 1, arrival.bytes);
+  __atomic_store_n(&cell->returned, 1, __ATOMIC_RELEASE);
+  return MPI_SUCCESS;
 }
 
 // The thread that waits for messages while the program computes.
 void Node::Watch() {
-  for (;;) {
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    PMPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &message, &status);
-    if (status.MPI_TAG == kStop) {
-      PMPI_Mrecv(nullptr, 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-      return;
-    }
+  for (Arrival arrival; Next(true, &arrival) == MPI_SUCCESS && arrival.type != kStop;) {
     const std::lock_guard guard(lock_);
-    Keep(message, status);
+    Keep(arrival);
     more_.notify_one();
   }
 }
@@ -175,10 +218,12 @@ int Node::Init(lamina_sr_config* config) {
   if (config->watches != 0 && provided != MPI_THREAD_MULTIPLE) return MPI_ERR_OTHER;
   if (const int error = PMPI_Comm_dup(MPI_COMM_WORLD, &comm_); error != MPI_SUCCESS) return error;
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  if (const int error = PMPI_Comm_dup(comm_, &data_); error != MPI_SUCCESS) return error;
   PMPI_Comm_rank(comm_, &id_);
   PMPI_Comm_size(comm_, &nodes_);
   if (config->buffer_bytes == 0) config->buffer_bytes = params.buffer_bytes;
   if (config->exit_seconds <= 0) config->exit_seconds = params.exit_ms / 1000.0;
+  pool_.Init(comm_, config->buffer_bytes, params.pool_bytes);
   exit_seconds_ = config->exit_seconds;
   out_of_memory_ = config->out_of_memory;
   config->nodes = nodes_;
@@ -200,8 +245,7 @@ int Node::Init(lamina_sr_config* config) {
 }
 
 void* Node::Allocate(std::size_t bytes) {
-  auto* const head = static_cast<Head*>(
-      bytes > SIZE_MAX - sizeof(Head) ? nullptr : std::malloc(sizeof(Head) + bytes));
+  Head* const head = pool_.Allocate(bytes);
   if (head == nullptr) {
     if (out_of_memory_ != nullptr) {
       out_of_memory_();
@@ -209,27 +253,42 @@ void* Node::Allocate(std::size_t bytes) {
     }
     lamina_sr_abort("there is no memory for a message");
   }
-  head->bytes = bytes;
   return head + 1;
 }
 
-void Node::Start(void* buffer, int node, std::size_t bytes, int tag) {
+void Node::SendOn(MPI_Comm comm, const void* data, std::size_t bytes, int node, int tag,
+                  void* buffer) {
   MPI_Request request = MPI_REQUEST_NULL;
-  PMPI_Isend_c(buffer, static_cast<MPI_Count>(bytes), MPI_BYTE, node, tag, comm_, &request);
+  PMPI_Isend_c(data, static_cast<MPI_Count>(bytes), MPI_BYTE, node, tag, comm, &request);
   int sent = 0;
   PMPI_Test(&request, &sent, MPI_STATUS_IGNORE);
   if (sent != 0)
-    lamina_sr_free(buffer);
+    Free(buffer);
   else
     sending_.push_back({request, buffer});
 }
 
+void Node::Start(void* buffer, int node, std::size_t bytes, int tag) {
+  if (bytes > kCopiedBytes && (bytes > kRoomBytes || (HeadOf(buffer)->is_cell && pool_.Maps(node))))
+    return StartReference(buffer, node, bytes, tag);
+  SendOn(comm_, buffer, bytes, node, tag, buffer);
+}
+
+void Node::StartReference(void* buffer, int node, std::size_t bytes, int type) {
+  Head* const head = HeadOf(buffer);
+  const bool is_lent = head->is_cell && pool_.Maps(node);
+  const std::uint64_t serial = serial_++ % kSerials;
+  head->reference = {bytes, is_lent ? pool_.OffsetOf(head) : -1, serial};
+  SendOn(comm_, &head->reference, sizeof head->reference, node, kReference + type, nullptr);
+  if (!is_lent) SendOn(data_, buffer, bytes, node, static_cast<int>(serial), buffer);
+}
+
 // Frees what has been sent.
 void Node::Reap() {
-  std::erase_if(sending_, [](Sending& sending) {
+  std::erase_if(sending_, [this](Sending& sending) {
     int sent = 0;
     PMPI_Test(&sending.request, &sent, MPI_STATUS_IGNORE);
-    if (sent != 0) lamina_sr_free(sending.buffer);
+    if (sent != 0) Free(sending.buffer);
     return sent != 0;
   });
 }
@@ -244,11 +303,13 @@ int Node::Send(void* buffer, int node, std::size_t bytes, int type) {
   return MPI_SUCCESS;
 }
 
+bool Passes(int type, unsigned types) {
+  return type == LAMINA_SR_EXIT || (type < LAMINA_SR_TYPES && (types >> type & 1) != 0);
+}
+
 std::list<Held>::iterator Node::Find(unsigned types) {
-  return std::ranges::find_if(held_, [&](const Held& held) {
-    return held.type == LAMINA_SR_EXIT ||
-           (held.type < LAMINA_SR_TYPES && (types >> held.type & 1) != 0);
-  });
+  return std::ranges::find_if(held_,
+                              [&](const Held& held) { return Passes(held.arrival.type, types); });
 }
 
 // The host tells everybody who has not been first.
@@ -263,46 +324,56 @@ int Node::Receive(unsigned types, bool wait, lamina_sr_place place, void* contex
   if (comm_ == MPI_COMM_NULL) return MPI_ERR_OTHER;
   if (message == nullptr || place == nullptr) return MPI_ERR_ARG;
   if (!sending_.empty()) Reap();
+  *message = {0, LAMINA_SR_NONE, 0, nullptr};
   std::unique_lock lock(lock_, std::defer_lock);
   if (watches_) lock.lock();
-  auto found = Find(types);
-  while (found == held_.end()) {
-    if (watches_ || !Look()) {
-      *message = {0, LAMINA_SR_NONE, 0, nullptr};
-      if (!wait) return MPI_SUCCESS;
-      WaitForMore(&lock);
-    }
-    found = Find(types);
+  auto found = held_.empty() ? held_.end() : Find(types);
+  Arrival arrival;
+  if (found == held_.end() && watches_) {
+    for (; wait && found == held_.end(); found = Find(types)) more_.wait(lock);
+    if (found == held_.end()) return MPI_SUCCESS;
   }
-  *message = {found->node, found->type, found->bytes, nullptr};
-  if (found->type != LAMINA_SR_EXIT) {
-    message->data = place(context, found->bytes);
+  while (found == held_.end()) {
+    if (const int error = Next(wait, &arrival); error != MPI_SUCCESS) return error;
+    if (arrival.type == LAMINA_SR_NONE) {
+      SetArrived(!held_.empty());
+      return MPI_SUCCESS;
+    }
+    if (Passes(arrival.type, types)) break;
+    Keep(arrival);
+  }
+  const bool is_held = found != held_.end();
+  if (is_held) arrival = found->arrival;
+  *message = {arrival.node, arrival.type, arrival.bytes, nullptr};
+  if (arrival.type != LAMINA_SR_EXIT) {
+    message->data = place(context, arrival.bytes);
     if (message->data == nullptr) {
       message->type = LAMINA_SR_NONE;
+      if (!is_held) Keep(arrival);
       return MPI_SUCCESS;
     }
   }
-  MPI_Message taken = found->message;
-  held_.erase(found);
-  SetArrived();
-  const int error = PMPI_Mrecv(message->data, static_cast<int>(message->bytes), MPI_BYTE, &taken,
-                               MPI_STATUS_IGNORE);
+  const int error = Move(arrival, is_held ? found->data.data() : room_.data(), message->data);
+  if (is_held) held_.erase(found);
+  // Without a thread nobody knows whether more has come.
+  SetArrived(!watches_ || !held_.empty());
   if (message->type == LAMINA_SR_EXIT) TellAll();
   return error;
 }
 
 // Drops what comes, and notes who has come to the exit.
 void Node::Drop(int* done, int* code, std::vector<bool>* came) {
-  Look();
+  for (Arrival arrival; Next(false, &arrival) == MPI_SUCCESS && arrival.type != LAMINA_SR_NONE;)
+    Keep(arrival);
   for (Held& held : held_) {
-    std::vector<char> data(held.bytes);
-    PMPI_Mrecv(data.data(), static_cast<int>(held.bytes), MPI_BYTE, &held.message,
-               MPI_STATUS_IGNORE);
-    if (held.type != kDone && held.type != kGo) continue;
+    const Arrival& arrival = held.arrival;
+    if (arrival.is_reference) held.data.resize(arrival.bytes);
+    Move(arrival, held.data.data(), held.data.data());
+    if (arrival.type != kDone && arrival.type != kGo) continue;
     int theirs = 0;
-    if (data.size() == sizeof theirs) std::memcpy(&theirs, data.data(), sizeof theirs);
+    if (arrival.bytes == sizeof theirs) std::memcpy(&theirs, held.data.data(), sizeof theirs);
     *code = std::max(*code, theirs);
-    (*came)[static_cast<std::size_t>(held.node)] = true;
+    (*came)[static_cast<std::size_t>(arrival.node)] = true;
     ++*done;
   }
   held_.clear();
@@ -349,6 +420,8 @@ void Node::Exit(int code) {
     tell(0, kDone);
     Await(1, &code);
   }
+  pool_.Free();
+  PMPI_Comm_free(&data_);
   PMPI_Comm_free(&comm_);
   int finalized = 0;
   PMPI_Finalized(&finalized);
@@ -381,9 +454,7 @@ extern "C" LAMINA_EXPORT int lamina_sr_options(const lamina_sr_option** options)
 
 extern "C" LAMINA_EXPORT void* lamina_sr_alloc(size_t bytes) { return TheNode().Allocate(bytes); }
 
-extern "C" LAMINA_EXPORT void lamina_sr_free(void* buffer) {
-  if (buffer != nullptr) std::free(lamina::sr::HeadOf(buffer));
-}
+extern "C" LAMINA_EXPORT void lamina_sr_free(void* buffer) { TheNode().Free(buffer); }
 
 extern "C" LAMINA_EXPORT int lamina_sr_send(void* buffer, int node, size_t bytes, int type) {
   return TheNode().Send(buffer, node, bytes, type);

@@ -71,7 +71,9 @@ typedef struct lamina_sr_option {
    any time. */
 int lamina_sr_options(const lamina_sr_option** options);
 
-/* Returns memory for a message, which lamina_sr_send or lamina_sr_free takes back. */
+/* Returns memory for a message, which lamina_sr_send or lamina_sr_free takes back. Up to
+   config.buffer_bytes other nodes of this host copy a message out of there themselves, while the
+   parameter sr.pool_bytes says there is room. */
 void* lamina_sr_alloc(size_t bytes);
 void lamina_sr_free(void* buffer);
 
@@ -88,8 +90,9 @@ int lamina_sr_send(void* buffer, int node, size_t bytes, int type);
 int lamina_sr_receive(unsigned types, int wait, lamina_sr_place place, void* context,
                       lamina_sr_message* message);
 
-/* Is not 0 when a message waits, as far as the last call of lamina_sr_receive saw, or, with
-   `watches`, now. A program may look at it often instead of calling. */
+/* Is not 0 when a message may wait, or, with `watches`, when one does. It becomes 0 when a call of
+   lamina_sr_receive finds nothing that it did not know. A program may look at it often instead of
+   calling. */
 int* lamina_sr_arrived(void);
 
 /* Ends all nodes: each has to call it, whoever was first, and MPI with it. Messages on their way

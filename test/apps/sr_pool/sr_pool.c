@@ -6,7 +6,8 @@
 
    sr_pool stream TUPLES: all nodes but the host produce, the host consumes.
 
-   sr_pool latency ROUNDS: half a round trip of 8 bytes between nodes 0 and 1, beside MPI's.
+   sr_pool latency ROUNDS [BYTES]: half a round trip of 8 bytes, or so many, between nodes 0 and 1,
+                   beside MPI's.
 
    sr_pool spin: all nodes wait for ever, to be killed.
 
@@ -137,9 +138,15 @@ static void Consume(void) {
   lamina_sr_exit(0);
 }
 
-static void Latency(long rounds) {
+static void* PlaceAnywhere(void* context, size_t bytes) {
+  (void)bytes;
+  return context;
+}
+
+static void Latency(long rounds, size_t bytes) {
   double both[2];
-  long value = 0;
+  char* const mine = calloc(2, bytes);
+  char* const theirs = mine + bytes;
   const int other = 1 - config.my_id;
   if (config.nodes != 2) lamina_sr_abort("sr_pool: latency is between two nodes");
   for (int kind = 0; kind < 4; ++kind) { /* the first two are to warm up */
@@ -148,14 +155,19 @@ static void Latency(long rounds) {
     for (long i = 0; i < rounds; ++i) {
       for (int turn = 0; turn < 2; ++turn) {
         if (kind % 2 == 0) {
-          if (turn == config.my_id)
-            Put(other, kPing, i);
-          else
-            Get(1u << kPing);
+          lamina_sr_message message;
+          if (turn != config.my_id) {
+            lamina_sr_receive(1u << kPing, LAMINA_SR_WAIT, PlaceAnywhere, theirs, &message);
+          } else {
+            char* const buffer = lamina_sr_alloc(bytes);
+            buffer[0] = (char)i; /* a program writes its message there, and not elsewhere first */
+            lamina_sr_send(buffer, other, bytes, kPing);
+          }
         } else if (turn == config.my_id) {
-          MPI_Send(&value, 1, MPI_LONG, other, 0, MPI_COMM_WORLD);
+          mine[0] = (char)i;
+          MPI_Send(mine, (int)bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD);
         } else {
-          MPI_Recv(&value, 1, MPI_LONG, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+          MPI_Recv(theirs, (int)bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         }
       }
     }
@@ -165,6 +177,7 @@ static void Latency(long rounds) {
     printf("sr %.0f ns, MPI %.0f ns, ratio %.2f\n", both[0] * 1e9, both[1] * 1e9,
            both[0] / both[1]);
   fflush(stdout);
+  free(mine);
   lamina_sr_exit(0);
 }
 
@@ -182,7 +195,7 @@ int main(int argc, char** argv) {
     if (config.is_host) Consume();
     Produce(n);
   }
-  if (strcmp(what, "latency") == 0) Latency(n);
+  if (strcmp(what, "latency") == 0) Latency(n, last > 0 ? (size_t)last : 8);
   if (strcmp(what, "spin") == 0) {
     if (config.is_host) printf("waiting\n");
     fflush(stdout);
@@ -194,6 +207,7 @@ int main(int argc, char** argv) {
   }
   if (config.is_host)
     fprintf(stderr,
-            "usage: sr_pool fib N [LAST] | stream TUPLES | latency ROUNDS | spin | leave NODE\n");
+            "usage: sr_pool fib N [LAST] | stream TUPLES | latency ROUNDS [BYTES] | spin | leave "
+            "NODE\n");
   lamina_sr_exit(2);
 }

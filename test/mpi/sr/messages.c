@@ -87,6 +87,27 @@ static void Sizes(void) {
   EXPECT(wrong == 0);
 }
 
+/* More than a pool has room for, of every size about the ones where another way begins; every
+   second one is taken first. */
+static void Flood(void) {
+  static const size_t kSizes[] = {1, 40, 511, 512, 513, 4031, 4032, 4033, 4096, 4097, 70000};
+  enum { kFlood = 600, kKinds = sizeof kSizes / sizeof kSizes[0] };
+  const int next = (id + 1) % nodes;
+  for (int i = 0; i < kFlood; ++i) {
+    const size_t bytes = kSizes[i % kKinds];
+    char* const buffer = lamina_sr_alloc(bytes);
+    memset(buffer, i + id, bytes);
+    EXPECT(lamina_sr_send(buffer, next, bytes, i % 2 ? kAnswer : kTask) == MPI_SUCCESS);
+  }
+  for (int turn = 0; turn < 2; ++turn)
+    for (int i = 1 - turn; i < kFlood; i += 2) {
+      const lamina_sr_message message = Get(1u << (turn ? kTask : kAnswer));
+      const char first = (char)(i + message.node);
+      EXPECT(message.bytes == kSizes[i % kKinds] && room[0] == first);
+      EXPECT(memcmp(room, room + 1, message.bytes - 1) == 0);
+    }
+}
+
 static void Mistakes(void) {
   char* const buffer = lamina_sr_alloc(8);
   lamina_sr_message message;
@@ -144,6 +165,7 @@ int main(int argc, char** argv) {
   EXPECT(config.buffer_bytes > 1000 && config.exit_seconds == 60);
   Order();
   Sizes();
+  for (int i = 0; i < 3; ++i) Flood();
   Mistakes();
   if (config.watches) Arrival();
   if (failures > 0) lamina_sr_abort("something does not hold");
