@@ -2,6 +2,7 @@
 #include "runtime/api/collective_arguments.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "collectives/exec/exec.h"
 #include "runtime/api/message_arguments.h"
@@ -383,8 +384,14 @@ int CollectiveArguments::Run() {
   return RaiseCollective(entry_.name(), it_.comm, error);
 }
 
+// Where errors end the job, they do so in the middle of a collective.
 int CollectiveArguments::RunUnraised() {
-  return error_ != MPI_SUCCESS ? error_ : collective::Run(it_);
+  if (error_ != MPI_SUCCESS) return error_;
+  core::Errhandler* const handler =
+      std::exchange(it_.comm->errhandler, core::FindErrhandler(MPI_ERRORS_RETURN));
+  const int error = collective::Run(it_);
+  it_.comm->errhandler = handler;
+  return error;
 }
 
 int CollectiveArguments::Make(int (*make)(const collective::Invocation&, core::Request**),

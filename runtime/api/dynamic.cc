@@ -321,16 +321,19 @@ int PMPI_Comm_disconnect(MPI_Comm* comm) {
     if (found == nullptr) return BadComm(entry, *comm);
     REQUIRE(found != core::world && found != core::self_comm, found, MPI_ERR_COMM,
             "the communicator is %s, which cannot be disconnected", found->name.c_str());
-    CollectiveArguments everybody(entry, lamina::collective::Operation::kBarrier, *comm);
-    const int error = everybody.Run();
+    const auto meet = [&] {
+      return CollectiveArguments(entry, lamina::collective::Operation::kBarrier, *comm);
+    };
+    const int error = meet().Run();
     spans_jobs = SpansJobs(*found);
     if (spans_jobs) {
+      // One who has heard of a loss takes part in what follows too, because others may not have.
+      // Whoever has left this barrier knows that all have left the one whose errors are raised, so
+      // whoever is lost from now on takes nobody along.
+      const int left = meet().RunUnraised();
+      if (error == MPI_SUCCESS && left == MPI_SUCCESS) dynamic::LoosenTies(MembersHeldBy(*found));
       // Nobody goes on before the jobs share no fate any more, lest a later death ends the others.
-      if (error == MPI_SUCCESS) dynamic::LoosenTies(MembersHeldBy(*found));
-      // Whoever is lost from now on takes nobody along. One who has heard of a loss takes part too,
-      // because others may not have.
-      CollectiveArguments again(entry, lamina::collective::Operation::kBarrier, *comm);
-      static_cast<void>(again.RunUnraised());
+      static_cast<void>(meet().RunUnraised());
     }
     if (error != MPI_SUCCESS) return error;
   }

@@ -76,6 +76,7 @@ is parent 2 137 'mpiexec: rank 1 on .* was killed by signal 9'
 is abort 2 7 'mpiexec: rank 1 on .* (spawned) called MPI_Abort with code 7'
 # D13: who has parted does not care.
 is parted 2 0 'mpiexec: rank 1 on .* (spawned) was killed by signal 9'
+is parting 2 137 'mpiexec: rank 0 on .* was killed by signal 9'
 is outlive 2 0 'child 1 goes on'
 is late 2 137 'mpiexec: rank 1 on .* (spawned) was killed by signal 9'
 # Whoever is still connected fails as a rank of the same job does that returns a code after MPI_Finalize.
