@@ -38,6 +38,20 @@ static void Exchange(MPI_Comm inter, int is_parent) {
   }
 }
 
+/* Whoever is found together shares memory. Jobs do not, though all are on one node. */
+static void ShareMemory(MPI_Comm merged, int job_size) {
+  MPI_Comm node;
+  MPI_Win win;
+  int size, *cell;
+  MPI_Comm_split_type(merged, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &size);
+  EXPECT(size == job_size);
+  MPI_Win_allocate_shared(sizeof *cell, sizeof *cell, MPI_INFO_NULL, node, &cell, &win);
+  *cell = 1;
+  MPI_Win_free(&win);
+  MPI_Comm_free(&node);
+}
+
 /* Every member adds its number among all, so the sum shows who takes part. */
 static void Together(MPI_Comm inter, int is_parent) {
   MPI_Comm merged, part, copy;
@@ -64,6 +78,7 @@ static void Together(MPI_Comm inter, int is_parent) {
   MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, merged);
   for (int i = 0; i < size; ++i) EXPECT(all[i] == i);
   free(all);
+  ShareMemory(merged, local);
   MPI_Comm_dup(merged, &copy);
   MPI_Barrier(copy);
   MPI_Comm_split(copy, rank % 2, rank, &part);
