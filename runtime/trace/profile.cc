@@ -126,7 +126,8 @@ void Add(std::uint64_t& word, std::uint64_t by) { Set(word, word + by); }
 
 // The kernel keeps the peak for the program that runs now, unlike that of getrusage().
 void LookAtMemory(std::uint64_t now_ns) {
-  look_again_ns = memory_looked_at_ns == 0 ? kCompareNs : kLookAgainNs;
+  const bool is_clock_late = compared_since_ns != 0 && fast_clock.scale == 0;
+  look_again_ns = memory_looked_at_ns == 0 || is_clock_late ? kCompareNs : kLookAgainNs;
   memory_looked_at_ns = now_ns;
   const int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
@@ -307,7 +308,18 @@ void SetProfileFinalized(bool finalized) {
 void EnterCall(Call call, const void* place, std::uint64_t began_ns) {
   Inside& it = inside;
   if (it.depth++ > 0) return;
-  it = {.depth = 1, .call = call, .place = place, .began_ns = began_ns, .before = Moved()};
+  // Field by field, because to clear all of it takes longer.
+  it.call = call;
+  it.place = place;
+  it.began_ns = began_ns;
+  it.waited_ns = 0;
+  it.waiting = false;
+  it.before = Moved();
+  it.noted = {};
+  it.collective = nullptr;
+  it.awaits = Awaits::kUnknown;
+  it.awaited = nullptr;
+  for (std::uint64_t& waited_ns : it.waits_ns) waited_ns = 0;
   Set(profile->open_call, static_cast<std::uint64_t>(call));
   Set(profile->open_since_ns, began_ns);
   Set(profile->open_place, reinterpret_cast<std::uintptr_t>(place));
