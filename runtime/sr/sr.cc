@@ -39,7 +39,7 @@ namespace {
 enum { kStop = LAMINA_SR_EXIT + 1, kDone, kGo, kReference };
 
 // A longer message is a Reference if its receiver maps the memory.
-constexpr std::size_t kCopiedBytes = 512;
+constexpr std::size_t kCopiedBytes = 256;
 // A longer message is a Reference in any case.
 constexpr std::size_t kRoomBytes = 4096;
 // Messages whose bytes travel on the other communicator are numbered up to this, for their tags.
