@@ -424,6 +424,32 @@ TEST_F(DeliveryTest, AParcelKeepsItsPlaceWhenTransportsEnd) {
   EXPECT_FALSE(delivery.Reoffered(kPeer, PackToken(FrameKind::kReoffer, 1, 1), {}));
 }
 
+TEST_F(DeliveryTest, AReceiveFromAnybodyFailsWhereAllAreLost) {
+  core::Group remote;
+  comm.remote = &remote;
+  const PeerId theirs[] = {kPeer};
+  comm.peers = theirs;
+  comm.destinations = 1;
+  Request alive, lost, named, within;
+  std::string into(4, '.');
+  const auto receive = [&](Request* request, Rank source) {
+    Fill(request, Request::Type::kReceive, &into);
+    request->peer = source;
+    delivery.Start(request);
+  };
+  receive(&alive, MPI_ANY_SOURCE);
+  EXPECT_FALSE(alive.complete);
+  ASSERT_FALSE(lanes.To(kPeer).lost);
+  ASSERT_TRUE(lanes.Lose(kPeer, Error(Code::kPeerLost, "gone")));
+  receive(&lost, MPI_ANY_SOURCE);
+  EXPECT_TRUE(lost.complete && lost.error == MPI_ERR_PROC_ABORTED);
+  receive(&named, 0);
+  EXPECT_TRUE(named.complete && named.error == MPI_ERR_PROC_ABORTED);
+  comm.remote = nullptr;  // this process itself may send
+  receive(&within, MPI_ANY_SOURCE);
+  EXPECT_FALSE(within.complete);
+}
+
 TEST_F(DeliveryTest, AReceiveFailsIfItsMessageIsNotOfferedAnew) {
   Box box;
   delivery.Lent(kPeer, FromPeer(FrameKind::kParcel), 500, &box);
