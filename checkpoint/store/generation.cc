@@ -66,14 +66,27 @@ Generation::Generation(Descriptor directory, Epoch epoch)
 Result<std::unique_ptr<Generation>> Generation::Begin(int directory, std::uint64_t bytes_min) {
   // The lock belongs to what is opened here, so that it ends with this generation.
   Descriptor own(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return BeginIn(std::move(own), bytes_min, Epoch{});
+}
+
+Result<std::unique_ptr<Generation>> Generation::BeginAlso(int directory, Epoch epoch) {
+  return BeginIn(Descriptor(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), 0, epoch);
+}
+
+// Epoch 0 stands for the one after the newest.
+Result<std::unique_ptr<Generation>> Generation::BeginIn(Descriptor own, std::uint64_t bytes_min,
+                                                        Epoch epoch) {
   if (own.value() < 0) return SystemError(CodeOfDisk(errno), errno, "cannot open the directory");
   if (Status status = Lock(own.value()); !status.ok()) return status;
   Result<Names> names = NamesOfGenerations(own.value());
   if (!names.ok()) return std::move(names).status();
+  if (std::find(names->complete.begin(), names->complete.end(), epoch) != names->complete.end())
+    return Error(Code::kExists, "generation %u is there already", Index(epoch));
   for (const std::string& part : names->unfinished)
     if (Status status = RemoveFolder(own.value(), part); !status.ok()) return status;
   if (Status status = CheckRoom(own.value(), bytes_min); !status.ok()) return status;
-  const Epoch epoch{names->complete.empty() ? 1 : Index(names->complete.front()) + 1};
+  if (Index(epoch) == 0)
+    epoch = Epoch{names->complete.empty() ? 1 : Index(names->complete.front()) + 1};
   std::unique_ptr<Generation> generation(new Generation(std::move(own), epoch));
   Result<Descriptor> folder = MakeFolder(generation->directory_.value(), PartName(epoch));
   if (!folder.ok()) return std::move(folder).status();
@@ -106,30 +119,42 @@ Status Generation::WritePlan(std::string_view plan, Manifest* manifest) {
 Status Generation::Measure(std::uint32_t rank, Manifest* manifest) {
   const Result<int> folder = FolderOf(rank);
   if (!folder.ok()) return Error(folder.status().code(), "%s", folder.status().message().data());
-  Result<std::vector<std::string>> names = NamesIn(*folder);
+  return MeasureFolder(*folder, rank, &manifest->parts);
+}
+
+Status MeasureFolder(int folder, std::uint32_t rank, std::vector<Manifest::Part>* parts) {
+  Result<std::vector<std::string>> names = NamesIn(folder);
   if (!names.ok()) return std::move(names).status();
   for (const std::string& name : *names) {
     const std::string path = RankFolderName(rank) + "/" + name;
-    Result<Descriptor> file = OpenFile(*folder, name);
+    Result<Descriptor> file = OpenFile(folder, name);
     if (!file.ok()) return std::move(file).status().Within(RankFolderName(rank));
     if (fchmod(file->value(), S_IRUSR | S_IWUSR) != 0)
       return SystemError(CodeOfDisk(errno), errno, "cannot close %s to others", path.c_str());
     Result<Sum> sum = SumOf(*file, path);
     if (!sum.ok()) return std::move(sum).status();
     if (Status status = Sync(file->value(), path); !status.ok()) return status;
-    manifest->parts.push_back({rank, name, sum->bytes, sum->checksum});
+    parts->push_back({rank, name, sum->bytes, sum->checksum});
   }
-  return Sync(*folder, RankFolderName(rank));
+  return Sync(folder, RankFolderName(rank));
 }
 
 Status Generation::Commit(const Manifest& manifest) {
   CHECK(manifest.epoch == epoch_);
+  if (Status status = Prepare(Encode(manifest)); !status.ok()) return status;
+  return Finish();
+}
+
+Status Generation::Prepare(std::string_view manifest) {
+  if (Status status = WriteFile(folder_.value(), kManifestName, manifest); !status.ok())
+    return status;
+  return Sync(folder_.value(), PartName(epoch_));
+}
+
+Status Generation::Finish() {
   const int directory = directory_.value();
   const std::string part = PartName(epoch_);
   const std::string whole = FolderName(epoch_);
-  if (Status status = WriteFile(folder_.value(), kManifestName, Encode(manifest)); !status.ok())
-    return status;
-  if (Status status = Sync(folder_.value(), part); !status.ok()) return status;
   if (renameat2(directory, part.c_str(), directory, whole.c_str(), RENAME_NOREPLACE) != 0)
     return SystemError(CodeOfDisk(errno), errno, "cannot rename %s to %s", part.c_str(),
                        whole.c_str());

@@ -29,6 +29,9 @@ class Generation {
   // another. kAgain: another job is writing one. kResource: fewer than `bytes_min` bytes are free,
   // which is what the last one took.
   static Result<std::unique_ptr<Generation>> Begin(int directory, std::uint64_t bytes_min);
+  // Begins generation `epoch`, which another host has begun in a directory of its own. kExists: it
+  // is in `directory` already.
+  static Result<std::unique_ptr<Generation>> BeginAlso(int directory, Epoch epoch);
   // Removes the folder, unless it was committed.
   ~Generation();
   Generation(const Generation&) = delete;
@@ -42,12 +45,19 @@ class Generation {
   // Reads every file of a rank's folder, writes it through to the disk, closes it to others, and
   // adds it to the parts of `manifest`.
   Status Measure(std::uint32_t rank, Manifest* manifest);
+  // Writes the manifest through to the disk, so that Finish() has a name to change and no more.
+  Status Prepare(std::string_view manifest);
   // Makes the generation valid; on success it is durable. After a failure it is still a .part, and
   // Commit() may be called again.
+  Status Finish();
+  // It stays as it is, for whoever knows whether it is valid to rename or remove.
+  void Leave() { committed_ = true; }
   Status Commit(const Manifest& manifest);
 
  private:
   Generation(Descriptor directory, Epoch epoch);
+  static Result<std::unique_ptr<Generation>> BeginIn(Descriptor own, std::uint64_t bytes_min,
+                                                     Epoch epoch);
 
   Descriptor directory_;  // locked
   const Epoch epoch_;
@@ -61,6 +71,10 @@ std::string FolderName(Epoch epoch);  // g000007
 std::string PartName(Epoch epoch);    // g000007.part
 inline constexpr const char* kManifestName = "manifest";
 inline constexpr const char* kPlanName = "plan";
+
+// Reads every file of the folder of a rank, writes it through to the disk, closes it to others, and
+// adds it to `parts`.
+Status MeasureFolder(int folder, std::uint32_t rank, std::vector<Manifest::Part>* parts);
 
 // Reads a whole file for its checksum, from its beginning; `name` is for the message.
 struct Sum {

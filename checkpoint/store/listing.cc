@@ -32,21 +32,27 @@ std::optional<Epoch> EpochOf(std::string_view name) {
   return FolderName(Epoch{number}) == name ? std::optional(Epoch{number}) : std::nullopt;
 }
 
-// Asks `look` about every file of the generation: the plan first, then the parts.
 using Look = std::function<Status(const Descriptor& file, const std::string& path, Sum wanted)>;
-Status EachFile(const Opened& opened, const Look& look) {
+Status AtPlan(const Opened& opened, const Look& look) {
   const Manifest& manifest = opened.manifest;
   Result<Descriptor> plan = OpenFile(opened.folder.value(), kPlanName);
   if (!plan.ok()) return std::move(plan).status();
-  if (Status status = look(*plan, kPlanName, {manifest.plan_bytes, manifest.plan_checksum});
-      !status.ok())
-    return status;
+  return look(*plan, kPlanName, {manifest.plan_bytes, manifest.plan_checksum});
+}
+
+// Asks `look` about every file of the images of these ranks that are here.
+using Chooses = std::function<bool(std::uint32_t rank)>;
+Status EachPart(const Opened& opened, const Chooses& chosen, const Look& look) {
+  const Manifest& manifest = opened.manifest;
   std::map<std::uint32_t, Descriptor> folders;
   for (const Manifest::Part& part : manifest.parts) {
+    if (!chosen(part.rank)) continue;
     auto folder = folders.find(part.rank);
     if (folder == folders.end()) {
       Result<Descriptor> made = OpenFolder(opened.folder.value(), RankFolderName(part.rank));
-      if (!made.ok()) return std::move(made).status();
+      if (!made.ok() && (!manifest.apart || made.status().code() != Code::kNotFound))
+        return std::move(made).status();
+      if (!made.ok()) continue;
       folder = folders.emplace(part.rank, *std::move(made)).first;
     }
     Result<Descriptor> file = OpenFile(folder->second.value(), part.name);
@@ -56,6 +62,8 @@ Status EachFile(const Opened& opened, const Look& look) {
   }
   return {};
 }
+
+bool Every(std::uint32_t) { return true; }
 
 Status CheckLength(const Descriptor& file, const std::string& path, Sum wanted) {
   Result<std::uint64_t> bytes = BytesOf(file);
@@ -119,13 +127,31 @@ Result<Opened> OpenGeneration(int directory, Epoch epoch) {
   const std::string name = FolderName(epoch);
   Result<Opened> opened = Open(directory, name, epoch);
   if (!opened.ok()) return opened;
-  if (Status status = EachFile(*opened, CheckLength); !status.ok())
-    return std::move(status).Within(name);
+  Status status = AtPlan(*opened, CheckLength);
+  if (status.ok() && !opened->manifest.apart) status = EachPart(*opened, Every, CheckLength);
+  if (!status.ok()) return std::move(status).Within(name);
   return opened;
 }
 
+Status VerifyPlan(const Opened& opened) {
+  Status status = AtPlan(opened, CheckSum);
+  return status.ok() ? std::move(status)
+                     : std::move(status).Within(FolderName(opened.manifest.epoch));
+}
+
+Status VerifyImage(const Opened& opened, std::uint32_t rank) {
+  const Result<Descriptor> folder = OpenFolder(opened.folder.value(), RankFolderName(rank));
+  Status status = folder.ok()
+                      ? EachPart(
+                            opened, [rank](std::uint32_t each) { return each == rank; }, CheckSum)
+                      : Status(folder.status().code(), std::string(folder.status().message()));
+  return status.ok() ? std::move(status)
+                     : std::move(status).Within(FolderName(opened.manifest.epoch));
+}
+
 Status Verify(const Opened& opened) {
-  Status status = EachFile(opened, CheckSum);
+  Status status = AtPlan(opened, CheckSum);
+  if (status.ok()) status = EachPart(opened, Every, CheckSum);
   return status.ok() ? std::move(status)
                      : std::move(status).Within(FolderName(opened.manifest.epoch));
 }
@@ -135,7 +161,9 @@ Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged) {
   if (!names.ok()) return std::move(names).status();
   for (const Epoch epoch : names->complete) {
     Result<Opened> opened = OpenGeneration(directory, epoch);
-    Status status = opened.ok() ? Verify(*opened) : std::move(opened).status();
+    Status status = !opened.ok()             ? std::move(opened).status()
+                    : opened->manifest.apart ? VerifyPlan(*opened)
+                                             : Verify(*opened);
     if (status.ok()) return opened;
     damaged->emplace_back(status.message());
   }

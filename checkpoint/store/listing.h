@@ -27,16 +27,23 @@ struct Opened {
   Descriptor folder;
   Manifest manifest;
 };
-// Opens a generation that is whole as far as its manifest and the lengths of its files tell.
+// Opens a generation that is whole as far as its manifest and the lengths of its files tell. The
+// lengths of images that lie in the directories of several hosts are not looked at.
 // kNotFound: it is not there. kDenied: it, or a file of it, is somebody else's, or others may write
 // it. kInvalid: it is damaged; the message begins with what is wrong where.
 Result<Opened> OpenGeneration(int directory, Epoch epoch);
 
-// Reads every file, the plan too, and compares its checksum. The error is as above.
+// Reads every file, the plan too, and compares its checksum. The error is as above. Where each host
+// has a directory of its own, the images that are not here are passed over.
 Status Verify(const Opened& opened);
+// Does so with the image of one rank, which must be here. kNotFound: it is not.
+Status VerifyImage(const Opened& opened, std::uint32_t rank);
+// Does so with the plan alone.
+Status VerifyPlan(const Opened& opened);
 
 // Opens and verifies the newest generation that is whole. Each newer one that is not is named in
-// `damaged`, with the reason. kNotFound: there is none.
+// `damaged`, with the reason. kNotFound: there is none. Images that lie in the directories of
+// several hosts are not looked at, because there may be others in place of a damaged one.
 Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged);
 
 // Deletes all but the newest `count` generations that are whole, and damaged ones that are older

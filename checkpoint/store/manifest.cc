@@ -159,6 +159,8 @@ bool ReadLine(std::string_view word, Words* words, Manifest* manifest) {
     manifest->round = words->Count<std::uint32_t>();
     words->Expect("process");
     manifest->last_process = words->Count<std::uint32_t>();
+  } else if (word == "apart") {
+    manifest->apart = true;
   } else if (word == "stream") {
     Manifest::Stream& stream = manifest->streams.emplace_back();
     stream.name = words->Text();
@@ -248,6 +250,7 @@ std::string Encode(const Manifest& manifest) {
                  manifest.plan_checksum);
   if (manifest.round != 0)
     text += Format("round %u process %u\n", manifest.round, manifest.last_process);
+  if (manifest.apart) text += "apart\n";
   for (const Manifest::Stream& stream : manifest.streams)
     text += "stream " + Escaped(stream.name) +
             Format(" %llu %llu\n", static_cast<unsigned long long>(stream.bytes),

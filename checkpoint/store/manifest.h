@@ -60,6 +60,7 @@ struct Manifest {
   std::uint32_t plan_checksum = 0;
   std::uint32_t round = 0;         // of those by which the job was brought to rest; 0: by none
   std::uint32_t last_process = 0;  // the process id that was given out last; 0: not known
+  bool apart = false;  // each host has the images of its ranks in a directory of its own
   std::vector<Stream> streams;
   std::vector<Node> nodes;
   std::vector<Rank> ranks;

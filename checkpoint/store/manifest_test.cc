@@ -28,6 +28,7 @@ Manifest Example() {
   manifest.plan_checksum = 0x0badcafe;
   manifest.round = 3;
   manifest.last_process = 10007;
+  manifest.apart = true;
   manifest.streams = {{"1", 812, 4711}, {"/tmp/a file", 0, 4712}};
   manifest.nodes = {{0, "node08"}};
   manifest.ranks = {{0, {}, 0, 8201, {"/dev/null", "pipe:[4711]", "/tmp/a file"}},
@@ -47,6 +48,7 @@ constexpr const char* kGolden =
     "kernel 6.18.44 x86_64\n"
     "plan 311 0badcafe\n"
     "round 3 process 10007\n"
+    "apart\n"
     "stream 1 812 4711\n"
     "stream /tmp/a%20file 0 4712\n"
     "node 0 node08\n"
@@ -61,7 +63,7 @@ std::string Ended(const std::string& text) {
 }
 
 TEST(ManifestTest, GoldenBytes) {
-  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 16 e3a28381\n");
+  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 17 5db6ebdb\n");
   const Result<Manifest> parsed = ParseManifest(Encode(Example()));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_TRUE(*parsed == Example());

@@ -37,10 +37,11 @@ std::string BytesText(std::uint64_t bytes) {
 }
 
 void Show(const store::Manifest& manifest, const char* state) {
-  printf("generation %u: %zu %s, %s, by %s %s, taken %s%s\n", Index(manifest.epoch),
+  printf("generation %u: %zu %s, %s, by %s %s, taken %s%s%s\n", Index(manifest.epoch),
          manifest.ranks.size(), manifest.ranks.size() == 1 ? "rank" : "ranks",
          BytesText(manifest.Bytes()).c_str(), manifest.engine.c_str(),
-         manifest.engine_version.c_str(), store::TimeText(manifest.taken_s).c_str(), state);
+         manifest.engine_version.c_str(), store::TimeText(manifest.taken_s).c_str(),
+         manifest.apart ? ", with several hosts" : "", state);
 }
 
 // Shows every generation, and verifies its checksums if `verify` says so. Returns the exit status.

@@ -111,7 +111,8 @@ Result<store::Opened> Open(int directory, Epoch epoch, std::vector<std::string>*
   if (Index(epoch) == 0) return store::OpenNewest(directory, damaged);
   Result<store::Opened> opened = store::OpenGeneration(directory, epoch);
   if (!opened.ok()) return opened;
-  if (Status status = store::Verify(*opened); !status.ok()) return status;
+  Status status = opened->manifest.apart ? store::VerifyPlan(*opened) : store::Verify(*opened);
+  if (!status.ok()) return status;
   return opened;
 }
 
