@@ -403,7 +403,8 @@ constexpr Option kOptions[] = {
      "",
      Topic::kLaunching,
      "Prepare the job for `lamina checkpoint`, which saves its processes while they run, in the "
-     "directory of --checkpoint-dir or lamina-checkpoint. Where no engine can, a warning says why.",
+     "directory of --checkpoint-dir or lamina-checkpoint. Where no engine can, a warning says why. "
+     "A program's own lamina_checkpoint() saves nothing then.",
      CheckpointJob},
     {{"--checkpoint=required"},
      "",
@@ -439,7 +440,7 @@ constexpr Option kOptions[] = {
      Topic::kLaunching,
      "Let the job go on by itself from its newest saved state, at most N times, when a rank is "
      "killed or dies of an MPI error, or a host is lost, without which it goes on. Several hosts "
-     "must share the directory of --checkpoint-dir.",
+     "have the directory of --checkpoint-dir, one for all or each its own.",
      Restarts},
     {{"--profile"},
      "[=FILE]",

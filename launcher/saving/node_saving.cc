@@ -415,10 +415,7 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   line->process = OwnNumberOf(outlets_.process(line->rank));
   Result<Descriptor> folder = checkpoint::OpenStore(path);
   if (!folder.ok())
-    return Error(folder.status().code(),
-                 "%s; every host of the job must have the directory of --checkpoint-dir, as a file "
-                 "system that they share",
-                 std::string(folder.status().message()).c_str());
+    return Error(folder.status().code(), "%s", std::string(folder.status().message()).c_str());
   const std::string above = path.substr(0, path.rfind('/'));
   const bool is_first = std::exchange(generation_, above) != above;
   const int into = folder->value();

@@ -65,6 +65,7 @@ Herd::Herd(const wire::Orders& orders, const ShepherdContext& context, Poller* p
 
 Herd::~Herd() {
   job_.reset();
+  store_.reset();
   saving_.reset();
   door_.reset();
   server_.reset();
@@ -185,6 +186,11 @@ Status Herd::Prepare() {
     if (Status status = MakeRank(rank); !status.ok()) return status;
   if (!orders_.saving.engine.empty())
     if (Status status = MakeSaving(Settings()); !status.ok()) return status;
+  return orders_.saving.apart ? Status() : GetReady();
+}
+
+// Images that lie with several hosts are looked for before this.
+Status Herd::GetReady() {
   if (orders_.saving.revived != 0)
     if (Status status = CheckFits(); !status.ok()) return std::move(status).Within(NotRestarted());
   const bool news = SharingHere() == Sharing::kShared &&
@@ -197,18 +203,28 @@ Status Herd::Prepare() {
   return {};
 }
 
-// A directory that is this host's own has the same path, and nothing of the launcher's in it.
-Status Herd::CheckShared() const {
-  const std::string mark = orders_.saving.directory + "/" + orders_.saving.mark;
-  if (orders_.saving.mark.empty() || access(mark.c_str(), F_OK) == 0) return {};
-  return Error(Code::kNotFound,
-               "--restarts needs a directory that all hosts share, and %s is not the same here; "
-               "--checkpoint-dir names another",
-               orders_.saving.directory.c_str());
+Status Herd::MakeStore() {
+  Result<std::unique_ptr<NodeStore>> store = NodeStore::Open(
+      loop_, {[this](const wire::StoreWord& word) {
+                wire::SavingWord said;
+                said.rank = orders_.ranks.front().rank;
+                said.kind = wire::SavingWord::Kind::kStore;
+                said.bytes = Encode(word);
+                outlets_.send(wire::Kind::kSaving, Encode(said));
+                outlets_.flush();
+              },
+              [this](std::span<const int> folders) { return saving_->engine().Torn(folders); },
+              [this] {
+                if (Status status = GetReady(); !status.ok()) outlets_.failed(std::move(status));
+                outlets_.flush();
+              }});
+  if (!store.ok()) return std::move(store).status();
+  store_ = *std::move(store);
+  store_->SayHere(orders_.saving.directory, orders_.saving.mark, orders_.host);
+  return {};
 }
 
 Status Herd::MakeSaving(const param::Settings& settings) {
-  if (Status status = CheckShared(); !status.ok()) return status;
   Result<NamedEngine> engine =
       ChooseEngine(context_.engines, {context_.environment, settings}, orders_.saving.engine);
   if (!engine.ok()) return std::move(engine).status();
@@ -232,7 +248,12 @@ Status Herd::MakeSaving(const param::Settings& settings) {
        }});
   if (!saving.ok()) return std::move(saving).status();
   saving_ = *std::move(saving);
-  return {};
+  return MakeStore();
+}
+
+void Herd::TakeStoreWord(const wire::SavingWord& word) {
+  const Result<wire::StoreWord> told = wire::DecodeStoreWord(word.bytes);
+  if (store_ != nullptr && told.ok()) store_->Take(*told);
 }
 
 // What a rank wrote before it was saved is told before that.
@@ -295,6 +316,7 @@ void Herd::Refuse(Status why) {
 Status Herd::StartRanks(Sharing in_job) {
   if (job_ != nullptr || !reviving_.empty())
     return Error(Code::kInvalid, "the ranks were started twice");
+  if (store_ != nullptr) store_->EndMark();
   std::vector<RankStart> starts = Starts(in_job);
   if (starts.empty()) return {};
   if (orders_.saving.revived == 0) return TakeRanks(std::move(starts));
@@ -356,7 +378,10 @@ Status Herd::Obey(const wire::Frame& frame) {
       return server_->Receive(frame.payload);
     case wire::Kind::kSaving:
       return wire::With(wire::DecodeSavingWord(frame.payload), [this](const wire::SavingWord& m) {
-        if (saving_ != nullptr) saving_->Take(m);
+        if (m.kind == wire::SavingWord::Kind::kStore)
+          TakeStoreWord(m);
+        else if (saving_ != nullptr)
+          saving_->Take(m);
       });
     case wire::Kind::kBeat:
       return wire::With(wire::DecodeBeat(frame.payload), [](const auto&) {});
@@ -465,6 +490,7 @@ void Herd::Signal(const wire::SignalOrder& order) {
 void Herd::GiveUpReviving(int signal) {
   reviving_.clear();
   held_signals_.clear();
+  store_.reset();
   saving_.reset();
   for (const wire::RankOrder& order : orders_.ranks) Cancel(KilledBy(signal, order.rank));
 }

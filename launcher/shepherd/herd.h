@@ -17,6 +17,7 @@
 #include "launcher/plan/machine.h"
 #include "launcher/pmix/server.h"
 #include "launcher/saving/node_saving.h"
+#include "launcher/saving/node_store.h"
 #include "launcher/shepherd/door.h"
 #include "launcher/shepherd/flow.h"
 #include "launcher/shepherd/poller.h"
@@ -77,7 +78,9 @@ class Herd {
   std::vector<RankStart> Starts(Sharing in_job) const;
   Status StartRanks(Sharing in_job);
   void StartServerIfNeeded();
-  Status CheckShared() const;
+  Status MakeStore();
+  void TakeStoreWord(const wire::SavingWord& word);
+  Status GetReady();
   Status MakeSaving(const param::Settings& settings);
   Result<checkpoint::Opened> Saved() const;
   Status CheckFits() const;
@@ -110,6 +113,7 @@ class Herd {
   std::unique_ptr<pmix::Server> server_;
   std::unique_ptr<Door> door_;          // null: there is none
   std::unique_ptr<NodeSaving> saving_;  // null: the job is not saved from outside
+  std::unique_ptr<NodeStore> store_;    // null: likewise
   Machine machine_;
   std::vector<RankStart> reviving_;              // what is being revived
   std::vector<wire::SignalOrder> held_signals_;  // for these

@@ -12,9 +12,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "checkpoint/store/checksum.h"
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
-#include "launcher/supervise/tuning.h"
+#include "launcher/saving/tuning.h"
 #include "runtime/base/quiet_thread.h"
 #include "runtime/base/text.h"
 
@@ -38,6 +39,7 @@ Result<std::unique_ptr<Archive>> Archive::Open(event_base* loop, const Checkpoin
   std::error_code error;
   archive->path_ = std::filesystem::absolute(options.directory, error).lexically_normal().string();
   archive->after_ = options.restored;
+  archive->plan_ = PlanText(options);
   Result<Descriptor> directory = checkpoint::MakeStore(archive->path_);
   if (!directory.ok()) return std::move(directory).status().Within("checkpoint directory");
   archive->directory_ = *std::move(directory);
@@ -55,38 +57,44 @@ Archive::~Archive() {
   if (storing_ != nullptr) event_free(storing_);
 }
 
-Status Archive::Begin(std::size_t ranks) {
+Status Archive::Begin(std::span<const std::uint32_t> ranks) {
   Result<std::unique_ptr<checkpoint::Generation>> begun =
-      checkpoint::Generation::Begin(directory_.value(), stored_bytes_);
+      checkpoint::Generation::Begin(directory_.value(), bytes_here_);
   if (!begun.ok()) return std::move(begun).status();
   generation_ = *std::move(begun);
-  for (std::size_t rank = 0; rank < ranks; ++rank)
-    if (Result<int> folder = generation_->FolderOf(static_cast<std::uint32_t>(rank));
-        !folder.ok()) {
+  for (const std::uint32_t rank : ranks)
+    if (Result<int> folder = generation_->FolderOf(rank); !folder.ok()) {
       Drop();
       return std::move(folder).status();
     }
   return {};
 }
 
-void Archive::Store(checkpoint::Manifest manifest) {
-  manifest.epoch = generation_->epoch();
-  manifest.after = after_;
-  manifest.user = geteuid();
-  manifest.taken_s = std::time(nullptr);
+void Archive::Complete(checkpoint::Manifest* manifest) const {
+  manifest->epoch = generation_->epoch();
+  manifest->after = after_;
+  manifest->user = geteuid();
+  manifest->taken_s = std::time(nullptr);
+  manifest->plan_bytes = plan_.size();
+  manifest->plan_checksum = checkpoint::Checksum(plan_);
   utsname system;
   if (uname(&system) == 0) {
-    manifest.kernel = system.release;
-    manifest.machine = system.machine;
+    manifest->kernel = system.release;
+    manifest->machine = system.machine;
   }
+}
+
+void Archive::Store(checkpoint::Manifest manifest) {
   const auto work = [this, manifest = std::move(manifest)]() mutable {
-    outcome_ = generation_->WritePlan(PlanText(options_), &manifest);
-    for (std::size_t rank = 0; rank < manifest.ranks.size() && outcome_.ok(); ++rank)
+    outcome_ = generation_->WritePlan(plan_, &manifest);
+    for (std::size_t rank = 0; !manifest.apart && rank < manifest.ranks.size() && outcome_.ok();
+         ++rank)
       outcome_ = generation_->Measure(static_cast<std::uint32_t>(rank), &manifest);
     if (outcome_.ok()) outcome_ = generation_->Commit(manifest);
     tidied_ =
         outcome_.ok() ? checkpoint::KeepNewest(directory_.value(), kGenerationsKept) : Status();
     if (outcome_.ok()) stored_bytes_ = manifest.Bytes();
+    bytes_here_ = manifest.apart ? 0 : stored_bytes_;
     const std::uint64_t one = 1;
     static_cast<void>(!write(ready_.value(), &one, sizeof one));
   };

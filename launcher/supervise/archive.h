@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -45,12 +46,16 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
 
   const std::string& path() const { return path_; }  // absolute
-  // Begins a generation with a folder for each of so many ranks.
-  Status Begin(std::size_t ranks);
+  int directory() const { return directory_.value(); }
+  // Begins a generation with a folder for each of these ranks.
+  Status Begin(std::span<const std::uint32_t> ranks);
   // Null: none is being written.
   checkpoint::Generation* generation() { return generation_.get(); }
   void Drop() { generation_.reset(); }
-  // `manifest` tells of engine and ranks; the rest is filled in here.
+  // Fills in what the manifest does not tell of engine and ranks.
+  void Complete(checkpoint::Manifest* manifest) const;
+  const std::string& plan() const { return plan_; }
+  // `manifest` is complete but for its parts, and for those too where its images lie apart.
   void Store(checkpoint::Manifest manifest);
   bool IsStoring() const { return thread_.joinable(); }
   std::uint64_t stored_bytes() const { return stored_bytes_; }  // of the newest generation
@@ -64,6 +69,7 @@ class Archive {
   const CheckpointOptions& options_;
   const Moments moments_;
   std::string path_;
+  std::string plan_;
   Descriptor directory_;
   Descriptor ready_;  // an event fd
   event* storing_ = nullptr;
@@ -73,6 +79,7 @@ class Archive {
   Status outcome_;                  // of the thread
   Status tidied_;                   // likewise: deleting older generations
   std::uint64_t stored_bytes_ = 0;  // likewise
+  std::uint64_t bytes_here_ = 0;    // likewise: what of them is in this directory
 };
 
 }  // namespace lamina::launcher

@@ -2,7 +2,6 @@
 #include "launcher/supervise/checkpoints.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +27,16 @@ constexpr std::uint64_t kInputBytesMax = std::uint64_t{1} << 24;
 
 double Seconds(std::uint64_t from_ms, std::uint64_t to_ms) {
   return static_cast<double>(to_ms - std::min(from_ms, to_ms)) / 1000;
+}
+
+// Images that hosts have in directories of their own may not be here.
+Status CheckHere(const checkpoint::Opened& saved) {
+  if (!saved.manifest.apart) return {};
+  for (const checkpoint::Manifest::Rank& rank : saved.manifest.ranks)
+    if (!rank.ended)
+      if (Status status = checkpoint::VerifyImage(saved, rank.rank); !status.ok())
+        return std::move(status).Within(Format("the image of rank %u is not here", rank.rank));
+  return {};
 }
 
 }  // namespace
@@ -62,23 +71,15 @@ Checkpoints::Checkpoints(event_base* loop, const Plan& plan, const Options& opti
       engine_(engine.name),
       engine_version_(engine.engine->version()),
       moments_(std::move(moments)),
+      stores_(
+          plan,
+          [this](std::uint32_t rank, const wire::StoreWord& word) {
+            SendTo(rank, Word::Kind::kStore, Encode(word));
+          },
+          moments_.say),
       rounds_(plan.ranks.size()),
       patience_(loop, [this] { Do(rounds_.TimedOut()); }),
       heard_(plan.ranks.size()) {}
-
-Checkpoints::~Checkpoints() {
-  if (!mark_.empty()) rmdir(mark_.c_str());
-}
-
-// Whoever dies leaves what the next writer removes.
-Status Checkpoints::LeaveMark() {
-  const std::string name = checkpoint::PartName(Epoch{});
-  mark_ = archive_->path() + "/" + name;
-  if (mkdir(mark_.c_str(), 0700) != 0 && errno != EEXIST)
-    return SystemError(Code::kDenied, errno, "cannot make %s", mark_.c_str());
-  orders_.mark = name;
-  return {};
-}
 
 Status Checkpoints::Open(const Options& options,
                          std::unique_ptr<checkpoint::CheckpointEngine> engine) {
@@ -87,14 +88,25 @@ Status Checkpoints::Open(const Options& options,
       {[this](Epoch epoch, const Status& outcome) { OnStored(epoch, outcome); }, moments_.say});
   if (!archive.ok()) return std::move(archive).status();
   archive_ = *std::move(archive);
-  orders_ = {engine_, archive_->path(), 0, kFirstProcess, engine->caps().keeps_process_ids, ""};
+  orders_ = {engine_, archive_->path(), 0, kFirstProcess, engine->caps().keeps_process_ids, false,
+             ""};
   if (options.revived != nullptr) {
     if (Status status = CheckTies(options.revived->manifest); !status.ok()) return status;
     TakeSaved(options.revived->manifest);
   }
   if (!options.here) {
     reader_ = std::move(engine);
-    return options.one_directory ? LeaveMark() : Status();
+    if (Status status = stores_.Open(archive_->directory()); !status.ok()) return status;
+    orders_.mark = stores_.mark();
+    if (options.revived == nullptr || !options.revived->manifest.apart) return {};
+    orders_.apart = true;
+    Result<std::string> text =
+        checkpoint::ReadFile(options.revived->folder.value(), checkpoint::kPlanName,
+                             options.revived->manifest.plan_bytes);
+    if (!text.ok()) return std::move(text).status();
+    looked_for_plan_ = *std::move(text);
+    looked_for_ = options.revived->manifest;
+    return {};
   }
   NodeSaving::Options node;
   for (const RankPlan& rank : plan_.ranks) node.ranks.push_back(rank.rank);
@@ -107,8 +119,10 @@ Status Checkpoints::Open(const Options& options,
       {[this](const Word& word) { Take(word); }, moments_.process, moments_.given});
   if (!here.ok()) return std::move(here).status();
   here_ = *std::move(here);
-  if (options.revived != nullptr)
+  if (options.revived != nullptr) {
+    if (Status status = CheckHere(*options.revived); !status.ok()) return status;
     if (Status status = here_->CheckFits(*options.revived); !status.ok()) return status;
+  }
   send_ = [this](const Word& word) { here_->Take(word); };
   return {};
 }
@@ -181,10 +195,40 @@ void Checkpoints::Take(const Word& word) {
       return OnRankSaved(word);
     case Word::Kind::kRevived:
       return OnRankRevived();
+    case Word::Kind::kStore:
+      return TakeStoreWord(word);
     default:
       return;
   }
 }
+
+void Checkpoints::TakeStoreWord(const Word& word) {
+  const Result<wire::StoreWord> said = wire::DecodeStoreWord(word.bytes);
+  if (!said.ok()) return;
+  stores_.Take(word.rank, *said);
+  if (!stores_.known()) return;
+  if (looked_for_) FindImages();
+  BeginIfAsked();
+}
+
+void Checkpoints::FindImages() {
+  const checkpoint::Manifest manifest = *std::exchange(looked_for_, std::nullopt);
+  const auto refuse = [this, epoch = manifest.epoch](const Status& why) {
+    moments_.lost(Format("generation %u cannot be restarted: ", Index(epoch)) +
+                  std::string(why.message()));
+  };
+  if (!stores_.fit().ok()) return refuse(stores_.fit());
+  stores_.Find(manifest, looked_for_plan_, [refuse](Status status) {
+    if (!status.ok()) refuse(status);
+  });
+}
+
+Status Checkpoints::CheckStores() const {
+  if (here_ != nullptr || stores_.fit().ok()) return {};
+  return Error(stores_.fit().code(), "%s", std::string(stores_.fit().message()).c_str());
+}
+
+void Checkpoints::HostLost(std::uint32_t rank) { stores_.Lost(plan_.ranks[rank].host); }
 
 // All are let go on when all are there.
 void Checkpoints::OnRankRevived() {
@@ -217,10 +261,16 @@ void Checkpoints::Take(Then then, Reply reply) {
 }
 
 void Checkpoints::BeginIfAsked() {
+  if (here_ == nullptr && !stores_.known()) return;
   if (!asked_.any || awaited_ > 0 || rounds_.phase() != Rounds::Phase::kIdle || IsStoring()) return;
   waiting_ = std::exchange(asked_, {});
   began_ms_ = MonotonicMs();
-  if (Status status = archive_->Begin(plan_.ranks.size()); !status.ok())
+  if (Status status = CheckStores(); !status.ok())
+    return Answer(false, "the job cannot be saved: " + std::string(status.message()));
+  std::vector<std::uint32_t> ranks;
+  for (const RankPlan& rank : plan_.ranks)
+    if (here_ != nullptr || stores_.IsShared(rank.rank)) ranks.push_back(rank.rank);
+  if (Status status = archive_->Begin(ranks); !status.ok())
     return Answer(false, "the job cannot be saved: " + std::string(status.message()));
   patience_.Set(stop_ms_);
   Do(rounds_.Begin());
@@ -230,7 +280,7 @@ void Checkpoints::Do(const RoundStep& step) {
   if (step.broken) {
     patience_.Clear();
     saves_ = 0;
-    if (!IsStoring()) archive_->Drop();
+    if (!IsStoring()) Drop();
     Answer(false, std::string(rounds_.outcome().message()));
     return moments_.lost(std::string(rounds_.outcome().message()));
   }
@@ -285,14 +335,21 @@ void Checkpoints::Save() {
     if (std::find(members.begin(), members.end(), rank.rank) != members.end())
       manifest_.ranks.back().ended.reset();
   }
+  manifest_.apart = here_ == nullptr && stores_.apart();
+  if (!manifest_.apart) return SendSaves();
+  stores_.Begin(archive_->generation()->epoch(), [this](Status status) {
+    if (rounds_.phase() != Rounds::Phase::kSaving) return;
+    if (!status.ok()) return Do(rounds_.Saved(status));
+    SendSaves();
+  });
+}
+
+// Each rank has its folder before the first is told, because that may be answered at once.
+void Checkpoints::SendSaves() {
+  const std::vector<std::uint32_t> members = rounds_.members();
   saves_ = members.size();
   const std::string part =
       archive_->path() + "/" + checkpoint::PartName(archive_->generation()->epoch()) + "/";
-  // Each has its folder before the first is told, because that may be answered at once.
-  for (const std::uint32_t rank : members) {
-    const Result<int> folder = archive_->generation()->FolderOf(rank);
-    if (!folder.ok()) return Do(rounds_.Saved(folder.status()));
-  }
   for (const std::uint32_t rank : members)
     SendTo(rank, Word::Kind::kSave, part + RankFolderName(rank));
   if (members.empty()) OnSaved();
@@ -319,17 +376,20 @@ void Checkpoints::OnSaved() {
   if (!saving_.ok()) return Do(rounds_.Saved(saving_));
   manifest_.streams = moments_.cut(read_);
   if (waiting_.ends)
-    archive_->Store(std::exchange(manifest_, {}));
+    Store();
   else
     Do(rounds_.Saved({}));
 }
 
-// What the ranks were in the middle of must be the same for all of them.
+// What the ranks were in the middle of must be the same for all of them. Other hosts look at what
+// they have in directories of their own.
 Status Checkpoints::CheckWhole() {
   std::vector<int> folders;
-  for (const std::uint32_t rank : rounds_.members())
+  for (const std::uint32_t rank : rounds_.members()) {
+    if (here_ == nullptr && !stores_.IsShared(rank)) continue;
     if (const Result<int> folder = archive_->generation()->FolderOf(rank); folder.ok())
       folders.push_back(*folder);
+  }
   const checkpoint::CheckpointEngine& engine = here_ != nullptr ? here_->engine() : *reader_;
   const std::string torn = engine.Torn(folders);
   return torn.empty() ? Status() : Error(Code::kUnsupported, "%s", torn.c_str());
@@ -339,6 +399,12 @@ Status Checkpoints::KeepInput() {
   for (const std::uint32_t rank : rounds_.members()) {
     const std::string unread = moments_.unread(rank, read_[rank]);
     if (unread.empty()) continue;
+    if (here_ == nullptr && !stores_.IsShared(rank))
+      return Error(
+          Code::kUnsupported,
+          "rank %u has not read all of standard input, which cannot be kept on a host with "
+          "a directory of its own",
+          rank);
     const Result<int> folder = archive_->generation()->FolderOf(rank);
     if (!folder.ok()) return Error(folder.status().code(), "cannot keep standard input");
     const Descriptor file(
@@ -353,14 +419,65 @@ Status Checkpoints::KeepInput() {
 void Checkpoints::OnRoundOver() {
   patience_.Clear();
   if (IsStoring()) return;  // a rank of a job that is to end has ended by itself
-  if (rounds_.outcome().ok() && archive_->generation() != nullptr)
-    return archive_->Store(std::exchange(manifest_, {}));
-  archive_->Drop();
+  if (rounds_.outcome().ok() && archive_->generation() != nullptr) return Store();
+  Drop();
   Answer(false, std::string(rounds_.outcome().message()));
   BeginIfAsked();
 }
 
+void Checkpoints::Store() {
+  archive_->Complete(&manifest_);
+  if (!manifest_.apart) return archive_->Store(std::exchange(manifest_, {}));
+  storing_apart_ = true;
+  stores_.Measure(&manifest_, [this](Status status) { StoreApart(std::move(status)); });
+}
+
+void Checkpoints::StoreApart(Status measured) {
+  if (!measured.ok()) return GiveUpStoring(std::move(measured));
+  const auto by_rank = [](const auto& one, const auto& other) { return one.rank < other.rank; };
+  std::stable_sort(manifest_.parts.begin(), manifest_.parts.end(), by_rank);
+  stores_.Copy(manifest_, [this](Status status) { KeepApart(std::move(status)); });
+}
+
+void Checkpoints::KeepApart(Status copied) {
+  if (!copied.ok()) return GiveUpStoring(std::move(copied));
+  stores_.Keep(manifest_, archive_->plan(), [this](Status status) {
+    if (!status.ok()) return GiveUpStoring(std::move(status));
+    archive_->Store(std::exchange(manifest_, {}));
+  });
+}
+
+void Checkpoints::GiveUpStoring(Status why) {
+  const Epoch epoch = archive_->generation()->epoch();
+  Drop();
+  storing_apart_ = false;
+  moments_.say(Format("generation %u could not be kept: ", Index(epoch)) +
+               std::string(why.message()));
+  TellStored(epoch, why);
+}
+
+void Checkpoints::Drop() {
+  archive_->Drop();
+  if (stores_.apart()) stores_.Drop();
+}
+
+// It is valid now. A host that does not know that yet learns it when the job goes on from it.
 void Checkpoints::OnStored(Epoch epoch, const Status& outcome) {
+  if (!storing_apart_) return TellStored(epoch, outcome);
+  if (!outcome.ok()) {
+    stores_.Drop();
+    storing_apart_ = false;
+    return TellStored(epoch, outcome);
+  }
+  stores_.Commit(epoch, [this, epoch](Status status) {
+    storing_apart_ = false;
+    if (!status.ok())
+      moments_.say(Format("generation %u: ", Index(epoch)) + std::string(status.message()));
+    TellStored(epoch, {});
+  });
+}
+
+void Checkpoints::TellStored(Epoch epoch, const Status& outcome) {
   const std::uint64_t now_ms = MonotonicMs();
   const bool frozen = rounds_.phase() == Rounds::Phase::kSaving;
   const bool ends = frozen && outcome.ok();

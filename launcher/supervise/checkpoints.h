@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@
 #include "launcher/saving/node_saving.h"
 #include "launcher/spawn/spawner.h"
 #include "launcher/supervise/archive.h"
+#include "launcher/supervise/host_stores.h"
 #include "launcher/supervise/rounds.h"
 #include "launcher/supervise/timer.h"
 #include "launcher/wire/messages.h"
@@ -67,9 +69,9 @@ class Checkpoints final : public SavingPort {
   struct Options {
     std::string job;  // its name
     std::uint32_t stop_ms = 0;
-    bool here = true;            // the ranks are children of this process
-    bool one_directory = false;  // all nodes must see the same
-    // Descriptors of this process that ranks find by its number, once they are revived.
+    bool here =
+        true;  // the ranks are children of this process
+               // Descriptors of this process that ranks find by its number, once they are revived.
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
     const checkpoint::Opened* revived = nullptr;  // the state that the job goes on from
@@ -78,7 +80,7 @@ class Checkpoints final : public SavingPort {
   static Result<std::unique_ptr<Checkpoints>> Make(event_base* loop, const Plan& plan,
                                                    const Options& options, NamedEngine engine,
                                                    Moments moments);
-  ~Checkpoints() override;
+  ~Checkpoints() override = default;
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
@@ -93,7 +95,11 @@ class Checkpoints final : public SavingPort {
   void RankEnded(std::uint32_t rank);
   // The ranks do not go on as they would by themselves.
   bool IsSaving() const { return rounds_.phase() != Rounds::Phase::kIdle; }
-  bool IsStoring() const { return archive_->IsStoring(); }
+  bool IsStoring() const { return IsStoringApart() || archive_->IsStoring(); }
+  // Hosts are writing what is to be kept, so they must not be let go.
+  bool IsStoringApart() const { return storing_apart_; }
+  // The host of a rank is lost.
+  void HostLost(std::uint32_t rank);
 
   const wire::SavingOrders& orders() const override { return orders_; }
   void Tell(Send send) override { send_ = std::move(send); }
@@ -107,7 +113,15 @@ class Checkpoints final : public SavingPort {
   Checkpoints(event_base* loop, const Plan& plan, const Options& options, const NamedEngine& engine,
               Moments moments);
   Status Open(const Options& options, std::unique_ptr<checkpoint::CheckpointEngine> engine);
-  Status LeaveMark();
+  void TakeStoreWord(const wire::SavingWord& word);
+  Status CheckStores() const;
+  void FindImages();
+  void SendSaves();
+  void Store();
+  void StoreApart(Status measured);
+  void KeepApart(Status copied);
+  void GiveUpStoring(Status why);
+  void Drop();
   void TakeSaved(const checkpoint::Manifest& manifest);
   Status CheckTies(const checkpoint::Manifest& manifest) const;
   bool TakeAgentWord(std::uint32_t rank);
@@ -122,6 +136,7 @@ class Checkpoints final : public SavingPort {
   Status KeepInput();
   void OnRoundOver();
   void OnStored(Epoch epoch, const Status& outcome);
+  void TellStored(Epoch epoch, const Status& outcome);
   void Answer(bool saved, const std::string& sentence);
   void BeginIfAsked();
 
@@ -133,14 +148,18 @@ class Checkpoints final : public SavingPort {
   const std::string engine_version_;
   const Moments moments_;
   std::unique_ptr<Archive> archive_;
-  std::string mark_;  // a folder that tells nodes that they share the directory; "": none
+  HostStores stores_;
   wire::SavingOrders orders_;
   Rounds rounds_;
   Timer patience_;
   std::unique_ptr<NodeSaving> here_;  // null: the ranks are on other nodes
   // Then this reads what the engines of those nodes have written.
   std::unique_ptr<checkpoint::CheckpointEngine> reader_;
-  SavingPort::Send send_;               // to the node of a rank
+  SavingPort::Send send_;  // to the node of a rank
+  bool storing_apart_ = false;
+  // The state that the job goes on from, while hosts look for its images.
+  std::optional<checkpoint::Manifest> looked_for_;
+  std::string looked_for_plan_;
   std::vector<std::string> heard_;      // by rank: bytes of an agent's words that are not whole yet
   std::vector<std::uint32_t> ordered_;  // ranks that were ordered to stop
   std::size_t saves_ = 0;               // ranks that are being saved

@@ -87,7 +87,7 @@ void Saving::OnReports() {
 void Saving::OnWord(const CheckpointWord& word) {
   switch (word.kind) {
     case CheckpointWord::kTogether:
-      if (Status status = archive_->Begin(plan_.ranks.size()); status.ok()) {
+      if (Status status = archive_->Begin(AllRanks()); status.ok()) {
         Order(CheckpointWord::kSave,
               archive_->path() + "/" + checkpoint::PartName(archive_->generation()->epoch()));
       } else {
@@ -98,7 +98,7 @@ void Saving::OnWord(const CheckpointWord& word) {
     case CheckpointWord::kSaved:
       if (archive_->generation() == nullptr) return;
       event_del(reporting_);
-      archive_->Store(NewManifest());
+      Store();
       return;
     default:
       archive_->Drop();
@@ -115,6 +115,18 @@ void Saving::Order(std::uint32_t kind, const std::string& path) {
   std::string bytes(reinterpret_cast<const char*>(&word), sizeof word);
   bytes += path;
   if (write(orders_.value(), bytes.data(), bytes.size()) < 0) archive_->Drop();
+}
+
+std::vector<std::uint32_t> Saving::AllRanks() const {
+  std::vector<std::uint32_t> ranks;
+  for (const RankPlan& rank : plan_.ranks) ranks.push_back(rank.rank);
+  return ranks;
+}
+
+void Saving::Store() {
+  checkpoint::Manifest manifest = NewManifest();
+  archive_->Complete(&manifest);
+  archive_->Store(std::move(manifest));
 }
 
 checkpoint::Manifest Saving::NewManifest() const {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
@@ -60,6 +61,8 @@ class Saving {
   void OnReports();
   void OnWord(const CheckpointWord& word);
   void Order(std::uint32_t kind, const std::string& path);
+  std::vector<std::uint32_t> AllRanks() const;
+  void Store();
   checkpoint::Manifest NewManifest() const;
 
   const Plan& plan_;

@@ -232,7 +232,6 @@ Status Supervisor::PrepareCheckpoints() {
   options.job = server_->name();
   options.stop_ms = params.stop_ms;
   options.here = caps_.takes_descriptors;
-  options.one_directory = plan_.options.checkpoint.restarts > 0;
   options.roster = server_->roster();
   options.shared = {server_->roster(), server_->node_memory()};
   for (std::uint32_t rank = 0; rank < plan_.ranks.size(); ++rank)
@@ -240,7 +239,11 @@ Status Supervisor::PrepareCheckpoints() {
   options.revived = restored_ ? &*restored_ : nullptr;
   auto checkpoints = Checkpoints::Make(
       loop_, plan_, options, *std::move(engine),
-      {[this](const std::string& message) { streams_->Say(message); }, [this] { StopIfDone(); },
+      {[this](const std::string& message) { streams_->Say(message); },
+       [this] {
+         EndIfAllEnded();
+         StopIfDone();
+       },
        [this](const std::string& why) { React(verdict_.Failed(why + "; the job was ended")); },
        [this](const std::string& sentence) {
          (move_ ? saved_to_move_ : saved_to_end_) = true;
@@ -518,11 +521,13 @@ void Supervisor::OnJob() {
     else if (event->kind == RankEvent::Kind::kTrouble)
       React(verdict_.Failed(event->why));
     else if (event->kind == RankEvent::Kind::kHostLost)
-      verdict_.HostLost(rank);
+      HostLost(rank);
     else if (event->kind == RankEvent::Kind::kSharesCpus)
       SaySharing(rank, event->why);
     else
       OnEnd(*event);
+    if (event->kind == RankEvent::Kind::kLost && checkpoints_ != nullptr)
+      checkpoints_->HostLost(rank);
   }
   PublishOnce();
   EndIfAllEnded();
@@ -538,6 +543,11 @@ bool Supervisor::IsMissed(const RankEvent& event) const {
   return std::ranges::any_of(plan_.environment,
                              [&](const std::string& each) { return each.starts_with(parent); }) &&
          context_.tie->IsUnmet();
+}
+
+void Supervisor::HostLost(std::uint32_t rank) {
+  verdict_.HostLost(rank);
+  if (checkpoints_ != nullptr) checkpoints_->HostLost(rank);
 }
 
 void Supervisor::OnEnd(const RankEvent& event) {
@@ -682,6 +692,7 @@ void Supervisor::Suspend() {
 
 // What further jobs have started is not swept away with the ranks that have spawned them.
 void Supervisor::EndIfAllEnded() {
+  if (checkpoints_ != nullptr && checkpoints_->IsStoringApart()) return;
   if (running_count_ == 0 && further_->empty() && job_ != nullptr && !ended_) AllEnded();
 }
 

@@ -73,6 +73,7 @@ class Supervisor {
   void StartServerIfNeeded();
   void OnSignal(int signal);
   void OnJob();
+  void HostLost(std::uint32_t rank);
   void OnEnd(const RankEvent& event);
   void WriteProfile();
   void SayWhatIsWritten(const Result<std::string>& line);

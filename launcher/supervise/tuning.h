@@ -32,9 +32,6 @@ inline constexpr std::uint64_t kVerySlowStartMs = 5000;
 // That one line gives this many names.
 inline constexpr std::size_t kNamesSaid = 16;
 
-// So many complete generations of a job stay in its directory.
-inline constexpr std::size_t kGenerationsKept = 2;
-
 // Another launcher on this machine has to answer within this time.
 inline constexpr int kTieTimeoutMs = 1000;
 

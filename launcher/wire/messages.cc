@@ -259,6 +259,7 @@ std::string Encode(const Orders& orders) {
       .U32(orders.saving.revived)
       .U32(orders.saving.last_process)
       .U8(orders.saving.secluded ? 1 : 0)
+      .U8(orders.saving.apart ? 1 : 0)
       .Text(orders.saving.mark);
   return writer.Take();
 }
@@ -284,6 +285,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.saving.revived = reader.U32();
   orders.saving.last_process = reader.U32();
   orders.saving.secluded = reader.U8() != 0;
+  orders.saving.apart = reader.U8() != 0;
   orders.saving.mark = std::string(reader.Text());
   if (!reader.complete()) return Malformed("an order to start");
   std::set<std::uint32_t> hosts = {orders.host};
@@ -565,9 +567,49 @@ Result<SavingWord> DecodeSavingWord(std::string_view payload) {
   word.last_process = reader.U32();
   word.links = GetTexts(&reader);
   word.input_bytes = reader.U64();
-  if (!reader.complete() || kind > static_cast<std::uint8_t>(SavingWord::Kind::kRevived))
+  if (!reader.complete() || kind > static_cast<std::uint8_t>(SavingWord::Kind::kStore))
     return Malformed("a word about saving");
   word.kind = static_cast<SavingWord::Kind>(kind);
+  return word;
+}
+
+std::string Encode(const StoreWord& word) {
+  Writer writer;
+  writer.U8(static_cast<std::uint8_t>(word.kind))
+      .U32(word.host)
+      .U32(word.generation)
+      .U32(word.rank);
+  PutNumbers(word.ranks, &writer);
+  writer.U32(static_cast<std::uint32_t>(word.files.size()));
+  for (const StoreWord::File& file : word.files)
+    writer.Text(file.name).U64(file.bytes).U32(file.checksum);
+  writer.U32(word.to).Text(word.name).U64(word.at).Text(word.text).Text(word.bytes);
+  return writer.Take();
+}
+
+Result<StoreWord> DecodeStoreWord(std::string_view payload) {
+  Reader reader(payload);
+  StoreWord word;
+  const std::uint8_t kind = reader.U8();
+  word.host = reader.U32();
+  word.generation = reader.U32();
+  word.rank = reader.U32();
+  word.ranks = GetNumbers(&reader);
+  const std::uint32_t files = reader.Count(16);  // a name's length, a length and a checksum
+  for (std::uint32_t i = 0; i < files; ++i) {
+    StoreWord::File& file = word.files.emplace_back();
+    file.name = std::string(reader.Text());
+    file.bytes = reader.U64();
+    file.checksum = reader.U32();
+  }
+  word.to = reader.U32();
+  word.name = std::string(reader.Text());
+  word.at = reader.U64();
+  word.text = std::string(reader.Text());
+  word.bytes = std::string(reader.Text());
+  if (!reader.complete() || kind > static_cast<std::uint8_t>(StoreWord::Kind::kTaken))
+    return Malformed("a word about a directory of saved states");
+  word.kind = static_cast<StoreWord::Kind>(kind);
   return word;
 }
 

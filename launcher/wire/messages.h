@@ -66,7 +66,8 @@ struct SavingOrders {
   std::uint32_t revived = 0;       // the generation whose ranks are revived; 0: they are started
   std::uint32_t last_process = 0;  // the highest process id of the job so far
   bool secluded = false;           // ranks are saved in namespaces of their own
-  std::string mark;                // what must be in the directory of every node; "": anything
+  bool apart = false;              // its images lie in the directories of several nodes
+  std::string mark;                // a name by which nodes find out who shares the directory
 
   friend bool operator==(const SavingOrders&, const SavingOrders&) = default;
 };
@@ -220,6 +221,7 @@ struct SavingWord {
     kSave,     // to the node: into the folder `bytes`
     kSaved,    // to the launcher: `bytes` says why it could not be; "": it is
     kRevived,  // to the launcher
+    kStore,    // both ways: `bytes` are a StoreWord, of the node's directory and no rank
   };
   std::uint32_t rank = 0;
   Kind kind = Kind::kAgent;
@@ -235,6 +237,49 @@ struct SavingWord {
 };
 std::string Encode(const SavingWord& word);
 Result<SavingWord> DecodeSavingWord(std::string_view payload);
+
+// What is said about a node's directory of generations.
+struct StoreWord {
+  enum class Kind : std::uint8_t {
+    kHere,     // to the launcher: `host` has marked the node's directory first, or `bytes` says
+               // why the node has none
+    kDone,     // to the launcher: the answer to what follows; `bytes` says why it could not be done
+    kBegin,    // `generation` is begun, with folders for `ranks`
+    kMeasure,  // the files of the image of `rank`, which are answered, are written to the disk
+    kKeep,     // as are manifest (`bytes`) and `plan`, after the images of `ranks` were compared
+    kCommit,   // the generation is made valid
+    kDrop,     // or is given up; unanswered
+    kLook,     // the manifest `bytes` is that of `generation`; answered are `ranks` with images
+    kComplete,  // unanswered: all images that this node needs are there
+    kFetch,     // `generation` with manifest `bytes` and plan `text` gets a folder for images
+    kSend,   // the image of `rank` is sent to the node of rank `to`, which answers as to kMeasure
+    kPiece,  // from node to node by way of the launcher: `bytes` of a file of that image, `at`
+             // which they stand; no bytes: its length; no name: these were all files
+    kTaken,  // back: so many bytes (`at`) have been written
+  };
+  struct File {
+    std::string name;
+    std::uint64_t bytes = 0;
+    std::uint32_t checksum = 0;
+    friend bool operator==(const File&, const File&) = default;
+  };
+  static constexpr std::uint32_t kLauncher = 0xffffffff;
+  Kind kind = Kind::kHere;
+  std::uint32_t host = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t rank = 0;
+  std::vector<std::uint32_t> ranks;
+  std::vector<File> files;
+  std::uint32_t to = 0;  // in what arrives: where it comes from
+  std::string name;
+  std::uint64_t at = 0;
+  std::string text;  // the plan; in an answer: what is to be told
+  std::string bytes;
+
+  friend bool operator==(const StoreWord&, const StoreWord&) = default;
+};
+std::string Encode(const StoreWord& word);
+Result<StoreWord> DecodeStoreWord(std::string_view payload);
 
 // Does `action` with a message that was decoded; returns the status of one that could not be.
 template <class Message, class Action>

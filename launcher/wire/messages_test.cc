@@ -51,7 +51,7 @@ Orders SomeOrders() {
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
   orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};
   orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
-  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true, "g000000.part"};
+  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true, true, "0123456789abcdef.mark"};
   return orders;
 }
 
@@ -79,6 +79,20 @@ Beat SomeBeat() {
 
 SavingWord SomeSavingWord() {
   return {3, SavingWord::Kind::kSaved, "", 10'003, 10'011, {"pipe:[77]", ""}, 4096};
+}
+
+StoreWord SomeStoreWord() {
+  return {StoreWord::Kind::kDone,
+          7,
+          3,
+          2,
+          {4, 5},
+          {{"core.img", 9, 10}, {}},
+          6,
+          "core.img",
+          8,
+          "plan",
+          "no"};
 }
 
 std::vector<RankUsage> SomeUsage() {
@@ -112,6 +126,11 @@ std::vector<Case> Cases() {
        [](std::string_view b) {
          const Result<SavingWord> word = DecodeSavingWord(b);
          return word.ok() && *word == SomeSavingWord();
+       }},
+      {Encode(SomeStoreWord()),
+       [](std::string_view b) {
+         const Result<StoreWord> word = DecodeStoreWord(b);
+         return word.ok() && *word == SomeStoreWord();
        }},
       {Encode(Ping{7, 5, true, 9}),
        [](std::string_view b) {

@@ -63,6 +63,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'w':
       Look(DecodeSavingWord, input.Rest());
       break;
+    case 'd':
+      Look(DecodeStoreWord, input.Rest());
+      break;
     default:
       Look(DecodePing, input.Rest());
   }

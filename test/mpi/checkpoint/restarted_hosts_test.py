@@ -19,6 +19,7 @@ VCLUSTER = os.path.abspath("test/cluster/vcluster")
 CRIU = os.environ.get("TEST_CRIU", "criu")
 NAME, PREFIX, SUBNET = "lamckp", "lk", "10.144.0"
 STATE = "/run/lamina-checkpoint"
+APART = "/tmp/lamina-apart"  # where each host has a /tmp of its own
 HOSTS = [PREFIX + str(i) for i in (1, 2, 3)]
 TIME_LIMIT_S = 120
 # As in test/apps/hpcc. Its input lies where it runs.
@@ -102,7 +103,7 @@ def words(ranks, *options, way=("course",), program=None):
 class Job:
     """A job whose output goes into the files out and err, behind what is there."""
 
-    def __init__(self, ranks, *options, way=("course",), program=None):
+    def __init__(self, ranks, *options, way=("course",), program=None, directory="D"):
         if ranks:
             for name in ("out", "err"):
                 if os.path.lexists(place(name)):
@@ -110,7 +111,7 @@ class Job:
             shutil.rmtree(place("D"), ignore_errors=True)
             line = words(ranks, *options, way=way, program=program)
         else:
-            line = [place("lamina"), "restart", *options, "D"]
+            line = [place("lamina"), "restart", *options, directory]
         if os.path.lexists(place("stop")):
             os.unlink(place("stop"))
         with open(place("out"), "a", encoding="ascii") as out, open(place("err"), "a", encoding="ascii") as err:
@@ -249,14 +250,115 @@ class RestartedHosts(unittest.TestCase):
         self.jobs.append(job)
         self.compare(job, 2, "lk1:2")
 
-    def test_a_job_that_goes_on_by_itself_needs_a_shared_directory(self):
-        vcluster("exec", "lk1", "mkdir", "-m", "700", "/tmp/apart")
-        job = Job(2, "-H", "localhost:1,lk1:1", "--restarts", "1", "--checkpoint-dir", "/tmp/apart")
+    def apart(self):
+        """Has the job that follows keep its states in directories that each host has for itself."""
+        def clean():
+            shutil.rmtree(APART, ignore_errors=True)
+            for host in HOSTS:
+                vcluster("exec", host, "rm", "-rf", APART)
+        clean()
+        self.addCleanup(clean)
+        return "--checkpoint-dir", APART
+
+    def kept(self, generation):
+        """What each host has of a generation, and this one first."""
+        command = "cd %s/g%06d && echo *" % (APART, generation)
+        return [subprocess.run(["sh", "-c", command], check=True, capture_output=True, text=True).stdout.strip(),
+                *(vcluster("exec", host, "sh", "-c", command).strip() for host in HOSTS[:2])]
+
+    def test_directories_of_their_own(self):
+        for engine in ("pretend", "criu"):
+            job = Job(3, "-H", "lk1:2,lk2:1", *self.apart(), "--param", "checkpoint.engine.use=" + engine)
+            self.jobs.append(job)
+            for generation in (1, 2, 3):
+                saved = job.save()
+                self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+                self.assertRegex(saved.stdout, "^generation %d: 3 ranks" % generation)
+                self.assertEqual(self.kept(generation),
+                                 ["manifest plan", *2 * ["manifest plan rank00000 rank00001 rank00002"]])
+            self.assertEqual(vcluster("exec", "lk1", "ls", APART).split(), ["g000002", "g000003"])
+            job.go_on(2)
+            job.stop()
+            self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
+            self.assertNotIn("mpiexec", read("err"))
+        for word in ("--list", "--verify"):
+            shown = subprocess.run([place("lamina"), "checkpoint", word, APART], check=True, capture_output=True,
+                                   text=True).stdout
+            self.assertIn(", with several hosts", shown.splitlines()[0])
+
+    def test_going_on_from_directories_of_their_own(self):
+        job = Job(3, "-H", "lk1:2,lk2:1", *self.apart())
+        for where in ("lk1:2,lk2:1", "lk2:3", "lk2:1,lk3:2", "lk1:1,lk3:2"):
+            self.jobs.append(job)
+            saved = job.save("--end")
+            self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+            self.assertEqual(job.wait(), 85, read("err")[-2000:])
+            if where == "lk1:1,lk3:2":
+                vcluster("exec", "lk2", "rm", "-rf", APART)
+            job = Job(0, "-H", where, directory=APART)
         self.jobs.append(job)
-        self.assertEqual(job.wait(), 1, read("err")[-2000:])
-        self.assertIn("--restarts needs a directory that all hosts share, and /tmp/apart is not the same here",
-                      read("err"))
-        shutil.rmtree("/tmp/apart", ignore_errors=True)
+        self.compare(job, 3, "lk1:2,lk2:1")
+        for where, why in (("lk2:3", "no host of the job has the image of rank 0, which was written on lk2; -H must name that "
+                            "host, or one that has a copy"), ("localhost:3", "the image of rank 0 is not here")):
+            job = Job(0, "-H", where, directory=APART)
+            self.jobs.append(job)
+            self.assertNotEqual(job.wait(), 0)
+            self.assertIn("mpiexec: generation 4 cannot be restarted: " + why, read("err"))
+
+    def test_a_damaged_image_is_taken_from_the_next_host(self):
+        job = Job(2, "-H", "lk1:1,lk2:1", *self.apart())
+        self.jobs.append(job)
+        saved = job.save("--end")
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        self.assertEqual(job.wait(), 85, read("err")[-2000:])
+        vcluster("exec", "lk2", "sh", "-c", "cd %s/g000001/rank00001 && truncate -s 1 pages-1.img" % APART)
+        job = Job(0, directory=APART)
+        self.jobs.append(job)
+        self.compare(job, 2, "lk1:1,lk2:1")
+        self.assertRegex(read("err"), r"mpiexec: warning: lk2: g000001: rank00001/pages-1.img is damaged: its checksum is ")
+
+    def test_a_disk_that_is_full(self):
+        vcluster("exec", "lk2", "sh", "-c", "mkdir -m 700 %s && mount -t tmpfs -o size=64k,mode=700 tmpfs %s" % (APART, APART))
+        self.addCleanup(vcluster, "exec", "lk2", "sh", "-c", "umount %s && rmdir %s" % (APART, APART))
+        job = Job(2, "-H", "lk1:1,lk2:1", "--checkpoint-dir", APART)
+        self.jobs.append(job)
+        self.addCleanup(vcluster, "exec", "lk1", "rm", "-rf", APART)
+        self.addCleanup(shutil.rmtree, APART, ignore_errors=True)
+        for _ in range(2):
+            saved = job.save()
+            self.assertEqual(saved.returncode, 1)
+            self.assertIn("No space left on device", saved.stderr)
+        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [[], "", ""])
+        job.go_on(2)
+        job.stop()
+        self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
+
+    def test_a_job_goes_on_by_itself_without_a_host_and_its_disk(self):
+        job = Job(4, "-H", "lk1:2,lk2:2,lk3:2", "--restarts", "1", *self.apart())
+        self.jobs.append(job)
+        saved = job.save()
+        self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+        job.go_on(2)
+        vcluster("exec", "lk2", "rm", "-rf", APART)
+        vcluster("crash", "lk2")
+        self.addCleanup(vcluster, "boot", "lk2")
+        job.wait_for("err", "mpiexec: the job is restarted from generation 1 without lk2; 0 more restarts are allowed")
+        self.compare(job, 4, "lk1:2,lk3:2")
+
+    def test_a_host_that_cannot_keep_anything(self):
+        vcluster("exec", "lk2", "touch", APART)
+        self.addCleanup(vcluster, "exec", "lk2", "rm", "-rf", APART)
+        shutil.rmtree(APART, ignore_errors=True)
+        self.addCleanup(shutil.rmtree, APART, ignore_errors=True)
+        job = Job(2, "-H", "lk1:1,lk2:1", "--checkpoint-dir", APART)
+        self.jobs.append(job)
+        saved = job.save()
+        self.assertEqual(saved.returncode, 1)
+        self.assertIn("lamina checkpoint: the job cannot be saved: lk2 lacks the directory of --checkpoint-dir",
+                      saved.stderr)
+        job.go_on(2)
+        job.stop()
+        self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
 
     def test_a_job_is_moved(self):
         job = Job(4, "-H", "lk1:2,lk2:2")
