@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal:   parallel HDF5 builds unchanged and passes its own parallel tests: datasets in chunks, selections of every
 #         shape, metadata that ranks write together, filters, files beyond 2 GiB, flushes by killed ranks.
-# Method: its own configure and makefile; each of its programs on four ranks, which verify what they have written.
+# Method: its own configure and makefile; each of its programs on four ranks and on six, which verify what they have written.
 #
 # usage: hdf5_test.sh CASES.SH THIRD_PARTY.SH FETCH PREFIX.TAR
 set -uo pipefail
@@ -33,24 +33,26 @@ else
 fi
 cd testpar || exit 1
 
-for program in $programs; do
-  begin "$program on 4 ranks"
-  if launch 4 "./$program" > out 2>&1; then
+for ranks in 4 6; do
+  for program in $programs; do
+    begin "$program on $ranks ranks"
+    if launch $ranks "./$program" > out 2>&1; then
+      pass
+    else
+      status=$?
+      grep -v PASSED out | tail -20
+      fail "exit status $status"
+    fi
+  done
+
+  # The first program ends without closing its files, of which one was flushed; the second one reads them.
+  begin "t_pflush1 and t_pflush2 on $ranks ranks"
+  launch $ranks ./t_pflush1 > out 2>&1
+  if launch $ranks ./t_pflush2 > out2 2>&1; then
     pass
   else
-    status=$?
-    grep -v PASSED out | tail -20
-    fail "exit status $status"
+    tail -20 out out2
+    fail "the flushed file was not found whole"
   fi
 done
-
-# The first program ends without closing its files, of which one was flushed; the second one reads them.
-begin "t_pflush1 and t_pflush2 on 4 ranks"
-launch 4 ./t_pflush1 > out 2>&1
-if launch 4 ./t_pflush2 > out2 2>&1; then
-  pass
-else
-  tail -20 out out2
-  fail "the flushed file was not found whole"
-fi
 conclude
