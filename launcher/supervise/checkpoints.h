@@ -69,9 +69,8 @@ class Checkpoints final : public SavingPort {
   struct Options {
     std::string job;  // its name
     std::uint32_t stop_ms = 0;
-    bool here =
-        true;  // the ranks are children of this process
-               // Descriptors of this process that ranks find by its number, once they are revived.
+    bool here = true;  // the ranks are children of this process
+    // Descriptors of this process that ranks find by its number, once they are revived.
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
     const checkpoint::Opened* revived = nullptr;  // the state that the job goes on from
