@@ -163,11 +163,14 @@ TEST_F(GenerationTest, TheNewestAreKept) {
   for (int count = 0; count < 5; ++count) ASSERT_TRUE(Write("state").ok());
   fs::remove(path_ + "/g000005/rank00000/image");  // newer than those that are kept: stays
   fs::remove(path_ + "/g000003/manifest");         // not counted
-  ASSERT_TRUE(KeepNewest(directory_.value(), 2).ok());
+  ASSERT_TRUE(KeepNewest(directory_.value(), 2, Epoch{1}).ok());
   EXPECT_EQ(Entries(), (List{"g000002", "g000003", "g000004", "g000005"}));
   ASSERT_TRUE(Write("state").ok());
-  ASSERT_TRUE(KeepNewest(directory_.value(), 2).ok());
+  ASSERT_TRUE(KeepNewest(directory_.value(), 2, Epoch{1}).ok());
   EXPECT_EQ(Entries(), (List{"g000004", "g000005", "g000006"}));
+  ASSERT_TRUE(Write("state").ok());
+  ASSERT_TRUE(KeepNewest(directory_.value(), 1, Epoch{6}).ok());  // the others are another job's
+  EXPECT_EQ(Entries(), (List{"g000004", "g000005", "g000007"}));
 }
 
 TEST_F(GenerationTest, DamageIsNamedAndSkipped) {

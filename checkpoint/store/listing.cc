@@ -170,11 +170,12 @@ Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged) {
   return Error(Code::kNotFound, "there is no complete generation");
 }
 
-Status KeepNewest(int directory, std::size_t count) {
+Status KeepNewest(int directory, std::size_t count, Epoch since) {
   Result<Names> names = NamesOfGenerations(directory);
   if (!names.ok()) return std::move(names).status();
   std::size_t whole = 0;
   for (const Epoch epoch : names->complete) {
+    if (Index(epoch) < Index(since)) break;
     if (whole >= count) {
       if (Status status = Delete(directory, epoch); !status.ok()) return status;
     } else if (OpenGeneration(directory, epoch).ok()) {

@@ -47,7 +47,8 @@ Status VerifyPlan(const Opened& opened);
 Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged);
 
 // Deletes all but the newest `count` generations that are whole, and damaged ones that are older
-// than those. A newer damaged one stays to be looked at.
-Status KeepNewest(int directory, std::size_t count);
+// than those. A newer damaged one stays to be looked at, and those before `since` are another
+// job's.
+Status KeepNewest(int directory, std::size_t count, Epoch since);
 
 }  // namespace lamina::checkpoint

@@ -140,6 +140,8 @@ bool ReadLine(std::string_view word, Words* words, Manifest* manifest) {
     manifest->epoch = Epoch{words->Count<std::uint32_t>()};
     words->Expect("after");
     manifest->after = Epoch{words->Count<std::uint32_t>()};
+  } else if (word == "since") {
+    manifest->since = Epoch{words->Count<std::uint32_t>()};
   } else if (word == "job") {
     manifest->job = words->Text();
   } else if (word == "user") {
@@ -241,6 +243,7 @@ std::string Encode(const Manifest& manifest) {
   std::string text(kTitle);
   text += Format("%u\n", kFormat);
   text += Format("generation %u after %u\n", Index(manifest.epoch), Index(manifest.after));
+  if (Index(manifest.since) != 0) text += Format("since %u\n", Index(manifest.since));
   text += "job " + Escaped(manifest.job) + "\n";
   text += Format("user %u\n", manifest.user);
   text += "taken " + TimeText(manifest.taken_s) + "\n";

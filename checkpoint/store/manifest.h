@@ -49,6 +49,7 @@ struct Manifest {
 
   Epoch epoch{};
   Epoch after{};  // the generation that the job came from; 0: none
+  Epoch since{};  // the job's first; older ones are another job's. 0: not known
   std::string job;
   std::uint32_t user = 0;
   std::int64_t taken_s = 0;  // since 1970, UTC

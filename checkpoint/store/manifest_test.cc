@@ -17,6 +17,7 @@ Manifest Example() {
   Manifest manifest;
   manifest.epoch = Epoch{7};
   manifest.after = Epoch{6};
+  manifest.since = Epoch{5};
   manifest.job = "5e1f0c9a2b7d4e68";
   manifest.user = 1000;
   manifest.taken_s = 1795772467;
@@ -41,6 +42,7 @@ Manifest Example() {
 constexpr const char* kGolden =
     "lamina checkpoint 1\n"
     "generation 7 after 6\n"
+    "since 5\n"
     "job 5e1f0c9a2b7d4e68\n"
     "user 1000\n"
     "taken 2026-11-27T09:41:07Z\n"
@@ -63,7 +65,7 @@ std::string Ended(const std::string& text) {
 }
 
 TEST(ManifestTest, GoldenBytes) {
-  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 17 5db6ebdb\n");
+  EXPECT_EQ(Encode(Example()), std::string(kGolden) + "end 18 30487e29\n");
   const Result<Manifest> parsed = ParseManifest(Encode(Example()));
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
   EXPECT_TRUE(*parsed == Example());

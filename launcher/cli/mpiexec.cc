@@ -294,11 +294,17 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   if (saved != nullptr) {
     checkpoint.directory = saved->directory;
     checkpoint.restored = saved->epoch;
+    checkpoint.since = saved->since;
     if (Status status = Move(saved->places, &*line); !status.ok()) return Refuse(status);
     warnings.insert(warnings.end(), saved->damaged.begin(), saved->damaged.end());
     checkpoint.restarts = saved->restarts.value_or(checkpoint.restarts);
     GoOnWith(*saved, &*line);
   }
+  if (const std::uint32_t newest = NewestIn(checkpoint.directory); saved == nullptr && newest > 0)
+    warnings.push_back(
+        Format("%s has saved states of an earlier job, which are kept; `lamina "
+               "restart` or --resume goes on from the newest, generation %u",
+               checkpoint.directory.c_str(), newest));
   if (checkpoint.restarts > 0 && checkpoint.directory.empty())
     return Refuse(
         "--restarts needs saved states: --checkpoint-dir DIR keeps those that the program "

@@ -136,6 +136,7 @@ Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
   SavedJob job;
   job.directory = std::filesystem::absolute(directory, error).lexically_normal().string();
   job.epoch = manifest.epoch;
+  job.since = manifest.since;
   job.ranks = manifest.ranks.size();
   job.working_directory = pieces.front();
   job.words.assign(pieces.begin() + 1, pieces.end());

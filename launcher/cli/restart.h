@@ -20,6 +20,7 @@ namespace lamina::launcher {
 struct SavedJob {
   std::string directory;  // absolute
   Epoch epoch{};
+  Epoch since{};  // the first state of the job
   std::size_t ranks = 0;
   std::string working_directory;          // that its mpiexec was called in
   std::vector<std::string> words;         // of its mpiexec

@@ -67,6 +67,7 @@ struct CheckpointOptions {
   bool resume = false;             // from what is there, if there is something
   std::uint32_t restarts = 0;      // so often it goes on by itself after a loss
   Epoch restored{};                // the job goes on from this generation of the directory; 0: none
+  Epoch since{};                   // and the first state of that job
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
 
   friend bool operator==(const CheckpointOptions&, const CheckpointOptions&) = default;

@@ -265,6 +265,9 @@ Status NodeStore::Keep(const Word& word) {
     return Error(Code::kUnsupported, "%s", torn.c_str());
   checkpoint::Manifest sums;
   if (Status status = generation_->WritePlan(word.text, &sums); !status.ok()) return status;
+  const Result<checkpoint::Manifest> manifest = checkpoint::ParseManifest(word.bytes);
+  if (!manifest.ok()) return Copy(manifest.status());
+  since_ = manifest->since;
   Status status = generation_->Prepare(word.bytes);
   prepared_ = status.ok();
   return status;
@@ -274,7 +277,7 @@ Status NodeStore::Commit() {
   if (generation_ == nullptr) return Error(Code::kInvalid, "no generation was begun");
   if (Status status = generation_->Finish(); !status.ok()) return status;
   generation_.reset();
-  return checkpoint::KeepNewest(directory_.value(), kGenerationsKept);
+  return checkpoint::KeepNewest(directory_.value(), kGenerationsKept, since_);
 }
 
 // Opens what this directory has of the generation whose manifest the word has. A host that has

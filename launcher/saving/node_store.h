@@ -73,6 +73,7 @@ class NodeStore {
   std::unique_ptr<ImageSender> sender_;
   std::set<std::uint32_t> spoilt_;  // ranks whose images could not be written here
   std::unique_ptr<checkpoint::Generation> generation_;  // what is being written; used aside alone
+  Epoch since_{};                                       // the first of the job; likewise
   bool prepared_ = false;                               // it may be valid already; likewise
   std::unique_ptr<Aside> aside_;                        // ends before the others
 };

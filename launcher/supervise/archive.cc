@@ -43,6 +43,13 @@ Result<std::unique_ptr<Archive>> Archive::Open(event_base* loop, const Checkpoin
   Result<Descriptor> directory = checkpoint::MakeStore(archive->path_);
   if (!directory.ok()) return std::move(directory).status().Within("checkpoint directory");
   archive->directory_ = *std::move(directory);
+  archive->since_ = options.since;
+  if (Index(options.restored) == 0) {
+    const Result<checkpoint::Names> names =
+        checkpoint::NamesOfGenerations(archive->directory_.value());
+    archive->since_ =
+        Epoch{names.ok() && !names->complete.empty() ? Index(names->complete.front()) + 1 : 1};
+  }
   archive->ready_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (archive->ready_.value() < 0) return SystemError(Code::kResource, errno, "eventfd");
   archive->storing_ = event_new(
@@ -73,6 +80,7 @@ Status Archive::Begin(std::span<const std::uint32_t> ranks) {
 void Archive::Complete(checkpoint::Manifest* manifest) const {
   manifest->epoch = generation_->epoch();
   manifest->after = after_;
+  manifest->since = since_;
   manifest->user = geteuid();
   manifest->taken_s = std::time(nullptr);
   manifest->plan_bytes = plan_.size();
@@ -91,8 +99,8 @@ void Archive::Store(checkpoint::Manifest manifest) {
          ++rank)
       outcome_ = generation_->Measure(static_cast<std::uint32_t>(rank), &manifest);
     if (outcome_.ok()) outcome_ = generation_->Commit(manifest);
-    tidied_ =
-        outcome_.ok() ? checkpoint::KeepNewest(directory_.value(), kGenerationsKept) : Status();
+    tidied_ = outcome_.ok() ? checkpoint::KeepNewest(directory_.value(), kGenerationsKept, since_)
+                            : Status();
     if (outcome_.ok()) stored_bytes_ = manifest.Bytes();
     bytes_here_ = manifest.apart ? 0 : stored_bytes_;
     const std::uint64_t one = 1;

@@ -87,6 +87,18 @@ class Outside(unittest.TestCase):
                 self.assertEqual(re.match(SAVED, saved.stdout).groups(), (str(number), str(ranks)), saved.stdout)
             self.assertEqual(job.end(), (0, "done\n", ""), way)
 
+    def test_states_of_an_earlier_job_are_kept(self):
+        self.save_and_end(2, "recv", 3)
+        with Job(2, "recv") as job:
+            for _ in range(3):
+                saved = job.save()
+                self.assertEqual(saved.returncode, 0, saved.stderr)
+            status, output, errors = job.end()
+        self.assertEqual((status, output), (0, "done\n"))
+        self.assertEqual(errors, "mpiexec: warning: D has saved states of an earlier job, which are kept; `lamina restart` or "
+                         "--resume goes on from the newest, generation 3\n")
+        self.assertEqual(sorted(os.listdir(os.path.join(SCRATCH, "D"))), ["g000002", "g000003", "g000005", "g000006"])
+
     def test_under_traffic(self):
         for ranks, times in ((1, 2), (2, 20), (4, 10)):
             self.save_and_end(ranks, "traffic", times)

@@ -173,7 +173,7 @@ class Restarted(unittest.TestCase):
         self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
         out, err = read("out"), read("err")
         turns = out.count("turn")
-        alone = run(MPIEXEC, "-n", str(ranks), "--oversubscribe", *PREPARED, PROGRAM, "course", STOP, str(turns))
+        alone = run(MPIEXEC, "--quiet", "-n", str(ranks), "--oversubscribe", *PREPARED, PROGRAM, "course", STOP, str(turns))
         self.assertEqual(alone.returncode, 0, alone.stderr)
         self.assertEqual(out, alone.stdout)
         # What mpiexec says may come behind a line that stood open when the job was saved, which it may end.
