@@ -414,8 +414,7 @@ void NodeSaving::GoOn(Line* line, std::string_view order) {
 Status NodeSaving::Save(Line* line, const std::string& path) {
   line->process = OwnNumberOf(outlets_.process(line->rank));
   Result<Descriptor> folder = checkpoint::OpenStore(path);
-  if (!folder.ok())
-    return Error(folder.status().code(), "%s", std::string(folder.status().message()).c_str());
+  if (!folder.ok()) return std::move(folder).status();
   const std::string above = path.substr(0, path.rfind('/'));
   const bool is_first = std::exchange(generation_, above) != above;
   const int into = folder->value();

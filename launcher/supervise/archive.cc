@@ -44,12 +44,6 @@ Result<std::unique_ptr<Archive>> Archive::Open(event_base* loop, const Checkpoin
   if (!directory.ok()) return std::move(directory).status().Within("checkpoint directory");
   archive->directory_ = *std::move(directory);
   archive->since_ = options.since;
-  if (Index(options.restored) == 0) {
-    const Result<checkpoint::Names> names =
-        checkpoint::NamesOfGenerations(archive->directory_.value());
-    archive->since_ =
-        Epoch{names.ok() && !names->complete.empty() ? Index(names->complete.front()) + 1 : 1};
-  }
   archive->ready_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (archive->ready_.value() < 0) return SystemError(Code::kResource, errno, "eventfd");
   archive->storing_ = event_new(
@@ -69,6 +63,7 @@ Status Archive::Begin(std::span<const std::uint32_t> ranks) {
       checkpoint::Generation::Begin(directory_.value(), bytes_here_);
   if (!begun.ok()) return std::move(begun).status();
   generation_ = *std::move(begun);
+  if (Index(after_) == 0 && Index(since_) == 0) since_ = generation_->epoch();
   for (const std::uint32_t rank : ranks)
     if (Result<int> folder = generation_->FolderOf(rank); !folder.ok()) {
       Drop();

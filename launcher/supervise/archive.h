@@ -75,7 +75,7 @@ class Archive {
   event* storing_ = nullptr;
   std::unique_ptr<checkpoint::Generation> generation_;
   Epoch after_{};
-  Epoch since_{};  // the first generation of this job, which has begun or gone on since then
+  Epoch since_{};  // the first generation of this job
   std::thread thread_;
   Status outcome_;                  // of the thread
   Status tidied_;                   // likewise: deleting older generations
