@@ -235,7 +235,7 @@ std::vector<std::string> WithoutHosts(const std::vector<std::string>& places) {
 // restarted. `saved` is what it has gone on from, null if it had begun; what is older than `oldest`
 // was saved by another job.
 void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* saved,
-                  std::uint32_t oldest) {
+                  std::uint32_t oldest, checkpoint::Claim* claim) {
   const CheckpointOptions& options = made.plan.options.checkpoint;
   std::vector<std::string> damaged;
   Result<SavedJob> newest = FindSavedJob(options.directory, Epoch{}, &damaged);
@@ -257,6 +257,8 @@ void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* sav
   for (const std::vector<std::string>& names :
        {saved != nullptr ? saved->avoided : std::vector<std::string>(), without})
     for (const std::string& name : names) words.insert(words.end(), {"--without", name});
+  if (const int passed = claim->PassOn(); passed >= 0)
+    words.insert(words.end(), {"--claim", std::to_string(passed)});
   words.push_back(newest->directory);
   std::string hosts;
   for (const std::string& name : without) hosts += (hosts.empty() ? " without " : ", ") + name;
@@ -274,8 +276,9 @@ void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* sav
   Say(std::string(SystemError(Code::kResource, errno, "the job cannot be restarted").message()));
 }
 
-// `saved` is what the job goes on from; null if the words say that.
-int Run(std::span<const std::string> arguments, const SavedJob* saved,
+// `saved` is what the job goes on from; null if the words say that. `claim` is to keep the
+// directory of its states.
+int Run(std::span<const std::string> arguments, const SavedJob* saved, checkpoint::Claim* claim,
         const CommandContext& context) {
   Result<Invocation> line = ParseCommandLine(arguments, ReadWholeFile);
   if (!line.ok()) return Refuse(line.status());
@@ -285,6 +288,11 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   std::vector<std::string> warnings;
   CheckpointOptions& checkpoint = line->options.checkpoint;
   Result<std::optional<SavedJob>> resumed = std::optional<SavedJob>();
+  if (!line->dry_run && (checkpoint.resume || checkpoint.restarts > 0))
+    if (Status status = claim->Take(checkpoint.directory); !status.ok()) {
+      Say(std::string(status.message()));
+      return 1;
+    }
   if (saved == nullptr) resumed = FindResumed(checkpoint, &warnings);
   if (!resumed.ok()) {
     for (const std::string& warning : warnings) Say("warning: " + warning);
@@ -300,7 +308,10 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
     checkpoint.restarts = saved->restarts.value_or(checkpoint.restarts);
     GoOnWith(*saved, &*line);
   }
-  if (const std::uint32_t newest = NewestIn(checkpoint.directory); saved == nullptr && newest > 0)
+  // If another job saves its states there now, they are no earlier one's, and that will be said.
+  if (const std::uint32_t newest = NewestIn(checkpoint.directory);
+      saved == nullptr && newest > 0 &&
+      (line->dry_run || claim->Take(checkpoint.directory, 0).ok()))
     warnings.push_back(
         Format("%s has saved states of an earlier job, which are kept; `lamina "
                "restart` or --resume goes on from the newest, generation %u",
@@ -339,8 +350,8 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
   Loss loss;
   const int status =
       RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
-                     context.engines, tie, FurtherWords(made->line), &loss});
-  if (loss.move || (restarts && loss.any)) RestartAfter(loss, *made, saved, oldest);
+                     context.engines, tie, FurtherWords(made->line), claim, &loss});
+  if (loss.move || (restarts && loss.any)) RestartAfter(loss, *made, saved, oldest, claim);
   return status;
 }
 
@@ -349,13 +360,14 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved,
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context) {
   const std::unique_ptr<Tie> own = Tie::Take(context.environment);
   tie = own.get();
-  const int status = Run(arguments, nullptr, context);
+  checkpoint::Claim claim;
+  const int status = Run(arguments, nullptr, &claim, context);
   tie = nullptr;
   return status;
 }
 
-int MpiexecFrom(const SavedJob& job, const CommandContext& context) {
-  return Run(job.words, &job, context);
+int MpiexecFrom(const SavedJob& job, checkpoint::Claim* claim, const CommandContext& context) {
+  return Run(job.words, &job, claim, context);
 }
 
 }  // namespace lamina::launcher

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "checkpoint/checkpoint_engine.h"
+#include "checkpoint/store/claim.h"
 #include "launcher/spawn/spawner.h"
 #include "runtime/base/environment.h"
 
@@ -28,9 +29,10 @@ struct CommandContext {
 // Runs mpiexec, mpirun and `lamina run`. Returns the exit status for the shell.
 int Mpiexec(std::span<const std::string> arguments, const CommandContext& context);
 
-// Runs mpiexec with the words of a saved job, which goes on from its saved state.
+// Runs mpiexec with the words of a saved job, which goes on from its saved state. `claim` keeps its
+// directory.
 struct SavedJob;
-int MpiexecFrom(const SavedJob& job, const CommandContext& context);
+int MpiexecFrom(const SavedJob& job, checkpoint::Claim* claim, const CommandContext& context);
 
 // A subcommand of lamina. `run` returns the exit status; the texts are in subcommands.cc.
 struct Command {

@@ -428,7 +428,7 @@ constexpr Option kOptions[] = {
      "DIR",
      Topic::kLaunching,
      "Keep in DIR what a program saves by lamina_checkpoint(); `lamina restart DIR` goes on from "
-     "there.",
+     "there. While a job runs, no other one may use its DIR.",
      CheckpointDirectory},
     {{"--resume"},
      "",

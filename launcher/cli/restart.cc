@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "checkpoint/store/claim.h"
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/generation.h"
 #include "checkpoint/store/listing.h"
@@ -39,6 +40,7 @@ struct Wanted {
   std::vector<std::string> places;  // options of mpiexec that say where
   std::vector<std::string> avoided;
   std::optional<std::uint32_t> restarts;
+  std::optional<std::uint32_t> claim;  // the descriptor that the launcher before has passed on
 };
 
 // Returns the number behind an option; none: there is none within these limits.
@@ -72,6 +74,8 @@ Result<Wanted> Parse(std::span<const std::string> arguments) {
     } else if (word == "--restarts") {
       wanted.restarts = NumberAt(arguments, ++at, 0);
       if (!wanted.restarts) return Error(Code::kInvalid, "--restarts needs a number");
+    } else if (word == "--claim") {
+      wanted.claim = NumberAt(arguments, ++at, 0);
     } else if (word == "--without") {
       if (++at >= arguments.size() || arguments[at].empty())
         return Error(Code::kInvalid, "--without needs the name of a host");
@@ -174,6 +178,12 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
     }
   const Result<Wanted> wanted = Parse(arguments);
   if (!wanted.ok()) return Refuse(std::string(wanted.status().message()));
+  store::Claim claim;
+  if (wanted->claim) claim.TakeOver(static_cast<int>(*wanted->claim), wanted->directory);
+  if (Status status = claim.Take(wanted->directory); !status.ok()) {
+    Refuse(std::string(status.message()));
+    return 1;
+  }
   std::vector<std::string> damaged;
   Result<SavedJob> job = FindSavedJob(wanted->directory, wanted->epoch, &damaged);
   for (const std::string& sentence : damaged)
@@ -186,7 +196,7 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
   job->places = wanted->places;
   job->avoided = wanted->avoided;
   job->restarts = wanted->restarts;
-  return MpiexecFrom(*job, context);
+  return MpiexecFrom(*job, &claim, context);
 }
 
 }  // namespace lamina::launcher

@@ -178,7 +178,8 @@ A file that the job has open must be as long as it was, or longer if the job wri
   OPTIONS          of mpiexec about hosts, and --param: the job runs there instead of where it
                    was. -H node7:16 brings a job of several hosts to one.
 
-Exit status: that of the job; 2 when nothing was started.
+Exit status: that of the job; 1 when that job still runs, or another one saves its states there;
+2 when nothing was started for another reason.
 )"},
     {"grow", "let what a running job spawns go to further hosts",
      R"(usage: lamina grow [JOB] HOSTS

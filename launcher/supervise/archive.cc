@@ -34,7 +34,7 @@ std::string PlanText(const CheckpointOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Archive>> Archive::Open(event_base* loop, const CheckpointOptions& options,
-                                               Moments moments) {
+                                               checkpoint::Claim* claim, Moments moments) {
   std::unique_ptr<Archive> archive(new Archive(options, std::move(moments)));
   std::error_code error;
   archive->path_ = std::filesystem::absolute(options.directory, error).lexically_normal().string();
@@ -42,6 +42,8 @@ Result<std::unique_ptr<Archive>> Archive::Open(event_base* loop, const Checkpoin
   archive->plan_ = PlanText(options);
   Result<Descriptor> directory = checkpoint::MakeStore(archive->path_);
   if (!directory.ok()) return std::move(directory).status().Within("checkpoint directory");
+  if (claim != nullptr)
+    if (Status status = claim->Take(archive->path_); !status.ok()) return status;
   archive->directory_ = *std::move(directory);
   archive->since_ = options.since;
   archive->ready_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "checkpoint/store/claim.h"
 #include "checkpoint/store/generation.h"
 #include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
@@ -32,14 +33,15 @@ namespace lamina::launcher {
 
 class Archive {
  public:
-  // `options` must outlive it and names the directory. `warn` is told what could not be kept or
-  // deleted; `stored` that storing has ended, unless the archive ends first.
+  // `options` must outlive it and names the directory, which is kept for this job by `claim`; null:
+  // by nobody. kExists: another job has it. `warn` is told what could not be kept or deleted;
+  // `stored` that storing has ended, unless the archive ends first.
   struct Moments {
     std::function<void(Epoch epoch, const Status& outcome)> stored;
     std::function<void(const std::string& warning)> warn;
   };
   static Result<std::unique_ptr<Archive>> Open(event_base* loop, const CheckpointOptions& options,
-                                               Moments moments);
+                                               checkpoint::Claim* claim, Moments moments);
   // Waits for what is being stored, and drops what is not complete.
   ~Archive();
   Archive(const Archive&) = delete;

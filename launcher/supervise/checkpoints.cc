@@ -84,7 +84,7 @@ Checkpoints::Checkpoints(event_base* loop, const Plan& plan, const Options& opti
 Status Checkpoints::Open(const Options& options,
                          std::unique_ptr<checkpoint::CheckpointEngine> engine) {
   Result<std::unique_ptr<Archive>> archive = Archive::Open(
-      loop_, plan_.options.checkpoint,
+      loop_, plan_.options.checkpoint, options.claim,
       {[this](Epoch epoch, const Status& outcome) { OnStored(epoch, outcome); }, moments_.say});
   if (!archive.ok()) return std::move(archive).status();
   archive_ = *std::move(archive);

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_engine.h"
+#include "checkpoint/store/claim.h"
 #include "checkpoint/store/listing.h"
 #include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
@@ -74,6 +75,7 @@ class Checkpoints final : public SavingPort {
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
     const checkpoint::Opened* revived = nullptr;  // the state that the job goes on from
+    checkpoint::Claim* claim = nullptr;           // see Archive
   };
   // `plan` must outlive it; its options name the directory.
   static Result<std::unique_ptr<Checkpoints>> Make(event_base* loop, const Plan& plan,

@@ -36,8 +36,9 @@ bool SayCancelled(const Plan& plan, const RunContext& context, int status) {
   return true;
 }
 
-// Whatever it does, the job has been saved.
+// Whatever it does, the job has been saved, and may go on at once.
 void RunEndCommand(const RunContext& context) {
+  if (context.claim != nullptr) context.claim->Release();
   CheckpointParams params;
   if (Status status = param::Load(context.settings, kCheckpointFields, &params); !status.ok())
     return;

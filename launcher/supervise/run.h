@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint_engine.h"
+#include "checkpoint/store/claim.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
 #include "launcher/supervise/verdict.h"
@@ -30,6 +31,9 @@ struct RunContext {
   Tie* tie = nullptr;
   // What the launchers of jobs that ranks spawn are told as well.
   std::vector<std::string> further_words = {};
+  // What keeps the directory of saved states for this job. It is released when the job has been
+  // saved to end, and otherwise outlives the job. Null: nothing does.
+  checkpoint::Claim* claim = nullptr;
   Loss* loss = nullptr;  // is told what the job was lost by; null: nobody asks
 };
 

@@ -26,14 +26,14 @@ Status MakePipe(Descriptor* to_read, Descriptor* to_write) {
 }  // namespace
 
 Result<std::unique_ptr<Saving>> Saving::Make(event_base* loop, const Plan& plan, std::string job,
-                                             Moments moments) {
+                                             checkpoint::Claim* claim, Moments moments) {
   std::unique_ptr<Saving> saving(new Saving(plan, std::move(job), std::move(moments)));
-  if (Status status = saving->Open(loop); !status.ok()) return status;
+  if (Status status = saving->Open(loop, claim); !status.ok()) return status;
   return saving;
 }
 
-Status Saving::Open(event_base* loop) {
-  Result<std::unique_ptr<Archive>> archive = Archive::Open(loop, plan_.options.checkpoint,
+Status Saving::Open(event_base* loop, checkpoint::Claim* claim) {
+  Result<std::unique_ptr<Archive>> archive = Archive::Open(loop, plan_.options.checkpoint, claim,
                                                            {[this](Epoch, const Status&) {
                                                               event_add(reporting_, nullptr);
                                                               moments_.stored();

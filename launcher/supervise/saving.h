@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/store/claim.h"
 #include "checkpoint/store/manifest.h"
 #include "launcher/plan/plan.h"
 #include "launcher/spawn/spawner.h"
@@ -38,9 +39,10 @@ class Saving {
     std::function<void()> stored;  // what was being stored is, or has failed
   };
 
-  // `plan` must outlive it; its options name the directory. `job` is the job's name.
+  // `plan` must outlive it; its options name the directory, which `claim` keeps for it. `job` is
+  // the job's name.
   static Result<std::unique_ptr<Saving>> Make(event_base* loop, const Plan& plan, std::string job,
-                                              Moments moments);
+                                              checkpoint::Claim* claim, Moments moments);
   // Waits for what is being stored, and drops what is not complete.
   ~Saving();
   Saving(const Saving&) = delete;
@@ -57,7 +59,7 @@ class Saving {
  private:
   Saving(const Plan& plan, std::string job, Moments moments)
       : plan_(plan), job_(std::move(job)), moments_(std::move(moments)) {}
-  Status Open(event_base* loop);
+  Status Open(event_base* loop, checkpoint::Claim* claim);
   void OnReports();
   void OnWord(const CheckpointWord& word);
   void Order(std::uint32_t kind, const std::string& path);

@@ -199,12 +199,13 @@ Status Supervisor::PrepareSaving() {
   const auto say = [this](const std::string& message) { streams_->Say(message); };
   const auto stored = [this] { StopIfDone(); };
   if (!options.outside) {
-    auto saving = Saving::Make(loop_, plan_, server_->name(), {say, stored});
+    auto saving = Saving::Make(loop_, plan_, server_->name(), context_.claim, {say, stored});
     if (!saving.ok()) return std::move(saving).status();
     saving_ = *std::move(saving);
     return {};
   }
   Status status = PrepareCheckpoints();
+  if (status.code() == Code::kExists) return status;  // another job has the directory
   unfit_ = checkpoints_ == nullptr && restored_.has_value();
   if (unfit_)
     return std::move(status).Within(
@@ -213,6 +214,7 @@ Status Supervisor::PrepareSaving() {
   if (!status.ok() && options.required)
     return std::move(status).Within("the processes of this job cannot be saved");
   if (!status.ok()) say("warning: --checkpoint: " + std::string(status.message()));
+  if (checkpoints_ == nullptr && context_.claim != nullptr) context_.claim->Release();
   if (checkpoints_ == nullptr || options.every_ms == 0) return {};
   save_again_ = std::make_unique<Timer>(loop_, [this] { SaveUnasked(Checkpoints::Then::kGoOn); });
   save_again_->Set(options.every_ms);
@@ -237,6 +239,7 @@ Status Supervisor::PrepareCheckpoints() {
   for (std::uint32_t rank = 0; rank < plan_.ranks.size(); ++rank)
     options.shared.push_back(rings_.Descriptor(rank));
   options.revived = restored_ ? &*restored_ : nullptr;
+  options.claim = context_.claim;
   auto checkpoints = Checkpoints::Make(
       loop_, plan_, options, *std::move(engine),
       {[this](const std::string& message) { streams_->Say(message); },

@@ -6,6 +6,8 @@ Method: steady.c under mpiexec --checkpoint with the engine that saves nothing, 
         its transports go and takes them up again, here as on any machine.
 """
 
+import contextlib
+import glob
 import os
 import random
 import re
@@ -36,6 +38,18 @@ def lives(process):
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def holders(path):
+    """The processes that have the file open."""
+    path, found = os.path.realpath(path), set()
+    for entry in glob.glob("/proc/[0-9]*/fd/[0-9]*"):
+        try:
+            if os.readlink(entry) == path:
+                found.add(int(entry.split("/")[2]))
+        except OSError:
+            pass  # it has ended
+    return sorted(found)
 
 
 class Job:
@@ -97,7 +111,54 @@ class Outside(unittest.TestCase):
         self.assertEqual((status, output), (0, "done\n"))
         self.assertEqual(errors, "mpiexec: warning: D has saved states of an earlier job, which are kept; `lamina restart` or "
                          "--resume goes on from the newest, generation 3\n")
-        self.assertEqual(sorted(os.listdir(os.path.join(SCRATCH, "D"))), ["g000002", "g000003", "g000005", "g000006"])
+        self.assertEqual(sorted(os.listdir(os.path.join(SCRATCH, "D"))),
+                         ["g000002", "g000003", "g000005", "g000006", "lock"])
+
+    def test_two_jobs_at_once(self):
+        lock = os.path.join(SCRATCH, "D", "lock")
+        pretend = ("--param", "checkpoint.engine.use=pretend")
+        with Job(2, "traffic") as job:
+            self.assertEqual(job.save().returncode, 0)
+            self.assertEqual(holders(lock), [job.process.pid])
+            # They wait for a while, so all do at the same time.
+            others = [subprocess.Popen(words, cwd=SCRATCH, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+                      for words in ([MPIEXEC, "--checkpoint", "--checkpoint-dir", "D", *pretend, "echo", "begun"],
+                                    [MPIEXEC, "--checkpoint-dir", "D", "echo", "begun"],
+                                    [MPIEXEC, "--checkpoint-dir", "D", "--resume", "echo", "begun"],
+                                    [MPIEXEC, "--checkpoint-dir", "D", "--restarts", "1", "echo", "begun"],
+                                    [LAMINA, "restart", "D"])]
+            for other in others:
+                output, errors = other.communicate(timeout=TIME_LIMIT_S)
+                self.assertEqual((other.returncode, output), (1, ""), errors)
+                self.assertRegex(errors, r"\A(mpiexec|lamina restart): another job saves its states in (%s/)?D "
+                                 r"\(mpiexec %d on \S+\); wait until it ends, end it, or give another --checkpoint-dir\n\Z" %
+                                 (SCRATCH, job.process.pid))
+            # Whoever only looks is not refused, nor is a job that nobody can save.
+            self.assertRegex(self.generations(), r"^generation 1: 2 ranks, .*, whole\n$")
+            for more in (["--restarts", "1", "--dry-run", "true"],
+                         ["--checkpoint", "--param", "checkpoint.criu.program=/nowhere/criu", "true"]):
+                looked = subprocess.run([MPIEXEC, "--checkpoint-dir", "D", *more], check=False, cwd=SCRATCH,
+                                        capture_output=True, text=True, timeout=TIME_LIMIT_S)
+                self.assertEqual(looked.returncode, 0, looked.stderr)
+            self.assertNotIn("earlier job", looked.stderr)
+            self.assertEqual(job.save().returncode, 0)
+            self.assertEqual(job.end(), (0, "done\n", ""))
+        self.save_on_in_the_same_directory()
+
+    def save_on_in_the_same_directory(self):
+        with Job(2, "traffic") as job:
+            self.assertEqual(job.save().returncode, 0)
+            self.assertEqual(job.end()[:2], (0, "done\n"))
+
+    def test_a_killed_job_is_none(self):
+        """The next one is started at once, whether or not the ranks of the one before have ended."""
+        with contextlib.ExitStack() as jobs:
+            job = jobs.enter_context(Job(2, "traffic"))
+            for _ in range(20):
+                job.process.kill()
+                job = jobs.enter_context(Job(2, "traffic"))
+            self.assertEqual(job.end(), (0, "done\n", ""))
 
     def test_under_traffic(self):
         for ranks, times in ((1, 2), (2, 20), (4, 10)):

@@ -328,7 +328,7 @@ class RestartedHosts(unittest.TestCase):
             saved = job.save()
             self.assertEqual(saved.returncode, 1)
             self.assertIn("No space left on device", saved.stderr)
-        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [[], "", ""])
+        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "", ""])
         job.go_on(2)
         job.stop()
         self.assertEqual(job.process.returncode, 0, read("err")[-2000:])

@@ -6,6 +6,7 @@ Method: steady.c communicates all the time and says after every turn what has co
         saved and killed later, and restarted, and in the end compared with as many turns of an undisturbed run.
 """
 
+import fcntl
 import glob
 import os
 import random
@@ -203,6 +204,61 @@ class Restarted(unittest.TestCase):
             # What was said there may tell why a job had to be restarted.
             self.assertEqual(read("err")[:len(errors)], errors)
         self.compare(2, job, errors_again=True)
+
+    def test_a_job_that_runs_is_not_restarted(self):
+        """It is once it has been killed, at once, whether or not anybody knows of that yet."""
+        job = self.start(2)
+        self.save(job)
+        refused = run(LAMINA, "restart", STORE)
+        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
+        self.assertRegex(refused.stderr, r"\Alamina restart: another job saves its states in %s \(mpiexec %d on \S+\); "
+                         r"wait until it ends, end it, or give another --checkpoint-dir\n\Z" % (STORE, job.process.pid))
+        self.assertEqual(self.holders(), [job.process.pid])
+        for _ in range(20):
+            job.process.send_signal(signal.SIGKILL)
+            job = self.restart()
+            self.wait_until_it_has_the_directory(job)
+        self.compare(2, job, errors_again=True)
+
+    def wait_until_it_has_the_directory(self, job):
+        until = time.monotonic() + TIME_LIMIT_S
+        while not read("D/lock").startswith("%d " % job.process.pid):
+            self.assertIsNone(job.process.poll(), read("err")[-1000:])
+            self.assertLess(time.monotonic(), until)
+
+    def holders(self):
+        """The processes that have the lock of the directory open."""
+        lock, found = os.path.realpath(STORE + "/lock"), set()
+        for entry in glob.glob("/proc/[0-9]*/fd/[0-9]*"):
+            try:
+                if os.readlink(entry) == lock:
+                    found.add(int(entry.split("/")[2]))
+            except OSError:
+                pass  # it has ended
+        return sorted(found)
+
+    def test_a_state_that_was_just_saved_to_end(self):
+        """It is restarted at once, whether or not its mpiexec has ended."""
+        job = self.start(2)
+        for _ in range(5):
+            self.save(job, "--end")
+            job = self.restart()
+        self.compare(2, job, errors_again=True)
+
+    def test_no_other_job_comes_in_between(self):
+        job = self.start(2, "--restarts", "1")
+        self.save(job)
+        with open(os.path.join(STORE, "lock"), encoding="ascii") as lock:
+            waiting = threading.Thread(target=fcntl.flock, args=(lock, fcntl.LOCK_EX), daemon=True)
+            waiting.start()
+            self.kill_a_rank(job)
+            self.wait_for_error(job, "the job is restarted from generation 1")
+            job.go_on(2)
+            self.assertTrue(waiting.is_alive())
+            job.end()
+            self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+            waiting.join(TIME_LIMIT_S)
+            self.assertFalse(waiting.is_alive())
 
     def test_standard_output_and_error_in_one_file(self):
         """No line of the ranks is there twice, and what mpiexec has said stays."""

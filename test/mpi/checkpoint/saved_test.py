@@ -6,6 +6,7 @@ Method: saved.c with and without disturbance: ranks that die, mpiexec killed whi
         restarts, damaged generations, other numbers of ranks, a full disk.
 """
 
+import glob
 import os
 import re
 import shutil
@@ -104,7 +105,7 @@ class Saved(unittest.TestCase):
         again = restart()
         self.assertEqual(again.stdout.splitlines(), ["restarted at step 6", "result " + right])
         self.assertRegex(again.stderr, r"^mpiexec: warning: g000003: rank00001/regions is damaged: ")
-        for name in os.listdir(STORE):
+        for name in glob.glob("g*", root_dir=STORE):
             with open(os.path.join(STORE, name, "manifest"), "a", encoding="ascii") as file:
                 file.write("x")
         for refused in (restart(), saving(2, "10", resume=True)):
