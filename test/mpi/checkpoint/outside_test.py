@@ -114,6 +114,18 @@ class Outside(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(os.path.join(SCRATCH, "D"))),
                          ["g000002", "g000003", "g000005", "g000006", "lock"])
 
+    def test_states_in_the_usual_directory(self):
+        shutil.rmtree(os.path.join(SCRATCH, "lamina-checkpoint"), ignore_errors=True)
+        warning = ""
+        for options in (["--checkpoint"], ["--checkpoint"], ["--checkpoint=required"], ["--checkpoint-every", "1h"],
+                        ["--checkpoint-signal", "USR1"]):
+            with Job(2, "recv", *options, "--param", "checkpoint.engine.use=pretend", prepared=False) as job:
+                if warning == "":
+                    self.assertEqual(job.save().returncode, 0)
+                self.assertEqual(job.end(), (0, "done\n", warning), options)
+            warning = ("mpiexec: warning: lamina-checkpoint has saved states of an earlier job, which are kept; `lamina "
+                       "restart` or --resume goes on from the newest, generation 1\n")
+
     def test_two_jobs_at_once(self):
         lock = os.path.join(SCRATCH, "D", "lock")
         pretend = ("--param", "checkpoint.engine.use=pretend")
