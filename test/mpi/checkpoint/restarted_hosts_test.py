@@ -6,12 +6,14 @@ Method: virtual hosts of this machine, reached by ssh. steady.c says after every
         and ended, and restarted elsewhere, again and again.
 """
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -103,7 +105,7 @@ def words(ranks, *options, way=("course",), program=None):
 class Job:
     """A job whose output goes into the files out and err, behind what is there."""
 
-    def __init__(self, ranks, *options, way=("course",), program=None, directory="D"):
+    def __init__(self, ranks, *options, way=("course",), program=None, directory="D", stdin=subprocess.DEVNULL):
         if ranks:
             for name in ("out", "err"):
                 if os.path.lexists(place(name)):
@@ -115,7 +117,7 @@ class Job:
         if os.path.lexists(place("stop")):
             os.unlink(place("stop"))
         with open(place("out"), "a", encoding="ascii") as out, open(place("err"), "a", encoding="ascii") as err:
-            self.process = subprocess.Popen(line, cwd=PLACE, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            self.process = subprocess.Popen(line, cwd=PLACE, stdin=stdin, stdout=out, stderr=err,
                                             env=variables())
 
     def begins(self):
@@ -332,6 +334,26 @@ class RestartedHosts(unittest.TestCase):
         job.go_on(2)
         job.stop()
         self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
+
+    def test_input_that_cannot_be_kept(self):
+        """A rank has not read what mpiexec has taken from a pipe already, and its host has a directory of its own."""
+        mine, its = os.pipe()
+        self.addCleanup(os.close, mine)
+        self.addCleanup(os.close, its)
+        os.write(its, b"nobody reads this\n")
+        job = Job(2, "-H", "lk1:1,lk2:1", *self.apart(), stdin=mine)
+        self.jobs.append(job)
+        until = time.monotonic() + TIME_LIMIT_S
+        while fcntl.ioctl(mine, termios.FIONREAD, bytes(4)) != bytes(4):
+            self.assertIsNone(job.process.poll(), read("err")[-2000:])
+            self.assertLess(time.monotonic(), until)
+        for _ in range(2):
+            refused = job.save()
+            self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (
+                1, "", "lamina checkpoint: rank 0 has not read all of standard input, which cannot be kept on a host with "
+                       "a directory of its own\n"))
+        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "", ""])
+        self.compare(job, 2, "lk1:1,lk2:1")
 
     def test_a_job_goes_on_by_itself_without_a_host_and_its_disk(self):
         job = Job(4, "-H", "lk1:2,lk2:2,lk3:2", "--restarts", "1", *self.apart())
