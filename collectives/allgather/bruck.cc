@@ -9,7 +9,7 @@
 // Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta.
 // Source: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE Trans. Parallel Distrib. Syst. 8 (1997)
 //         1143-1156.
-#include "collectives/allgather/allgather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

@@ -8,7 +8,7 @@
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   2 * (alpha + (P - 2) * overhead) + (P - 1) * (P + 1) * n * beta.
 // Source: MPI-5.0, section 6.7 (MPI_ALLGATHER as MPI_GATHER followed by MPI_BCAST).
-#include "collectives/allgather/allgather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

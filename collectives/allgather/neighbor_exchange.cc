@@ -9,7 +9,7 @@
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   P / 2 * alpha + (P - 1) * n * beta.
 // Source: Chen, Zhang, Zhang, Yuan, HPC Asia 2005, 166-173.
-#include "collectives/allgather/allgather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

@@ -7,7 +7,7 @@
 // Shape:  input n elements on every rank, output P blocks on every rank.
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
-#include "collectives/allgather/allgather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

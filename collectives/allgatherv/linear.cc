@@ -7,7 +7,7 @@
 // Cost:   alpha + (2 P - 3) * overhead + 2 (1 - 1/P) * N * beta for blocks of equal size,
 //         N elements in all.
 // Source: MPI-5.0, section 6.7 (the definition of MPI_ALLGATHERV).
-#include "collectives/allgatherv/allgatherv.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

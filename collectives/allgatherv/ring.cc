@@ -4,7 +4,7 @@
 // Shape:  input n_i elements on rank i, output all blocks on every rank, at its displacements.
 // Cost:   (P - 1) * alpha + (1 - 1/P) * N * beta for blocks of equal size, N elements in all.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
-#include "collectives/allgatherv/allgatherv.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

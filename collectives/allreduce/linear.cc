@@ -8,7 +8,7 @@
 // Shape:  input and output n elements on every rank; scratch 2 n at rank 0.
 // Cost:   2 * (alpha + (P - 2) * overhead + (P - 1) * n * beta) + (P - 1) * n * gamma.
 // Source: MPI-5.0, section 6.9.6 (MPI_ALLREDUCE as MPI_REDUCE followed by MPI_BCAST).
-#include "collectives/allreduce/allreduce.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/reduce/linear_fold.h"
 

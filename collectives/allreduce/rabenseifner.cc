@@ -13,7 +13,7 @@
 // Source: Rabenseifner, ICCS 2004, LNCS 3036, 1-9.
 #include <algorithm>
 
-#include "collectives/allreduce/allreduce.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/blocks.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/halving.h"

@@ -10,7 +10,7 @@
 // Cost:   ceil(log2 P) * (alpha + n * beta + n * gamma), and 2 alpha + 2 n beta + n gamma more
 //         if P is no power of two.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
-#include "collectives/allreduce/allreduce.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/accumulator.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/power.h"

@@ -8,7 +8,7 @@
 // Shape:  input and output n elements on every rank; scratch n where vectors are folded.
 // Cost:   2 * ceil(log2 P) * (alpha + n * beta) + ceil(log2 P) * n * gamma.
 // Source: MPI-5.0, section 6.9.6 (MPI_ALLREDUCE as MPI_REDUCE followed by MPI_BCAST).
-#include "collectives/allreduce/allreduce.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/reduce/binomial_fold.h"
 

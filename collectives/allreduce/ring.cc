@@ -10,7 +10,7 @@
 // Shape:  input and output n elements on every rank; scratch ceil(n / P) in place.
 // Cost:   2 (P - 1) * alpha + (P - 1) / P * (2 n beta + n gamma).
 // Source: Patarasuk, Yuan, J. Parallel Distrib. Comput. 69 (2009) 117-124.
-#include "collectives/allreduce/allreduce.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/blocks.h"
 #include "collectives/pieces/cost.h"
 

@@ -12,7 +12,7 @@
 //         1143-1156.
 #include <algorithm>
 
-#include "collectives/alltoall/alltoall.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

@@ -8,7 +8,7 @@
 //         datatypes too. Scratch one block.
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: MPI-5.0, section 6.8 (in place).
-#include "collectives/alltoall/alltoall.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/exchange.h"
 

@@ -9,7 +9,7 @@
 // Shape:  input and output P blocks on every rank: n elements each, or by counts and displacements.
 // Cost:   (P - 1) * (alpha + n * beta).
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
-#include "collectives/alltoall/alltoall.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/exchange.h"
 

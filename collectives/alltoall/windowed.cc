@@ -8,7 +8,7 @@
 //         or with datatypes too.
 // Cost:   alpha + (2 P - 3) * overhead + 1.2 (P - 1) * n * beta; ceil((P - 1) / 32) rounds.
 // Source: MPI-5.0, section 6.8 (the definitions of MPI_ALLTOALL and its kin).
-#include "collectives/alltoall/alltoall.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/exchange.h"
 

@@ -7,7 +7,7 @@
 // Shape:  no data.
 // Cost:   ceil(log2 P) * alpha; each rank sends ceil(log2 P) messages.
 // Source: Hensgen, Finkel, Manber, Int. J. Parallel Program. 17 (1988) 1-17.
-#include "collectives/barrier/barrier.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

@@ -7,7 +7,7 @@
 // Shape:  no data.
 // Cost:   2 * (alpha + (P - 2) * overhead); 2 (P - 1) messages in all.
 // Source: Mellor-Crummey, Scott, ACM Trans. Comput. Syst. 9 (1991) 21-65 (the central barrier).
-#include "collectives/barrier/barrier.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

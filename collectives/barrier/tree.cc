@@ -9,7 +9,7 @@
 // Source: Mellor-Crummey, Scott, ACM Trans. Comput. Syst. 9 (1991) 21-65.
 #include "collectives/pieces/tree.h"
 
-#include "collectives/barrier/barrier.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/basic/basic.h"
 
-#include "collectives/allgather/allgather.h"
-#include "collectives/allgatherv/allgatherv.h"
-#include "collectives/allreduce/allreduce.h"
-#include "collectives/alltoall/alltoall.h"
-#include "collectives/barrier/barrier.h"
-#include "collectives/bcast/bcast.h"
-#include "collectives/exscan/exscan.h"
-#include "collectives/gather/gather.h"
-#include "collectives/inter/inter.h"
-#include "collectives/neighbor/neighbor.h"
-#include "collectives/reduce/reduce.h"
-#include "collectives/reduce_scatter/reduce_scatter.h"
-#include "collectives/scan/scan.h"
-#include "collectives/scatter/scatter.h"
+#include "collectives/algorithms.h"
 #include "collectives/select/library.h"
 #include "runtime/base/version.h"
 

@@ -6,7 +6,7 @@
 // Shape:  output n bytes on every rank.
 // Cost:   ceil(log2 P) * (alpha + n * beta); P - 1 messages of n bytes in all.
 // Source: Johnsson, Ho, IEEE Trans. Comput. 38 (1989) 1249-1268.
-#include "collectives/bcast/bcast.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

@@ -11,7 +11,7 @@
 // Cost:   (P - 2 + S) * (alpha + n / S * beta), S = sqrt((P - 1) * n / 8192), 2 at least;
 //         (P - 1) * S messages, (P - 1) * n bytes in all.
 // Source: Watts, van de Geijn, Parallel Process. Lett. 5 (1995) 281-292.
-#include "collectives/bcast/bcast.h"
+#include "collectives/algorithms.h"
 #include "collectives/bcast/segments.h"
 #include "collectives/pieces/blocks.h"
 #include "collectives/pieces/cost.h"

@@ -7,7 +7,7 @@
 // Shape:  output n bytes on every rank.
 // Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta; P - 1 messages of n bytes in all.
 // Source: MPI-5.0, section 6.4 (the definition of MPI_BCAST).
-#include "collectives/bcast/bcast.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

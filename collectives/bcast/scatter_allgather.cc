@@ -8,7 +8,7 @@
 // Shape:  output n bytes on every rank; block i belongs to position i from the root.
 // Cost:   (ceil(log2 P) + P - 1) * alpha + 2 * (P - 1) / P * n * beta.
 // Source: Barnett, Gupta, Payne, Shuler, van de Geijn, Watts, SHPCC 1994, 357-364.
-#include "collectives/bcast/bcast.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/blocks.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"

@@ -7,7 +7,7 @@
 // Shape:  input and output n elements on every rank; scratch n, or 2 n in place.
 // Cost:   (1 + ceil(log2(P - 1))) * (alpha + n * beta) + ceil(log2(P - 1)) * n * gamma.
 // Source: Hillis, Steele, Commun. ACM 29 (1986) 1170-1183.
-#include "collectives/exscan/exscan.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

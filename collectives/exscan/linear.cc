@@ -8,7 +8,7 @@
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).
 // Source: MPI-5.0, section 6.11.2 (the definition of MPI_EXSCAN).
-#include "collectives/exscan/exscan.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 
 namespace lamina::collective {

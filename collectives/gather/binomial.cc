@@ -9,7 +9,7 @@
 //         scratch for the blocks of its subtree.
 // Cost:   ceil(log2 P) * alpha + (P - 1) * n * beta + (ceil(log2 P) - 1) copies of a block.
 // Source: Chan, Heimlich, Purkayastha, van de Geijn, Concurr. Comput. 19 (2007) 1749-1783.
-#include "collectives/gather/gather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
 

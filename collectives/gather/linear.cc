@@ -8,7 +8,7 @@
 // Shape:  input n elements on every rank (n_i on rank i), output P blocks at the root.
 // Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.5 (the definitions of MPI_GATHER and MPI_GATHERV).
-#include "collectives/gather/gather.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/exchange.h"
 

@@ -6,8 +6,8 @@
 // Cost:   (1 + 2 * ceil(log2 P)) * (alpha + n * beta) + ceil(log2 P) * n * gamma, P ranks in the
 //         larger group; 2 (P + Q - 1) messages.
 // Source: MPI-5.0, section 6.9.6 (the definition of MPI_ALLREDUCE).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

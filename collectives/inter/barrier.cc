@@ -5,8 +5,8 @@
 // Shape:  no data.
 // Cost:   (2 * ceil(log2 P) + 1) * alpha, P ranks in the larger group; 2 (P + Q - 1) messages.
 // Source: MPI-5.0, section 6.3 (the definition of MPI_BARRIER).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

@@ -5,8 +5,8 @@
 // Shape:  output n bytes at the root and on every rank of the other group.
 // Cost:   (1 + ceil(log2 Q)) * (alpha + n * beta); Q messages, Q ranks in the other group.
 // Source: MPI-5.0, section 6.4 (the definition of MPI_BCAST).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

@@ -9,8 +9,8 @@
 // Source: MPI-5.0, sections 6.7 and 6.8 (the definitions of MPI_ALLGATHER and MPI_ALLTOALL).
 #include "collectives/pieces/exchange.h"
 
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

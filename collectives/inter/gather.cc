@@ -5,8 +5,8 @@
 // Shape:  input n_i elements on rank i of one group, output all blocks at the root.
 // Cost:   alpha + (Q - 1) * overhead + the sum of n_i * beta, Q ranks in the group that sends.
 // Source: MPI-5.0, section 6.5 (the definition of MPI_GATHER).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 #include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {

@@ -7,8 +7,8 @@
 // Shape:  input n elements on every rank of one group, output n at the root. Scratch 2 n.
 // Cost:   (1 + ceil(log2 Q)) * (alpha + n * beta) + ceil(log2 Q) * n * gamma; Q messages.
 // Source: MPI-5.0, section 6.9.1 (the definition of MPI_REDUCE).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

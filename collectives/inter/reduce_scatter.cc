@@ -7,8 +7,8 @@
 // Cost:   (1 + ceil(log2 P)) * (alpha + N * beta) + ceil(log2 P) * N * gamma
 //         + alpha + (P - 2) * overhead + N * beta, P ranks in the larger group.
 // Source: MPI-5.0, section 6.10 (the definition of MPI_REDUCE_SCATTER).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 
 namespace lamina::collective {
 namespace {

@@ -5,8 +5,8 @@
 // Shape:  input all blocks at the root, output n_i elements on rank i of the other group.
 // Cost:   alpha + (Q - 1) * overhead + the sum of n_i * beta, Q ranks in the group that receives.
 // Source: MPI-5.0, section 6.6 (the definition of MPI_SCATTER).
+#include "collectives/algorithms.h"
 #include "collectives/inter/group.h"
-#include "collectives/inter/inter.h"
 #include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {

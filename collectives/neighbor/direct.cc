@@ -8,7 +8,7 @@
 //         block for itself; a block beyond an edge of the grid is left alone.
 // Cost:   alpha + (sources + destinations - 1) * overhead + their bytes * beta; one round.
 // Source: MPI-5.0, section 8.6 (the definitions of MPI_NEIGHBOR_ALLGATHER and its kin).
-#include "collectives/neighbor/neighbor.h"
+#include "collectives/algorithms.h"
 #include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {

@@ -10,9 +10,9 @@
 //         n at the root.
 // Cost:   ceil(log2 P) * (alpha + n * beta + n * gamma); P - 1 messages of n elements in all.
 // Source: Johnsson, Ho, IEEE Trans. Comput. 38 (1989) 1249-1268 (the broadcast, reversed).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/reduce/binomial_fold.h"
-#include "collectives/reduce/reduce.h"
 
 namespace lamina::collective {
 namespace {

@@ -9,9 +9,9 @@
 // Shape:  input n elements on every rank, output n at the root; scratch 2 n where ranks fold.
 // Cost:   (ceil(log2 P) + 1) * (alpha + n * beta) + ceil(log2 P) * n * gamma.
 // Source: MPI-5.0, section 6.9.1 (canonical order); Johnsson, Ho 1989 for the tree.
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/reduce/binomial_fold.h"
-#include "collectives/reduce/reduce.h"
 
 namespace lamina::collective {
 namespace {

@@ -8,9 +8,9 @@
 // Shape:  input n elements on every rank, output n at the root; scratch 2 n at the root.
 // Cost:   alpha + (P - 2) / 2 * overhead + (P - 1) * (n * beta + n * gamma).
 // Source: MPI-5.0, section 6.9.1 (the definition of MPI_REDUCE).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/reduce/linear_fold.h"
-#include "collectives/reduce/reduce.h"
 
 namespace lamina::collective {
 namespace {

@@ -10,10 +10,10 @@
 // Cost:   2 * floor(log2 P) * alpha + (1 - 1/p) * (2 n beta + n gamma), p = 2^floor(log2 P);
 //         alpha + n beta + n gamma more if P is no power of two.
 // Source: Rabenseifner, ICCS 2004, LNCS 3036, 1-9.
+#include "collectives/algorithms.h"
 #include "collectives/pieces/blocks.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/halving.h"
-#include "collectives/reduce/reduce.h"
 
 namespace lamina::collective {
 namespace {

@@ -9,8 +9,8 @@
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch P n_i on rank i.
 // Cost:   alpha + (2 P - 3) * overhead + (1 - 1/P) * N * (beta + gamma) for equal blocks.
 // Source: MPI-5.0, section 6.10 (the definition of MPI_REDUCE_SCATTER).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
-#include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/reduce_scatter/result_blocks.h"
 
 namespace lamina::collective {

@@ -13,8 +13,8 @@
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
 #include "collectives/pieces/halving.h"
 
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
-#include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/reduce_scatter/result_blocks.h"
 
 namespace lamina::collective {

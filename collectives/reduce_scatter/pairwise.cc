@@ -9,8 +9,8 @@
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch 3 n_i on rank i.
 // Cost:   (P - 1) * alpha + (1 - 1/P) * N * (beta + gamma) for equal blocks.
 // Source: Thakur, Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19 (2005) 49-66.
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
-#include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/reduce_scatter/result_blocks.h"
 
 namespace lamina::collective {

@@ -9,8 +9,8 @@
 // Shape:  input N elements in P blocks n_i, output n_i on rank i; scratch two of the longest block.
 // Cost:   (P - 1) * alpha + (1 - 1/P) * N * (beta + gamma) for equal blocks.
 // Source: Patarasuk, Yuan, J. Parallel Distrib. Comput. 69 (2009) 117-124 (its first half).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
-#include "collectives/reduce_scatter/reduce_scatter.h"
 #include "collectives/reduce_scatter/result_blocks.h"
 
 namespace lamina::collective {

@@ -8,9 +8,9 @@
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   ceil(log2 P) * (alpha + n * beta + n * gamma).
 // Source: Hillis, Steele, Commun. ACM 29 (1986) 1170-1183.
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/tree.h"
-#include "collectives/scan/scan.h"
 
 namespace lamina::collective {
 namespace {

@@ -7,8 +7,8 @@
 // Shape:  input and output n elements on every rank; scratch n.
 // Cost:   (P - 1) * (alpha + n * beta + n * gamma).
 // Source: MPI-5.0, section 6.11.1 (the definition of MPI_SCAN).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
-#include "collectives/scan/scan.h"
 
 namespace lamina::collective {
 namespace {

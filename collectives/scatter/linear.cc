@@ -8,10 +8,10 @@
 // Shape:  input P blocks at the root, output n elements on every rank (n_i on rank i).
 // Cost:   alpha + (P - 2) * overhead + (P - 1) * n * beta.
 // Source: MPI-5.0, section 6.6 (the definitions of MPI_SCATTER and MPI_SCATTERV).
+#include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
 #include "collectives/pieces/exchange.h"
 #include "collectives/pieces/tree.h"
-#include "collectives/scatter/scatter.h"
 
 namespace lamina::collective {
 namespace {
