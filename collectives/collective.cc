@@ -3,54 +3,39 @@
 
 namespace lamina::collective {
 
+namespace {
+
+// In the order of Operation.
+constexpr const char* kNames[kOperations] = {
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
+    "neighbor_alltoallw",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "exscan",
+};
+
+}  // namespace
+
 const char* Name(Operation operation) {
-  switch (operation) {
-    case Operation::kBarrier:
-      return "barrier";
-    case Operation::kBcast:
-      return "bcast";
-    case Operation::kGather:
-      return "gather";
-    case Operation::kGatherv:
-      return "gatherv";
-    case Operation::kScatter:
-      return "scatter";
-    case Operation::kScatterv:
-      return "scatterv";
-    case Operation::kAllgather:
-      return "allgather";
-    case Operation::kAllgatherv:
-      return "allgatherv";
-    case Operation::kAlltoall:
-      return "alltoall";
-    case Operation::kAlltoallv:
-      return "alltoallv";
-    case Operation::kAlltoallw:
-      return "alltoallw";
-    case Operation::kNeighborAllgather:
-      return "neighbor_allgather";
-    case Operation::kNeighborAllgatherv:
-      return "neighbor_allgatherv";
-    case Operation::kNeighborAlltoall:
-      return "neighbor_alltoall";
-    case Operation::kNeighborAlltoallv:
-      return "neighbor_alltoallv";
-    case Operation::kNeighborAlltoallw:
-      return "neighbor_alltoallw";
-    case Operation::kReduce:
-      return "reduce";
-    case Operation::kAllreduce:
-      return "allreduce";
-    case Operation::kReduceScatter:
-      return "reduce_scatter";
-    case Operation::kReduceScatterBlock:
-      return "reduce_scatter_block";
-    case Operation::kScan:
-      return "scan";
-    case Operation::kExscan:
-      return "exscan";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(operation);
+  return index < kOperations ? kNames[index] : "unknown";
 }
 
 }  // namespace lamina::collective
