@@ -11,29 +11,20 @@
 namespace lamina::collective {
 namespace {
 
-constexpr std::string Params::*kForced[kOperations] = {
-    &Params::barrier,
-    &Params::bcast,
-    &Params::gather,
-    &Params::gatherv,
-    &Params::scatter,
-    &Params::scatterv,
-    &Params::allgather,
-    &Params::allgatherv,
-    &Params::alltoall,
-    &Params::alltoallv,
-    &Params::alltoallw,
-    &Params::neighbor_allgather,
-    &Params::neighbor_allgatherv,
-    &Params::neighbor_alltoall,
-    &Params::neighbor_alltoallv,
-    &Params::neighbor_alltoallw,
-    &Params::reduce,
-    &Params::allreduce,
-    &Params::reduce_scatter,
-    &Params::reduce_scatter_block,
-    &Params::scan,
-    &Params::exscan,
+// The parameter collective.<operation>.algorithm.
+struct Forced {
+  explicit Forced(Operation operation)
+      : parameter(Format("collective.%s.algorithm", collective::Name(operation))) {}
+  const std::string parameter;
+
+  struct Params {
+    std::string name;
+  };
+  auto Fields() const {
+    return std::tuple{param::Describe(
+        parameter.c_str(), &Params::name, "",
+        "Name of the algorithm to use wherever it fits the call; empty: by predicted cost.")};
+  }
 };
 
 // Is `name` among the words of `list`, or is the list empty?
@@ -49,7 +40,12 @@ std::size_t Index(Operation operation) { return static_cast<std::size_t>(operati
 }  // namespace
 
 std::vector<param::Row> Rows(const param::Settings& settings) {
-  return param::Rows<Params>(settings, kFields);
+  std::vector<param::Row> rows = param::Rows<Params>(settings, kFields);
+  for (std::size_t i = 0; i < kOperations; ++i) {
+    const Forced forced(static_cast<Operation>(i));
+    rows.push_back(param::Rows<Forced::Params>(settings, forced.Fields()).front());
+  }
+  return rows;
 }
 
 Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
@@ -97,11 +93,9 @@ Result<std::unique_ptr<Library>> Library::Make(const Registry& registry,
     }
     library->components_.push_back(*std::move(made));
   }
-  for (std::size_t i = 0; i < kOperations; ++i) {
-    const std::string& name = library->params_.*kForced[i];
-    if (Status status = library->Force(static_cast<Operation>(i), name); !status.ok())
+  for (std::size_t i = 0; i < kOperations; ++i)
+    if (Status status = library->Force(static_cast<Operation>(i), settings); !status.ok())
       return status;
-  }
   library->SettleMeeters();
   return library;
 }
@@ -122,7 +116,11 @@ Status Library::ReadNearRanks() {
   return {};
 }
 
-Status Library::Force(Operation operation, const std::string& name) {
+Status Library::Force(Operation operation, const param::Settings& settings) {
+  const Forced forced(operation);
+  Forced::Params params;
+  if (Status status = param::Load(settings, forced.Fields(), &params); !status.ok()) return status;
+  const std::string& name = params.name;
   if (name.empty()) return {};
   std::string known;
   for (const Algorithm* algorithm : Offered(operation)) {
@@ -142,7 +140,7 @@ Status Library::Force(Operation operation, const std::string& name) {
     }
     known += ", " + meeter.component;
   }
-  return Error(Code::kInvalid, "collective.%s.algorithm is \"%s\"; there are: %s", Name(operation),
+  return Error(Code::kInvalid, "%s is \"%s\"; there are: %s", forced.parameter.c_str(),
                name.c_str(), known.c_str());
 }
 

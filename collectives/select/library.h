@@ -42,16 +42,8 @@ struct Params {
   std::uint32_t plans_max = 64;
   std::uint32_t plan_steps_max = 4096;
   std::uint64_t scratch_bytes_max = 4 << 20;
-
-  std::string barrier, bcast, gather, gatherv, scatter, scatterv, allgather, allgatherv;
-  std::string alltoall, alltoallv, alltoallw;
-  std::string neighbor_allgather, neighbor_allgatherv;
-  std::string neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw;
-  std::string reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan;
 };
 
-inline constexpr const char* kAlgorithmHelp =
-    "Name of the algorithm to use wherever it fits the call; empty: by predicted cost.";
 inline constexpr std::tuple kFields{
     param::Describe("collective.select.alpha_us", &Params::alpha_us, Unit::kMicroseconds, 0.0, 1e6,
                     "Predicted time of an empty message on one node: half of a round trip of 8 "
@@ -113,37 +105,9 @@ inline constexpr std::tuple kFields{
     param::Describe("collective.select.scratch_bytes_max", &Params::scratch_bytes_max, Unit::kBytes,
                     std::uint64_t{0}, std::uint64_t{1} << 40,
                     "Scratch memory a communicator keeps between calls."),
-    param::Describe("collective.barrier.algorithm", &Params::barrier, "", kAlgorithmHelp),
-    param::Describe("collective.bcast.algorithm", &Params::bcast, "", kAlgorithmHelp),
-    param::Describe("collective.gather.algorithm", &Params::gather, "", kAlgorithmHelp),
-    param::Describe("collective.gatherv.algorithm", &Params::gatherv, "", kAlgorithmHelp),
-    param::Describe("collective.scatter.algorithm", &Params::scatter, "", kAlgorithmHelp),
-    param::Describe("collective.scatterv.algorithm", &Params::scatterv, "", kAlgorithmHelp),
-    param::Describe("collective.allgather.algorithm", &Params::allgather, "", kAlgorithmHelp),
-    param::Describe("collective.allgatherv.algorithm", &Params::allgatherv, "", kAlgorithmHelp),
-    param::Describe("collective.alltoall.algorithm", &Params::alltoall, "", kAlgorithmHelp),
-    param::Describe("collective.alltoallv.algorithm", &Params::alltoallv, "", kAlgorithmHelp),
-    param::Describe("collective.alltoallw.algorithm", &Params::alltoallw, "", kAlgorithmHelp),
-    param::Describe("collective.neighbor_allgather.algorithm", &Params::neighbor_allgather, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.neighbor_allgatherv.algorithm", &Params::neighbor_allgatherv, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.neighbor_alltoall.algorithm", &Params::neighbor_alltoall, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.neighbor_alltoallv.algorithm", &Params::neighbor_alltoallv, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.neighbor_alltoallw.algorithm", &Params::neighbor_alltoallw, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.reduce.algorithm", &Params::reduce, "", kAlgorithmHelp),
-    param::Describe("collective.allreduce.algorithm", &Params::allreduce, "", kAlgorithmHelp),
-    param::Describe("collective.reduce_scatter.algorithm", &Params::reduce_scatter, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.reduce_scatter_block.algorithm", &Params::reduce_scatter_block, "",
-                    kAlgorithmHelp),
-    param::Describe("collective.scan.algorithm", &Params::scan, "", kAlgorithmHelp),
-    param::Describe("collective.exscan.algorithm", &Params::exscan, "", kAlgorithmHelp),
 };
-// The table above with its current values, for lamina info.
+// The table above and collective.<operation>.algorithm for each operation, with their current
+// values, for lamina info.
 std::vector<param::Row> Rows(const param::Settings& settings);
 
 // Where the ranks of a communicator are, and the link between the outermost groups.
@@ -217,7 +181,7 @@ class Library {
   };
 
   Status ReadNearRanks();
-  Status Force(Operation operation, const std::string& name);
+  Status Force(Operation operation, const param::Settings& settings);
   void AddMeeter(const std::string& component, const Convener& convener);
   // Once it is known which algorithms there are and which names the parameters give.
   void SettleMeeters();
