@@ -81,6 +81,12 @@ constexpr bool Neighbourly(Operation operation) {
 constexpr bool Typed(Operation operation) {
   return operation == Operation::kAlltoallw || operation == Operation::kNeighborAlltoallw;
 }
+// Do all ranks know how many bytes a call moves?
+constexpr bool Sized(Operation operation) {
+  return operation != Operation::kBarrier && operation != Operation::kGatherv &&
+         operation != Operation::kScatterv && operation != Operation::kAlltoallv &&
+         operation != Operation::kAlltoallw && !Neighbourly(operation);
+}
 // Is one rank the root?
 constexpr bool Rooted(Operation operation) {
   return operation == Operation::kReduce ||
@@ -217,7 +223,7 @@ struct Call {
   Rank root = 0;
   // The bytes of the buffer (bcast), of the vector (reductions; in reduce_scatter_block of one
   // block), of one block (gather, scatter, allgather, alltoall), or of all blocks (allgatherv,
-  // reduce_scatter). 0 if not all ranks know them (gatherv, scatterv, alltoallv, alltoallw).
+  // reduce_scatter). 0 if not all ranks know them (Sized).
   std::int64_t bytes = 0;
 
   // The rest is what this rank alone says.

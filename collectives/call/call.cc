@@ -31,20 +31,10 @@ Counts Significant(Counts counts, const Datatype* type, std::span<const Datatype
 }
 
 std::int64_t BytesOf(const Invocation& it, bool at_root) {
+  if (!Sized(it.operation)) return 0;
   const std::int64_t input = it.input_count * SizeOf(it.input_type);
   const std::int64_t output = it.output_count * SizeOf(it.output_type);
   switch (it.operation) {
-    case Operation::kBarrier:
-    case Operation::kGatherv:
-    case Operation::kScatterv:
-    case Operation::kAlltoallv:
-    case Operation::kAlltoallw:
-    case Operation::kNeighborAllgather:
-    case Operation::kNeighborAllgatherv:
-    case Operation::kNeighborAlltoall:
-    case Operation::kNeighborAlltoallv:
-    case Operation::kNeighborAlltoallw:
-      return 0;
     case Operation::kGather:
       return at_root ? output : input;
     case Operation::kScatter:
@@ -89,18 +79,8 @@ Call MakeCall(const Invocation& it, CountStore* store) {
 
 bool Empty(const Call& call, const core::Comm& comm) {
   // Between two groups one direction may have data and the other none, and some ranks do nothing
-  // whatever the count is. Otherwise `bytes` may be 0 because not every rank knows them.
-  if (call.bytes > 0 || comm.is_inter() || Neighbourly(call.operation)) return false;
-  switch (call.operation) {
-    case Operation::kBarrier:
-    case Operation::kGatherv:
-    case Operation::kScatterv:
-    case Operation::kAlltoallv:
-    case Operation::kAlltoallw:
-      return false;
-    default:
-      return true;
-  }
+  // whatever the count is.
+  return call.bytes == 0 && Sized(call.operation) && !comm.is_inter();
 }
 
 }  // namespace lamina::collective

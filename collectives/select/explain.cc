@@ -24,13 +24,6 @@ std::string LinkText(const LinkModel& link) {
   return Format("%.3g us + %.3g GB/s", link.alpha_us, 1e-3 / link.beta_us_per_byte);
 }
 
-// Do all ranks know how many bytes a call of this operation moves?
-bool Sized(Operation operation) {
-  return operation != Operation::kBarrier && operation != Operation::kGatherv &&
-         operation != Operation::kScatterv && operation != Operation::kAlltoallv &&
-         operation != Operation::kAlltoallw;
-}
-
 // What is chosen for blocking calls of ranks that are where `placement` says.
 class Table {
  public:
