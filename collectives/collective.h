@@ -302,6 +302,8 @@ struct Algorithm {
   // Its plans use a board.
   bool meets = false;
 };
+// This is the `fits` of those that can do every call.
+inline bool AlwaysFits(const Call&, const Shape&) { return true; }
 
 class Meeting;  // call/meeting.h: carries out blocking calls of one communicator without messages
 struct Place;   // likewise: a communicator, and what its meeting is asked for

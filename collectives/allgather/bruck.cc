@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double bytes = static_cast<double>(call.bytes);
@@ -48,6 +46,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllgatherBruck{"bruck", Operation::kAllgather, Fits, CostUs, Plan};
+constinit const Algorithm kAllgatherBruck{"bruck", Operation::kAllgather, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -14,8 +14,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
@@ -42,7 +40,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllgatherGatherBcast{"gather_bcast", Operation::kAllgather, Fits, CostUs,
-                                                Plan};
+constinit const Algorithm kAllgatherGatherBcast{"gather_bcast", Operation::kAllgather, AlwaysFits,
+                                                CostUs, Plan};
 
 }  // namespace lamina::collective

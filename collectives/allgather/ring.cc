@@ -13,8 +13,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks - 1;
   return MoveInRing(link, rounds, rounds * static_cast<double>(call.bytes)) + Turns(link, rounds);
@@ -37,6 +35,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllgatherRing{"ring", Operation::kAllgather, Fits, CostUs, Plan};
+constinit const Algorithm kAllgatherRing{"ring", Operation::kAllgather, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

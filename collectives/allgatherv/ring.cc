@@ -10,8 +10,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = shape.ranks - 1;
   return MoveInRing(link, rounds, rounds / shape.ranks * static_cast<double>(call.bytes)) +
@@ -39,6 +37,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllgathervRing{"ring", Operation::kAllgatherv, Fits, CostUs, Plan};
+constinit const Algorithm kAllgathervRing{"ring", Operation::kAllgatherv, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

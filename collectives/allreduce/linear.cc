@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
@@ -38,6 +36,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllreduceLinear{"linear", Operation::kAllreduce, Fits, CostUs, Plan};
+constinit const Algorithm kAllreduceLinear{"linear", Operation::kAllreduce, AlwaysFits, CostUs,
+                                           Plan};
 
 }  // namespace lamina::collective

@@ -18,8 +18,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const PowerGroup group(shape.ranks);
   const bool pairs = group.participants() != shape.ranks;
@@ -74,6 +72,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kAllreduceRecursiveDoubling{"recursive_doubling", Operation::kAllreduce,
-                                                      Fits, CostUs, Plan};
+                                                      AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
   const double bytes = depth * static_cast<double>(call.bytes);
@@ -47,7 +45,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kAllreduceReduceBcast{"reduce_bcast", Operation::kAllreduce, Fits, CostUs,
-                                                Plan};
+constinit const Algorithm kAllreduceReduceBcast{"reduce_bcast", Operation::kAllreduce, AlwaysFits,
+                                                CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -14,8 +14,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
   const int rounds = CeilLog2(shape.ranks);
   return Move(link, rounds, 0) + Turns(link, rounds);
@@ -31,7 +29,7 @@ void Plan(const Call&, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBarrierDissemination{"dissemination", Operation::kBarrier, Fits, CostUs,
-                                                Plan};
+constinit const Algorithm kBarrierDissemination{"dissemination", Operation::kBarrier, AlwaysFits,
+                                                CostUs, Plan};
 
 }  // namespace lamina::collective

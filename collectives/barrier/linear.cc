@@ -13,8 +13,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
   return 2 * Burst(link, shape.ranks - 1, 0) + Turns(link, 2);
 }
@@ -34,6 +32,6 @@ void Plan(const Call&, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBarrierLinear{"linear", Operation::kBarrier, Fits, CostUs, Plan};
+constinit const Algorithm kBarrierLinear{"linear", Operation::kBarrier, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

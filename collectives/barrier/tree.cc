@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call&, const Shape& shape, const LinkModel& link) {
   return Move(link, 2 * CeilLog2(shape.ranks), 0) + Turns(link, 2 * CeilLog2(shape.ranks));
 }
@@ -38,6 +36,6 @@ void Plan(const Call&, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBarrierTree{"tree", Operation::kBarrier, Fits, CostUs, Plan};
+constinit const Algorithm kBarrierTree{"tree", Operation::kBarrier, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -14,8 +14,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   return Burst(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
@@ -34,6 +32,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kBcastLinear{"linear", Operation::kBcast, Fits, CostUs, Plan};
+constinit const Algorithm kBcastLinear{"linear", Operation::kBcast, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -14,8 +14,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks - 1);
   const double bytes = static_cast<double>(call.bytes);
@@ -44,6 +42,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kExscanDoubling{"doubling", Operation::kExscan, Fits, CostUs, Plan};
+constinit const Algorithm kExscanDoubling{"doubling", Operation::kExscan, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

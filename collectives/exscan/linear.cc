@@ -14,8 +14,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
@@ -48,6 +46,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kExscanLinear{"linear", Operation::kExscan, Fits, CostUs, Plan};
+constinit const Algorithm kExscanLinear{"linear", Operation::kExscan, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

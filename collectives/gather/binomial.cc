@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double bytes = static_cast<double>(call.bytes);
   const double depth = CeilLog2(shape.ranks);
@@ -74,6 +72,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kGatherBinomial{"binomial", Operation::kGather, Fits, CostUs, Plan};
+constinit const Algorithm kGatherBinomial{"binomial", Operation::kGather, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

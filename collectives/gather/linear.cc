@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   return Intake(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
@@ -41,7 +39,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kGatherLinear{"linear", Operation::kGather, Fits, CostUs, Plan};
-constinit const Algorithm kGathervLinear{"linear", Operation::kGatherv, Fits, CostUs, Plan};
+constinit const Algorithm kGatherLinear{"linear", Operation::kGather, AlwaysFits, CostUs, Plan};
+constinit const Algorithm kGathervLinear{"linear", Operation::kGatherv, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

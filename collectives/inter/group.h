@@ -7,8 +7,7 @@
 
 namespace lamina::collective {
 
-// All of them fit, and there is nothing to choose between.
-inline bool AlwaysFits(const Call&, const Shape&) { return true; }
+// There is nothing to choose between.
 inline double NoCostUs(const Call&, const Shape&, const LinkModel&) { return 0; }
 
 // The leader of the other group, as a peer.

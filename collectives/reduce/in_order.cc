@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double depth = CeilLog2(shape.ranks);
   const double bytes = static_cast<double>(call.bytes);
@@ -46,6 +44,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kReduceInOrder{"in_order", Operation::kReduce, Fits, CostUs, Plan};
+constinit const Algorithm kReduceInOrder{"in_order", Operation::kReduce, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

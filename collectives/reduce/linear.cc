@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
@@ -34,6 +32,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kReduceLinear{"linear", Operation::kReduce, Fits, CostUs, Plan};
+constinit const Algorithm kReduceLinear{"linear", Operation::kReduce, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * BytesOfAll(call, shape);
@@ -52,9 +50,9 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kReduceScatterDirect{"direct", Operation::kReduceScatter, Fits, CostUs,
-                                               Plan};
-constinit const Algorithm kReduceScatterBlockDirect{"direct", Operation::kReduceScatterBlock, Fits,
-                                                    CostUs, Plan};
+constinit const Algorithm kReduceScatterDirect{"direct", Operation::kReduceScatter, AlwaysFits,
+                                               CostUs, Plan};
+constinit const Algorithm kReduceScatterBlockDirect{"direct", Operation::kReduceScatterBlock,
+                                                    AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

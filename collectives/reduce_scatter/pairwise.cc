@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double moved = others / shape.ranks * BytesOfAll(call, shape);
@@ -53,9 +51,9 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kReduceScatterPairwise{"pairwise", Operation::kReduceScatter, Fits,
+constinit const Algorithm kReduceScatterPairwise{"pairwise", Operation::kReduceScatter, AlwaysFits,
                                                  CostUs, Plan};
 constinit const Algorithm kReduceScatterBlockPairwise{"pairwise", Operation::kReduceScatterBlock,
-                                                      Fits, CostUs, Plan};
+                                                      AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

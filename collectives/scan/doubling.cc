@@ -15,8 +15,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double rounds = CeilLog2(shape.ranks);
   const double bytes = rounds * static_cast<double>(call.bytes);
@@ -39,6 +37,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kScanDoubling{"doubling", Operation::kScan, Fits, CostUs, Plan};
+constinit const Algorithm kScanDoubling{"doubling", Operation::kScan, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

@@ -13,8 +13,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   const double bytes = others * static_cast<double>(call.bytes);
@@ -38,6 +36,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kScanLinear{"linear", Operation::kScan, Fits, CostUs, Plan};
+constinit const Algorithm kScanLinear{"linear", Operation::kScan, AlwaysFits, CostUs, Plan};
 
 }  // namespace lamina::collective

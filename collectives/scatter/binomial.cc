@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double bytes = static_cast<double>(call.bytes);
   const double depth = CeilLog2(shape.ranks);
@@ -75,6 +73,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kScatterBinomial{"binomial", Operation::kScatter, Fits, CostUs, Plan};
+constinit const Algorithm kScatterBinomial{"binomial", Operation::kScatter, AlwaysFits, CostUs,
+                                           Plan};
 
 }  // namespace lamina::collective

@@ -16,8 +16,6 @@
 namespace lamina::collective {
 namespace {
 
-bool Fits(const Call&, const Shape&) { return true; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
   const double others = shape.ranks - 1;
   return Burst(link, others, others * static_cast<double>(call.bytes)) + Turns(link, 1);
@@ -41,9 +39,9 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kScatterLinear{"linear", Operation::kScatter, Fits, CostUs,
+constinit const Algorithm kScatterLinear{"linear", Operation::kScatter, AlwaysFits, CostUs,
                                          Plan<UniformBlocks>};
-constinit const Algorithm kScattervLinear{"linear", Operation::kScatterv, Fits, CostUs,
+constinit const Algorithm kScattervLinear{"linear", Operation::kScatterv, AlwaysFits, CostUs,
                                           Plan<GivenBlocks>};
 
 }  // namespace lamina::collective
