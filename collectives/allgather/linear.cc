@@ -9,6 +9,7 @@
 // Source: MPI-5.0, section 6.7 (the definition of MPI_ALLGATHERV).
 #include "collectives/algorithms.h"
 #include "collectives/pieces/cost.h"
+#include "collectives/pieces/exchange.h"
 
 namespace lamina::collective {
 namespace {
@@ -23,17 +24,14 @@ double CostUs(const Call& call, const Shape& shape, const LinkModel& link) {
 
 void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   const Rank ranks = shape.ranks;
-  const auto block = [&](Rank rank) {
-    return Output(call.output_displacements[rank], call.output_counts[rank]);
-  };
-  const bool empty = call.output_counts[shape.rank] == 0;
-  const Slice own = call.in_place ? block(shape.rank) : Input(0, call.input_count);
+  const GatheredBlocks blocks(call);
+  const Slice own = call.in_place ? blocks.From(shape.rank) : Input(0, call.input_count);
   for (Rank gap = 1; gap < ranks; ++gap) {
     const Rank behind = (shape.rank + ranks - gap) % ranks;
-    if (call.output_counts[behind] > 0) schedule->Receive(behind, block(behind));
-    if (!empty) schedule->Send((shape.rank + gap) % ranks, own);
+    if (blocks.From(behind).count > 0) schedule->Receive(behind, blocks.From(behind));
+    if (own.count > 0) schedule->Send((shape.rank + gap) % ranks, own);
   }
-  if (!call.in_place && !empty) schedule->Copy(own, block(shape.rank));
+  if (!call.in_place && own.count > 0) schedule->Copy(own, blocks.From(shape.rank));
   schedule->EndRound();
 }
 
