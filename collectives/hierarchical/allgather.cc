@@ -23,8 +23,6 @@ namespace {
 // the same to all of them, and the bcast must not cut it.
 constexpr Call kOfBlocks{.uncut = true};
 
-bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const std::vector<Span> spans = Spans(shape);
   double cost_us = CheapestUs(Operation::kAllgather, call.bytes * spans.back().below,
@@ -97,9 +95,10 @@ double CostOfVectorUs(const Call& call, const Shape& shape, const LinkModel& lin
 
 }  // namespace
 
-constinit const Algorithm kAllgather{"hierarchical", Operation::kAllgather, Fits, CostUs, Plan};
+constinit const Algorithm kAllgather{"hierarchical", Operation::kAllgather, FitsRanges, CostUs,
+                                     Plan};
 
-constinit const Algorithm kAllgatherv{"hierarchical", Operation::kAllgatherv, Fits, CostOfVectorUs,
-                                      PlanVector};
+constinit const Algorithm kAllgatherv{"hierarchical", Operation::kAllgatherv, FitsRanges,
+                                      CostOfVectorUs, PlanVector};
 
 }  // namespace lamina::collective::hierarchical

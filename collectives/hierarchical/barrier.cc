@@ -15,8 +15,6 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return shape.hierarchy != nullptr; }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const std::vector<Span> spans = Spans(shape);
   double cost_us = CheapestUs(Operation::kBarrier, 0, spans.back().ranks, spans.back().link);
@@ -43,6 +41,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kBarrier =
-    UsingBoards({"hierarchical", Operation::kBarrier, Fits, CostUs, Plan});
+    UsingBoards({"hierarchical", Operation::kBarrier, FitsLevels, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

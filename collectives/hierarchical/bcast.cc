@@ -31,8 +31,6 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return shape.hierarchy != nullptr; }
-
 // How the members of a stage hang together.
 enum class Form { kStar, kBinomial, kChain };
 constexpr Form kForms[] = {Form::kStar, Form::kBinomial, Form::kChain};
@@ -181,6 +179,6 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 }  // namespace
 
 constinit const Algorithm kBcast =
-    UsingBoards({"hierarchical", Operation::kBcast, Fits, CostUs, Plan});
+    UsingBoards({"hierarchical", Operation::kBcast, FitsLevels, CostUs, Plan});
 
 }  // namespace lamina::collective::hierarchical

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gather in stages: every group collects its blocks at its leader, outward, until the root has all.
+// Scatter is the same reversed: the root sends the leaders of the outermost groups the blocks of
+// their groups, each of these sends the leaders within theirs, and so on.
 //
-// The root leads all its groups, so its blocks arrive where they belong; other leaders collect in
-// scratch. Groups must be ranges of ranks. Only the messages of a gather among their leaders cross
-// between the outermost groups, instead of one for every rank.
+// The root leads all its groups, so its blocks arrive where they belong; other leaders keep theirs
+// in scratch. Groups must be ranges of ranks. Only the messages of a gather or scatter among their
+// leaders cross between the outermost groups, instead of one for every rank.
 //
-// Shape:  input n elements on every rank, output P blocks at the root; scratch of leaders for the
-//         blocks of their group and for the inner algorithms.
-// Cost:   per stage, a gather of what each member stands for.
+// Shape:  n elements on every rank, P blocks at the root; scratch of leaders for the blocks of
+//         their group and for the inner algorithms.
+// Cost:   per stage, a gather or scatter of what each member stands for.
 // Source: Kielmann, Hofman, Bal, Plaat, Bhoedjang, PPoPP 1999, 131-140 (MagPIe).
 #include "collectives/hierarchical/hierarchical.h"
 #include "collectives/hierarchical/side_by_side.h"
@@ -15,16 +17,14 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   double cost_us = 0;
   for (const Span& span : Spans(shape))
-    cost_us += CheapestUs(Operation::kGather, call.bytes * span.below, span.ranks, span.link);
+    cost_us += CheapestUs(call.operation, call.bytes * span.below, span.ranks, span.link);
   return cost_us;
 }
 
-void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
+void PlanGather(const Call& call, const Shape& shape, Schedule* schedule) {
   const std::vector<Stage> stages = Climb(shape, call.root);
   const bool at_root = shape.rank == call.root;
   const Offsets offsets(at_root ? call.output_count : call.input_count);
@@ -35,8 +35,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
   Slice own = Input(0, call.input_count);
   bool own_in_whole = call.in_place;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    const Stage& stage = stages[i];
+  for (const Stage& stage : stages) {
     if (stage.alone()) continue;
     const Slice whole = at_root ? Output(offsets.Begin(stage.first()), 0) : Scratch(0, 0);
     Collect({stage, offsets, call.bytes, own, whole, own_in_whole, kept}, schedule);
@@ -45,8 +44,31 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
   }
 }
 
+void PlanScatter(const Call& call, const Shape& shape, Schedule* schedule) {
+  const std::vector<Stage> stages = Climb(shape, call.root);
+  if (shape.rank != call.root) {
+    const Offsets offsets(call.output_count);
+    return PlanInward(stages, stages.size(), offsets, call.bytes, Output(0, call.output_count), 0,
+                      schedule);
+  }
+  const Offsets offsets(call.input_count);
+  for (std::size_t i = stages.size(); i > 0; --i) {
+    const Stage& stage = stages[i - 1];
+    Spread(
+        {stage, offsets, call.bytes, Output(0, 0), Input(offsets.Begin(stage.first()), 0), true, 0},
+        schedule);
+  }
+  if (!call.in_place)
+    schedule->Copy(Input(offsets.Begin(shape.rank), call.input_count),
+                   Output(0, call.output_count));
+  schedule->EndRound();
+}
+
 }  // namespace
 
-constinit const Algorithm kGather{"hierarchical", Operation::kGather, Fits, CostUs, Plan};
+constinit const Algorithm kGather{"hierarchical", Operation::kGather, FitsRanges, CostUs,
+                                  PlanGather};
+constinit const Algorithm kScatter{"hierarchical", Operation::kScatter, FitsRanges, CostUs,
+                                   PlanScatter};
 
 }  // namespace lamina::collective::hierarchical

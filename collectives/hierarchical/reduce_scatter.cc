@@ -20,8 +20,6 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const bool block = call.operation == Operation::kReduceScatterBlock;
   const std::int64_t all = block ? call.bytes * shape.ranks : call.bytes;
@@ -91,9 +89,9 @@ void PlanVector(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kReduceScatterBlock{"hierarchical", Operation::kReduceScatterBlock, Fits,
-                                              CostUs, PlanBlock};
-constinit const Algorithm kReduceScatter{"hierarchical", Operation::kReduceScatter, Fits, CostUs,
-                                         PlanVector};
+constinit const Algorithm kReduceScatterBlock{"hierarchical", Operation::kReduceScatterBlock,
+                                              FitsRanges, CostUs, PlanBlock};
+constinit const Algorithm kReduceScatter{"hierarchical", Operation::kReduceScatter, FitsRanges,
+                                         CostUs, PlanVector};
 
 }  // namespace lamina::collective::hierarchical

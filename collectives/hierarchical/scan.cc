@@ -18,8 +18,6 @@
 namespace lamina::collective::hierarchical {
 namespace {
 
-bool Fits(const Call&, const Shape& shape) { return HasRanges(shape); }
-
 double CostUs(const Call& call, const Shape& shape, const LinkModel&) {
   const std::vector<Span> spans = Spans(shape);
   double cost_us = 0;
@@ -131,7 +129,7 @@ void Plan(const Call& call, const Shape& shape, Schedule* schedule) {
 
 }  // namespace
 
-constinit const Algorithm kScan{"hierarchical", Operation::kScan, Fits, CostUs, Plan};
-constinit const Algorithm kExscan{"hierarchical", Operation::kExscan, Fits, CostUs, Plan};
+constinit const Algorithm kScan{"hierarchical", Operation::kScan, FitsRanges, CostUs, Plan};
+constinit const Algorithm kExscan{"hierarchical", Operation::kExscan, FitsRanges, CostUs, Plan};
 
 }  // namespace lamina::collective::hierarchical

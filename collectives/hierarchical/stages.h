@@ -47,6 +47,9 @@ std::vector<Stage> Climb(const Shape& shape, Rank root, Leader leader = Leader::
 
 // True if there are levels and all their groups are ranges of consecutive ranks.
 bool HasRanges(const Shape& shape);
+// These are the `fits` of algorithms that need levels, with such groups or with any.
+inline bool FitsRanges(const Call&, const Shape& shape) { return HasRanges(shape); }
+inline bool FitsLevels(const Call&, const Shape& shape) { return shape.hierarchy != nullptr; }
 
 // The size of the largest stage of a level, for cost statements.
 struct Span {
