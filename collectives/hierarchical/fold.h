@@ -63,10 +63,6 @@ inline bool Foldable(const Call& call, const Shape& shape) {
   return call.commutative ? shape.hierarchy != nullptr : HasRanges(shape);
 }
 
-inline CutLimits FoldLimits(const Call& call) {
-  return {kFoldSegmentsMax, call.board ? kFoldBytesMaxAtBoard : kFoldBytesMax};
-}
-
 // No inner algorithm for reduce or allreduce uses more scratch than this many vectors.
 inline constexpr int kInnerVectors = 2;
 
