@@ -17,7 +17,7 @@ class ProfiledCase(LaunchCase):
     def setUp(self):
         super().setUp()
         self.folder = tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"])
-        self.line = ""
+        self.line = self.output = ""
 
     def profile(self, *arguments, ranks=2, options=(), status=0, file=None):
         """Runs a job that is profiled; returns what FILE.json says, as its HTML page does."""
@@ -26,7 +26,7 @@ class ProfiledCase(LaunchCase):
         self.assertEqual(result.returncode, status, result.stderr)
         lines = [line for line in result.stderr.splitlines() if " profile in " in line]
         self.assertEqual(len(lines), 1, result.stderr)
-        self.line = lines[0]
+        self.line, self.output = lines[0], result.stdout
         with open(base + ".html", encoding="utf-8") as page:
             text = page.read()
         with open(base + ".json", encoding="utf-8") as numbers:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Goal:   HPCC builds unchanged with our mpicc and passes its own checks.
 # Method: its own make with the description in Make.lamina; a small problem, so that it takes
-#         seconds; the answer is what its report says of itself.
+#         seconds; the answer is what its report says of itself. A library that counts by itself stands
+#         before MPI's where the page of `mpiexec --profile` is looked at.
 #
-# usage: hpcc_test.sh CASES.SH THIRD_PARTY.SH FETCH MAKE.LAMINA PREFIX.TAR
+# usage: hpcc_test.sh CASES.SH THIRD_PARTY.SH FETCH MAKE.LAMINA COUNTER.C PAGE_CHECK.PY PAGE.PY PREFIX.TAR
 set -uo pipefail
 . "$1"
 . "$2"
-fetch=$PWD/$3 description=$PWD/$4
-use_prefix "${5-}"
+fetch=$PWD/$3 description=$PWD/$4 counter=$PWD/$5 page_check=$PWD/$6
+use_prefix "${8-}"
 work=$(mktemp -d "$TEST_TMPDIR/hpcc.XXXXXX")
 
 begin build
@@ -62,4 +63,34 @@ for shape in "1 2" "2 2"; do
   grep -E 'FAILED|\(failed\)' hpccoutf.txt && problem+=" it reports a failure;"
   if [[ -z $problem ]]; then pass; else fail "$problem"; fi
 done
+
+# page NAME RANKS ROWS OPTION...: the page of a run on a grid with as many columns as rows.
+page() {
+  begin "$1"
+  local ranks=$2 rows=$3 status=0
+  shift 3
+  if [[ -n ${MPICC-} ]]; then
+    skip "another MPI has no such page"
+    return
+  fi
+  input "$rows" "$rows"
+  if ! $mpicc -shared -fPIC -O1 "$counter" -o counter.so; then
+    fail "$counter does not build"
+  elif ! launch "$ranks" --profile=page.html -x LD_PRELOAD="$PWD/counter.so" "$@" ./hpcc > out 2>&1; then
+    tail -5 out
+    fail "exit status"
+  else
+    "$page_check" page "$ranks" > why || status=$?
+    case $status in
+      0) pass ;;
+      3) skip "$(< why)" ;;
+      *) cat why; fail "the page is not what was counted" ;;
+    esac
+  fi
+}
+
+printf '#!/bin/sh\nshift\nexec "$@"\n' > agent && chmod +x agent
+page "page of one rank" 1 1
+page "page of four ranks" 4 2
+page "page of two hosts" 4 2 --agent "$PWD/agent {host}" -H one:2,two:2
 conclude
