@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Goal:   one job at a time has a directory, from the moment that the one before is gone, however
-// it
-//         has gone; where there can be no lock nobody is hindered.
+// Goal:   one job at a time has a directory, from the moment that the one before is gone, in
+//         whatever way; where there can be no lock nobody is hindered.
 // Method: claims of this process and of others, which are killed or leave a descriptor behind.
 #include "checkpoint/store/claim.h"
 
