@@ -86,7 +86,7 @@ Device::Target* Device::Reach(const Goal& goal, std::int64_t* offset, bool* must
       __builtin_add_overflow(*offset, *begin, offset) || *offset < 0 || *offset > target.size ||
       goal.bytes() > target.size - *offset)
     return nullptr;
-  return &target;
+  return target.remote || Open(&target, goal.target) ? &target : nullptr;
 }
 
 [[gnu::cold]] void Device::AwaitDescription(Rank rank, int tag) {
@@ -101,27 +101,36 @@ Device::Target* Device::Reach(const Goal& goal, std::int64_t* offset, bool* must
 
 // An empty description says that there is no way.
 [[gnu::cold]] void Device::TakeDescription(Target* target) {
-  const Rank rank = target->answer->source;
   const int error = target->answer->error;
-  const auto bytes = static_cast<std::size_t>(target->answer->bytes);
+  target->description.resize(static_cast<std::size_t>(target->answer->bytes));
   core::FreeRequest(std::exchange(target->answer, nullptr));
-  target->state = Target::State::kNot;
-  const std::vector<std::byte> description = std::exchange(target->description, {});
   Description head;
-  if (error != MPI_SUCCESS || bytes < sizeof head) return;
-  std::memcpy(&head, description.data(), sizeof head);
-  transport::OneSided* const device = p2p::OneSidedTo(messages_->comm()->peers[rank]);
-  if (device == nullptr) return;
-  auto remote = device->Open(std::span(description).subspan(sizeof head, bytes - sizeof head));
-  if (!remote.ok() || static_cast<std::uint64_t>(head.size) > (*remote)->bytes()) {
-    Log(Level::kInfo, "rma", "memory of rank %d of a window is reached by messages: %s", rank,
-        remote.ok() ? "its key is of less memory" : std::string(remote.status().message()).c_str());
+  if (error != MPI_SUCCESS || target->description.size() < sizeof head) {
+    target->state = Target::State::kNot;
     return;
   }
+  std::memcpy(&head, target->description.data(), sizeof head);
   target->size = head.size;
   target->disp_unit = head.disp_unit;
+  target->state = Target::State::kReached;
+}
+
+// Only an access opens, and it is waited for. A connection that nobody waits for may still be
+// under way when the processes end, and UCX 1.13 then aborts the one that was connected to.
+[[gnu::cold]] bool Device::Open(Target* target, Rank rank) {
+  const std::vector<std::byte> description = std::exchange(target->description, {});
+  target->state = Target::State::kNot;
+  transport::OneSided* const device = p2p::OneSidedTo(messages_->comm()->peers[rank]);
+  if (device == nullptr) return false;
+  auto remote = device->Open(std::span(description).subspan(sizeof(Description)));
+  if (!remote.ok() || static_cast<std::uint64_t>(target->size) > (*remote)->bytes()) {
+    Log(Level::kInfo, "rma", "memory of rank %d of a window is reached by messages: %s", rank,
+        remote.ok() ? "its key is of less memory" : std::string(remote.status().message()).c_str());
+    return false;
+  }
   target->remote = *std::move(remote);
   target->state = Target::State::kReached;
+  return true;
 }
 
 template <class Begin>

@@ -38,9 +38,9 @@ class Device {
     int error = 0;               // the first one since the last flush
     std::int64_t size = 0;
     std::int64_t disp_unit = 1;
-    std::vector<std::byte> description;
     core::Request* answer = nullptr;
-    std::unique_ptr<transport::Remote> remote;
+    std::vector<std::byte> description;         // the answer, until the first access
+    std::unique_ptr<transport::Remote> remote;  // since the first access
   };
 
   explicit Device(Messages* messages) : messages_(messages) {}
@@ -72,6 +72,7 @@ class Device {
   template <class Begin>
   int Start(Target* target, Move* move, const Begin& begin);
   void TakeDescription(Target* target);
+  bool Open(Target* target, Rank rank);
   int WaitFor(Rank target);
   int FlushNow(Rank target);
   template <class Visit>
