@@ -46,7 +46,7 @@ io::Failure FindBuffer(void* address, MPI_Count count, MPI_Datatype datatype,
     return io::Fail(MPI_ERR_COUNT, "count is %lld, must not be negative",
                     static_cast<long long>(count));
   if (!BufferIsGood(address, count, type))
-    return io::Fail(MPI_ERR_BUFFER, "buf is a null pointer, but count is %lld",
+    return io::Fail(MPI_ERR_BUFFER, "buf is %s, but count is %lld", BadBufferWords(address),
                     static_cast<long long>(count));
   *buffer = {address, count, type};
   return {};

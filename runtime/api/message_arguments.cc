@@ -5,6 +5,10 @@
 
 namespace lamina::api {
 
+const char* BadBufferWords(const void* address) {
+  return address == MPI_IN_PLACE ? "MPI_IN_PLACE, which only collectives take" : "a null pointer";
+}
+
 int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI_Count count,
                     const datatype::Datatype* type, int rank, int tag, Side side) {
   if (count < 0)
@@ -23,8 +27,8 @@ int RaiseBadMessage(const char* call, core::Comm* comm, const void* address, MPI
   if (!TagIsGood(tag, side))
     return core::Raise(comm, MPI_ERR_TAG, call, "tag is %d, must be 0..%d%s", tag, kTagMax,
                        side == Side::kSend ? "" : " or MPI_ANY_TAG");
-  return core::Raise(comm, MPI_ERR_BUFFER, call, "the buffer is %p, but count is %lld", address,
-                     static_cast<long long>(count));
+  return core::Raise(comm, MPI_ERR_BUFFER, call, "the buffer is %s, but count is %lld",
+                     BadBufferWords(address), static_cast<long long>(count));
 }
 
 int RaiseTransfer(const char* call, core::Comm* comm, int error_class, int peer, int tag,

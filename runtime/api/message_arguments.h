@@ -4,6 +4,8 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "runtime/api/arguments.h"
 #include "runtime/core/request.h"
 #include "runtime/datatype/datatype.h"
@@ -32,11 +34,16 @@ inline bool RankIsGood(const core::Comm& comm, int rank, Side side) {
 inline bool TagIsGood(int tag, Side side) {
   return tag >= 0 || (side == Side::kReceive && tag == MPI_ANY_TAG);
 }
+// A null pointer may be MPI_BOTTOM; MPI_IN_PLACE, which is next to it, is for collectives.
 [[gnu::always_inline]] inline bool BufferIsGood(const void* address, MPI_Count count,
                                                 const datatype::Datatype* type) {
   return count >= 0 && type != nullptr && type->committed &&
-         (address != nullptr || count == 0 || !type->predefined);
+         (reinterpret_cast<std::uintptr_t>(address) >
+              reinterpret_cast<std::uintptr_t>(MPI_IN_PLACE) ||
+          count == 0 || (address == nullptr && !type->predefined));
 }
+// What a bad buffer is, in words.
+const char* BadBufferWords(const void* address);
 
 // Finds the objects behind a message's arguments and checks them.
 [[gnu::always_inline]] inline MessageArguments FindMessageArguments(

@@ -15,6 +15,13 @@ typedef int (*ReceiveLarge)(void*, MPI_Count, MPI_Datatype, int, int, MPI_Comm, 
 static int ranks, value;
 static MPI_Request request, untouched;
 
+/* Only collectives take it. Implementations with another ABI follow it. */
+#ifdef MPI_ABI_VERSION
+#define IN_PLACE MPI_IN_PLACE
+#else
+#define IN_PLACE NULL
+#endif
+
 /* Makes `call` with one bad argument after the other. `last` is what follows the communicator. */
 #define EACH(call, last)                                                                      \
   do {                                                                                        \
@@ -27,6 +34,7 @@ static MPI_Request request, untouched;
     EXPECT(ClassOf(call(&value, 1, MPI_INT, 0, -99, MPI_COMM_WORLD last)) == MPI_ERR_TAG);    \
     EXPECT(ClassOf(call(&value, 1, MPI_INT, 0, 0, MPI_COMM_NULL last)) == MPI_ERR_COMM);      \
     EXPECT(ClassOf(call(NULL, 1, MPI_INT, 0, 0, MPI_COMM_WORLD last)) == MPI_ERR_BUFFER);     \
+    EXPECT(ClassOf(call(IN_PLACE, 1, MPI_INT, 0, 0, MPI_COMM_WORLD last)) == MPI_ERR_BUFFER); \
     EXPECT(request == untouched);                                                             \
   } while (0)
 #define COMMA_REQUEST , &request
