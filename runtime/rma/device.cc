@@ -101,18 +101,17 @@ Device::Target* Device::Reach(const Goal& goal, std::int64_t* offset, bool* must
 
 // An empty description says that there is no way.
 [[gnu::cold]] void Device::TakeDescription(Target* target) {
-  const int error = target->answer->error;
-  target->description.resize(static_cast<std::size_t>(target->answer->bytes));
-  core::FreeRequest(std::exchange(target->answer, nullptr));
   Description head;
-  if (error != MPI_SUCCESS || target->description.size() < sizeof head) {
-    target->state = Target::State::kNot;
-    return;
-  }
+  const Request& answer = *target->answer;
+  const bool has_one =
+      answer.error == MPI_SUCCESS && answer.bytes >= static_cast<std::int64_t>(sizeof head);
+  target->description.resize(has_one ? static_cast<std::size_t>(answer.bytes) : 0);
+  target->state = has_one ? Target::State::kReached : Target::State::kNot;
+  core::FreeRequest(std::exchange(target->answer, nullptr));
+  if (!has_one) return;
   std::memcpy(&head, target->description.data(), sizeof head);
   target->size = head.size;
   target->disp_unit = head.disp_unit;
-  target->state = Target::State::kReached;
 }
 
 // Only an access opens, and it is waited for. A connection that nobody waits for may still be
