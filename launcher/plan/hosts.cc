@@ -2,6 +2,7 @@
 #include "launcher/plan/hosts.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "launcher/plan/hostlist.h"
@@ -65,30 +66,6 @@ Result<std::vector<std::string>> ParseNames(std::string_view text,
   return names;
 }
 
-// Makes one entry a name from "[user@]names[:slots]".
-Result<std::vector<HostEntry>> ParseHosts(std::string_view text) {
-  HostEntry host;
-  std::string_view rest = text;
-  if (const std::size_t at = rest.find('@'); at != rest.npos) {
-    if (!AllOf(rest.substr(0, at), IsUserLetter))
-      return Error(Code::kInvalid, "%s has no user name before the @", Quote(text).c_str());
-    host.user = rest.substr(0, at);
-    rest.remove_prefix(at + 1);
-  }
-  std::optional<std::string_view> slots;
-  Result<std::vector<std::string>> names = ParseNames(rest, &slots);
-  if (!names.ok()) return std::move(names).status();
-  if (slots) {
-    const std::size_t before = rest.size() - slots->size();
-    Result<std::uint32_t> count = ParseSlots(rest.substr(0, before), *slots);
-    if (!count.ok()) return std::move(count).status();
-    host.slots = *count;
-  }
-  std::vector<HostEntry> hosts(names->size(), host);
-  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].name = std::move((*names)[i]);
-  return hosts;
-}
-
 const std::vector<std::string>& KnownKeys() {
   static const std::vector<std::string> keys = {
       "slots", "cpu", "cpus", "max_slots", "max-slots", "schedule", "user", "prefix", "port"};
@@ -133,16 +110,34 @@ Status ApplyKey(std::string_view word, HostEntry* host) {
   return {};
 }
 
-Result<std::vector<HostEntry>> ParseLine(const std::vector<std::string_view>& words) {
-  Result<std::vector<HostEntry>> hosts = ParseHosts(words.front());
-  if (!hosts.ok()) return hosts;
-  for (HostEntry& host : *hosts) {
-    for (std::size_t i = 1; i < words.size(); ++i)
-      if (Status status = ApplyKey(words[i], &host); !status.ok()) return status;
-    if (host.slots && host.slots_max && *host.slots > *host.slots_max)
-      return Error(Code::kInvalid, "slots=%u is more than max_slots=%u", *host.slots,
-                   *host.slots_max);
+// Makes one entry a name from "[user@]names[:slots]" and what follows on the line of a file, which
+// is said of all of them.
+Result<std::vector<HostEntry>> ParseHosts(std::string_view text,
+                                          std::span<const std::string_view> keys = {}) {
+  HostEntry host;
+  std::string_view rest = text;
+  if (const std::size_t at = rest.find('@'); at != rest.npos) {
+    if (!AllOf(rest.substr(0, at), IsUserLetter))
+      return Error(Code::kInvalid, "%s has no user name before the @", Quote(text).c_str());
+    host.user = rest.substr(0, at);
+    rest.remove_prefix(at + 1);
   }
+  std::optional<std::string_view> slots;
+  Result<std::vector<std::string>> names = ParseNames(rest, &slots);
+  if (!names.ok()) return std::move(names).status();
+  if (slots) {
+    const std::size_t before = rest.size() - slots->size();
+    Result<std::uint32_t> count = ParseSlots(rest.substr(0, before), *slots);
+    if (!count.ok()) return std::move(count).status();
+    host.slots = *count;
+  }
+  for (const std::string_view key : keys)
+    if (Status status = ApplyKey(key, &host); !status.ok()) return status;
+  if (host.slots && host.slots_max && *host.slots > *host.slots_max)
+    return Error(Code::kInvalid, "slots=%u is more than max_slots=%u", *host.slots,
+                 *host.slots_max);
+  std::vector<HostEntry> hosts(names->size(), host);
+  for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].name = std::move((*names)[i]);
   return hosts;
 }
 
@@ -193,7 +188,7 @@ Result<std::vector<HostEntry>> ParseHostFile(std::string_view text, std::string_
     const std::vector<std::string_view> words = Words(line.substr(0, line.find('#')));
     if (words.empty()) continue;
     const std::string where = Format("%s:%u", std::string(path).c_str(), line_number);
-    Result<std::vector<HostEntry>> parsed = ParseLine(words);
+    Result<std::vector<HostEntry>> parsed = ParseHosts(words.front(), std::span(words).subspan(1));
     if (!parsed.ok()) return std::move(parsed).status().Within(where);
     for (HostEntry& host : *parsed) {
       host.where = where;
