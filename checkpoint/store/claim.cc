@@ -48,7 +48,8 @@ void Sign(const Descriptor& lock) {
 }
 
 // Returns " (mpiexec 4711 on node7)", or nothing if that is not known. What somebody who died has
-// left there does not count.
+// left there does not count, and process 1 is the first of a namespace, which has no other number
+// inside.
 std::string Holder(const Descriptor& lock) {
   char text[HOST_NAME_MAX + 32];
   const ssize_t bytes = pread(lock.value(), text, sizeof text, 0);
@@ -59,7 +60,7 @@ std::string Holder(const Descriptor& lock) {
   if (words.size() != 2 || blank == std::string_view::npos) return "";
   const auto process = ParseInteger(words.front().substr(0, blank));
   const std::string host(words.front().substr(blank + 1));
-  if (!process || *process < 1 || *process > INT_MAX) return "";
+  if (!process || *process < 2 || *process > INT_MAX) return "";
   if (host == OwnName() && kill(static_cast<pid_t>(*process), 0) != 0 && errno == ESRCH) return "";
   return Format(" (mpiexec %d on %s)", static_cast<int>(*process), host.c_str());
 }

@@ -3,10 +3,11 @@
 // two jobs would be mixed there.
 //
 // It is a lock on the file `lock` of the directory, which the kernel takes away from a process that
-// dies, however it dies. Nobody but the launcher holds it, because ranks and shepherds may live a
-// little longer. Where there can be no lock, the claim is had without one: on a file system that
-// knows none, and where the directory cannot be written, so that nobody saves anything there.
-// Whoever only reads a directory needs no claim.
+// dies, however it dies. The launcher holds it, because ranks and shepherds may live a little
+// longer, and a shepherd holds that of a directory which only its host has. Where there can be no
+// lock, the claim is had without one: on a file system that knows none, and where the directory
+// cannot be written, so that nobody saves anything there. Whoever only reads a directory needs no
+// claim.
 //
 // Threads: one.
 #pragma once

@@ -75,12 +75,17 @@ Status NodeStore::LeaveMark(const std::string& path, const std::string& mark, st
   return {};
 }
 
+// The launcher keeps others out of its own directory.
 void NodeStore::SayHere(const std::string& path, const std::string& mark, std::uint32_t host) {
   const Status marked = LeaveMark(path, mark, host);
   Word word;
   word.bytes = marked.message();
   if (marked.ok()) word.host = mark_->first();
-  outlets_.say(word);
+  if (!marked.ok() || word.host != host) return outlets_.say(word);
+  aside_->Run([this, word, path]() mutable -> std::function<void()> {
+    word.bytes = claim_.Take(path).message();
+    return [this, word = std::move(word)] { outlets_.say(word); };
+  });
 }
 
 void NodeStore::Take(const Word& word) {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/store/claim.h"
 #include "checkpoint/store/generation.h"
 #include "launcher/saving/aside.h"
 #include "launcher/saving/image_sender.h"
@@ -44,7 +45,7 @@ class NodeStore {
   NodeStore(const NodeStore&) = delete;
   NodeStore& operator=(const NodeStore&) = delete;
 
-  // Looks who shares the directory, and says so.
+  // Looks who shares the directory, claims it if it is not the launcher's, and says so.
   void SayHere(const std::string& path, const std::string& mark, std::uint32_t host);
   // All hosts have come.
   void EndMark() { mark_.reset(); }
@@ -69,6 +70,7 @@ class NodeStore {
 
   const Outlets outlets_;
   Descriptor directory_;
+  checkpoint::Claim claim_;  // taken aside
   std::unique_ptr<Mark> mark_;
   std::unique_ptr<ImageSender> sender_;
   std::set<std::uint32_t> spoilt_;  // ranks whose images could not be written here

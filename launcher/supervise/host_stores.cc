@@ -70,7 +70,7 @@ void HostStores::PassOn(std::uint32_t rank, const Word& word) const {
 
 void HostStores::TakeHere(std::uint32_t host, const Word& word) {
   if (fit_.ok() && !word.bytes.empty())
-    fit_ = Error(Code::kUnsupported, "%s lacks the directory of --checkpoint-dir (%s)",
+    fit_ = Error(Code::kUnsupported, "%s cannot use the directory of --checkpoint-dir: %s",
                  plan_.hosts[host].name.c_str(), word.bytes.c_str());
   firsts_[host] = word.host;
   known_ = firsts_.size() == hosts_.size();

@@ -139,7 +139,7 @@ class Job {
   List Names(const std::string& folder, const std::string& generation) const {
     List names;
     for (const auto& entry : fs::directory_iterator(root_ + "/" + folder + "/" + generation))
-      names.push_back(entry.path().filename());
+      if (entry.path().filename() != "lock") names.push_back(entry.path().filename());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -233,7 +233,23 @@ TEST_F(HostStoresTest, OneDirectory) {
 TEST_F(HostStoresTest, AHostWithoutADirectory) {
   std::ofstream(root_ + "/a");
   Job job(root_, {{"a"}, {"b"}});
-  EXPECT_TRUE(std::string(job.stores().fit().message()).starts_with("a lacks the directory"));
+  EXPECT_TRUE(std::string(job.stores().fit().message()).starts_with("a cannot use the directory"));
+}
+
+TEST_F(HostStoresTest, ADirectoryIsThatOfOneJob) {
+  {
+    Job job(root_, {{"a"}, {"b"}, {"b"}});
+    EXPECT_TRUE(job.stores().fit().ok());
+    Job other(root_, {{"c"}, {"b"}});
+    const std::string why(other.stores().fit().message());
+    EXPECT_NE(
+        why.find(
+            "b cannot use the directory of --checkpoint-dir: another job saves its states in "),
+        std::string::npos)
+        << why;
+  }
+  Job next(root_, {{"b"}, {"c"}});
+  EXPECT_TRUE(next.stores().fit().ok());
 }
 
 TEST_F(HostStoresTest, EachHostKeepsItsOwnAndCopiesOfTheOneBefore) {

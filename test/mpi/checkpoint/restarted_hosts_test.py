@@ -40,9 +40,12 @@ sed -e 's/^2 \\( *Ps\\)/2 \\1/; s/^2 \\( *Qs\\)/2 \\1/; s/^1000\\( *Ns\\)/600 \\
 PLACE = None  # hosts have a /tmp of their own, so what they run lies elsewhere
 
 
+def vcluster_variables():
+    return dict(variables(), VC_NAME=NAME, VC_RUN=STATE, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
 def vcluster(*arguments, check=True):
-    own = dict(os.environ, VC_NAME=NAME, VC_RUN=STATE, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
-    return subprocess.run([VCLUSTER, *arguments], env=own, check=check, text=True, cwd=PLACE,
+    return subprocess.run([VCLUSTER, *arguments], env=vcluster_variables(), check=check, text=True, cwd=PLACE,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400).stdout
 
 
@@ -278,7 +281,7 @@ class RestartedHosts(unittest.TestCase):
                 self.assertRegex(saved.stdout, "^generation %d: 3 ranks" % generation)
                 self.assertEqual(self.kept(generation),
                                  ["manifest plan", *2 * ["manifest plan rank00000 rank00001 rank00002"]])
-            self.assertEqual(vcluster("exec", "lk1", "ls", APART).split(), ["g000002", "g000003"])
+            self.assertEqual(vcluster("exec", "lk1", "ls", APART).split(), ["g000002", "g000003", "lock"])
             job.go_on(2)
             job.stop()
             self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
@@ -287,6 +290,26 @@ class RestartedHosts(unittest.TestCase):
             shown = subprocess.run([place("lamina"), "checkpoint", word, APART], check=True, capture_output=True,
                                    text=True).stdout
             self.assertIn(", with several hosts", shown.splitlines()[0])
+
+    def test_another_job_on_one_of_the_hosts(self):
+        """It is started where the directory of that name is another one; it runs, and nothing is mixed."""
+        job = Job(2, "-H", "lk1:1,lk2:1", *self.apart())
+        self.jobs.append(job)
+        self.assertEqual(job.save().returncode, 0, read("err")[-2000:])
+        with open(place("other"), "w", encoding="ascii") as errors:
+            other = subprocess.Popen(
+                [VCLUSTER, "exec", "lk3", *words(1, "-H", "lk1:1", "--checkpoint-dir", APART, "--checkpoint-every", "1s")],
+                env=vcluster_variables(), cwd=PLACE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
+        until = time.monotonic() + TIME_LIMIT_S
+        while read("other").count("\n") < 2:
+            self.assertIsNone(other.poll(), read("other"))
+            self.assertLess(time.monotonic(), until)
+        self.assertRegex(read("other"), r"\A(mpiexec: the job cannot be saved: lk1 cannot use the directory of --checkpoint-dir: "
+                         r"another job saves its states in %s \(mpiexec \d+ on lk1\); wait until it ends, end it, or give "
+                         r"another --checkpoint-dir\n){2}" % APART)
+        self.assertEqual(job.save().returncode, 0, read("err")[-2000:])
+        job.stop()
+        self.assertEqual((other.wait(timeout=TIME_LIMIT_S), job.process.returncode), (0, 0), read("other"))
 
     def test_going_on_from_directories_of_their_own(self):
         job = Job(3, "-H", "lk1:2,lk2:1", *self.apart())
@@ -330,7 +353,7 @@ class RestartedHosts(unittest.TestCase):
             saved = job.save()
             self.assertEqual(saved.returncode, 1)
             self.assertIn("No space left on device", saved.stderr)
-        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "", ""])
+        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "lock\n", "lock\n"])
         job.go_on(2)
         job.stop()
         self.assertEqual(job.process.returncode, 0, read("err")[-2000:])
@@ -352,7 +375,7 @@ class RestartedHosts(unittest.TestCase):
             self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (
                 1, "", "lamina checkpoint: rank 0 has not read all of standard input, which cannot be kept on a host with "
                        "a directory of its own\n"))
-        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "", ""])
+        self.assertEqual([os.listdir(APART), *(vcluster("exec", host, "ls", APART) for host in HOSTS[:2])], [["lock"], "lock\n", "lock\n"])
         self.compare(job, 2, "lk1:1,lk2:1")
 
     def test_a_job_goes_on_by_itself_without_a_host_and_its_disk(self):
@@ -376,7 +399,7 @@ class RestartedHosts(unittest.TestCase):
         self.jobs.append(job)
         saved = job.save()
         self.assertEqual(saved.returncode, 1)
-        self.assertIn("lamina checkpoint: the job cannot be saved: lk2 lacks the directory of --checkpoint-dir",
+        self.assertIn("lamina checkpoint: the job cannot be saved: lk2 cannot use the directory of --checkpoint-dir",
                       saved.stderr)
         job.go_on(2)
         job.stop()
