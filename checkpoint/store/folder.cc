@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +12,8 @@
 #include <climits>
 #include <memory>
 #include <utility>
+
+#include "checkpoint/store/tuning.h"
 
 namespace lamina::checkpoint {
 namespace {
@@ -201,6 +204,25 @@ Status WriteFile(int directory, const std::string& name, std::string_view bytes)
     return SystemError(CodeOfDisk(errno), errno, "cannot make %s", name.c_str());
   if (Status status = Write(file.value(), bytes, name.c_str()); !status.ok()) return status;
   return Sync(file.value(), name);
+}
+
+Status CopyFiles(int from, int to) {
+  Result<std::vector<std::string>> names = NamesIn(from);
+  if (!names.ok()) return std::move(names).status();
+  for (const std::string& name : *names) {
+    const Result<Descriptor> source = OpenFile(from, name);
+    if (!source.ok()) return Status(source.status().code(), std::string(source.status().message()));
+    const Descriptor copy(
+        openat(to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
+    if (copy.value() < 0)
+      return SystemError(CodeOfDisk(errno), errno, "cannot make %s", name.c_str());
+    ssize_t sent = 1;
+    while (sent > 0 || (sent < 0 && errno == EINTR))
+      sent = sendfile(copy.value(), source->value(), nullptr, kCopyBytes);
+    if (sent < 0) return SystemError(CodeOfDisk(errno), errno, "cannot write %s", name.c_str());
+    if (Status status = Sync(copy.value(), name); !status.ok()) return status;
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> NamesIn(int directory) {

@@ -40,6 +40,9 @@ Result<std::string> ReadFile(int directory, const std::string& name, std::uint64
 // Makes a file with mode 0600 and writes it through to the disk. kResource: the disk is full.
 Status WriteFile(int directory, const std::string& name, std::string_view bytes);
 
+// Copies every file of folder `from` into folder `to`, and writes it through to the disk.
+Status CopyFiles(int from, int to);
+
 // Returns the names in `directory`, sorted.
 Result<std::vector<std::string>> NamesIn(int directory);
 

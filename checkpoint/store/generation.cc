@@ -63,19 +63,21 @@ Result<Sum> SumOf(const Descriptor& file, const std::string& name) {
 Generation::Generation(Descriptor directory, Epoch epoch)
     : directory_(std::move(directory)), epoch_(epoch) {}
 
-Result<std::unique_ptr<Generation>> Generation::Begin(int directory, std::uint64_t bytes_min) {
+Result<std::unique_ptr<Generation>> Generation::Begin(int directory, std::uint64_t bytes_min,
+                                                      Epoch newest) {
   // The lock belongs to what is opened here, so that it ends with this generation.
   Descriptor own(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return BeginIn(std::move(own), bytes_min, Epoch{});
+  return BeginIn(std::move(own), bytes_min, Epoch{}, newest);
 }
 
 Result<std::unique_ptr<Generation>> Generation::BeginAlso(int directory, Epoch epoch) {
-  return BeginIn(Descriptor(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), 0, epoch);
+  return BeginIn(Descriptor(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), 0, epoch,
+                 Epoch{});
 }
 
 // Epoch 0 stands for the one after the newest.
 Result<std::unique_ptr<Generation>> Generation::BeginIn(Descriptor own, std::uint64_t bytes_min,
-                                                        Epoch epoch) {
+                                                        Epoch epoch, Epoch newest) {
   if (own.value() < 0) return SystemError(CodeOfDisk(errno), errno, "cannot open the directory");
   if (Status status = Lock(own.value()); !status.ok()) return status;
   Result<Names> names = NamesOfGenerations(own.value());
@@ -85,8 +87,8 @@ Result<std::unique_ptr<Generation>> Generation::BeginIn(Descriptor own, std::uin
   for (const std::string& part : names->unfinished)
     if (Status status = RemoveFolder(own.value(), part); !status.ok()) return status;
   if (Status status = CheckRoom(own.value(), bytes_min); !status.ok()) return status;
-  if (Index(epoch) == 0)
-    epoch = Epoch{names->complete.empty() ? 1 : Index(names->complete.front()) + 1};
+  if (!names->complete.empty()) newest = std::max(newest, names->complete.front());
+  if (Index(epoch) == 0) epoch = Epoch{Index(newest) + 1};
   std::unique_ptr<Generation> generation(new Generation(std::move(own), epoch));
   Result<Descriptor> folder = MakeFolder(generation->directory_.value(), PartName(epoch));
   if (!folder.ok()) return std::move(folder).status();
@@ -137,6 +139,16 @@ Status MeasureFolder(int folder, std::uint32_t rank, std::vector<Manifest::Part>
     parts->push_back({rank, name, sum->bytes, sum->checksum});
   }
   return Sync(folder, RankFolderName(rank));
+}
+
+Status CopyRank(int from, int to, std::uint32_t rank) {
+  const std::string name = RankFolderName(rank);
+  const Result<Descriptor> source = OpenFolder(from, name);
+  if (!source.ok()) return Status(source.status().code(), std::string(source.status().message()));
+  const Result<Descriptor> copy = OpenFolder(to, name);
+  if (!copy.ok()) return Status(copy.status().code(), std::string(copy.status().message()));
+  Status status = CopyFiles(source->value(), copy->value());
+  return status.ok() ? std::move(status) : std::move(status).Within(name);
 }
 
 Status Generation::Commit(const Manifest& manifest) {

@@ -25,10 +25,11 @@ namespace lamina::checkpoint {
 
 class Generation {
  public:
-  // Begins the one after the newest in `directory`, and removes what somebody who died has left of
-  // another. kAgain: another job is writing one. kResource: fewer than `bytes_min` bytes are free,
-  // which is what the last one took.
-  static Result<std::unique_ptr<Generation>> Begin(int directory, std::uint64_t bytes_min);
+  // Begins the one after the newest in `directory`, or after `newest` if that is newer, and removes
+  // what somebody who died has left of another. kAgain: another job is writing one. kResource:
+  // fewer than `bytes_min` bytes are free, which is what the last one took.
+  static Result<std::unique_ptr<Generation>> Begin(int directory, std::uint64_t bytes_min,
+                                                   Epoch newest = {});
   // Begins generation `epoch`, which another host has begun in a directory of its own. kExists: it
   // is in `directory` already.
   static Result<std::unique_ptr<Generation>> BeginAlso(int directory, Epoch epoch);
@@ -57,7 +58,7 @@ class Generation {
  private:
   Generation(Descriptor directory, Epoch epoch);
   static Result<std::unique_ptr<Generation>> BeginIn(Descriptor own, std::uint64_t bytes_min,
-                                                     Epoch epoch);
+                                                     Epoch epoch, Epoch newest);
 
   Descriptor directory_;  // locked
   const Epoch epoch_;
@@ -75,6 +76,9 @@ inline constexpr const char* kPlanName = "plan";
 // Reads every file of the folder of a rank, writes it through to the disk, closes it to others, and
 // adds it to `parts`.
 Status MeasureFolder(int folder, std::uint32_t rank, std::vector<Manifest::Part>* parts);
+
+// Copies the image of a rank from the folder of one generation into its folder in that of another.
+Status CopyRank(int from, int to, std::uint32_t rank);
 
 // Reads a whole file for its checksum, from its beginning; `name` is for the message.
 struct Sum {

@@ -22,6 +22,7 @@
 
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
+#include "checkpoint/store/local.h"
 #include "runtime/base/text.h"
 
 namespace lamina::checkpoint {
@@ -72,7 +73,7 @@ class GenerationTest : public testing::Test {
   // Returns the epoch of the newest whole generation, and its complaints about newer ones.
   std::uint32_t Newest(std::vector<std::string>* damaged) {
     damaged->clear();
-    const Result<Opened> opened = OpenNewest(directory_.value(), damaged);
+    const Result<Opened> opened = OpenNewest({directory_.value()}, damaged);
     return opened.ok() ? Index(opened->manifest.epoch) : 0;
   }
 
@@ -89,6 +90,59 @@ std::string ReadText(const std::string& path) {
 }
 void WriteText(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+TEST_F(GenerationTest, TheNewestOfTwoDirectories) {
+  const Result<Descriptor> other = MakeStore(root_ + "/other");
+  ASSERT_TRUE(other.ok());
+  const std::vector<int> both = {other->value(), directory_.value()};
+  List damaged;
+  EXPECT_EQ(OpenNewest(both, &damaged).status().code(), Code::kNotFound);
+  ASSERT_TRUE(Write("one").ok() && Write("two").ok());
+  fs::copy(path_ + "/g000001", root_ + "/other/g000001", fs::copy_options::recursive);
+  Result<Opened> opened = OpenNewest(both, &damaged);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(Index(opened->manifest.epoch), 2u);
+  EXPECT_EQ(opened->directory, 1u);
+  WriteText(path_ + "/g000002/rank00000/image", "owt");
+  opened = OpenNewest(both, &damaged);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(Index(opened->manifest.epoch), 1u);
+  EXPECT_EQ(opened->directory, 0u);  // the first that has it
+  EXPECT_EQ(damaged.size(), 1u);
+  // What is begun is newer than both.
+  const auto begun = Generation::Begin(other->value(), 0, Epoch{2});
+  ASSERT_TRUE(begun.ok());
+  EXPECT_EQ(Index((*begun)->epoch()), 3u);
+}
+
+TEST_F(GenerationTest, AnImageIsCopied) {
+  ASSERT_TRUE(Write(std::string(3 << 20, 'x')).ok());
+  const auto begun = Generation::Begin(directory_.value(), 0);
+  ASSERT_TRUE(begun.ok() && (*begun)->FolderOf(1).ok());
+  const Result<Descriptor> from = OpenFolder(directory_.value(), "g000001");
+  const Result<Descriptor> to = OpenFolder(directory_.value(), "g000002.part");
+  ASSERT_TRUE(from.ok() && to.ok());
+  EXPECT_TRUE(CopyRank(from->value(), to->value(), 1).ok());
+  EXPECT_EQ(ReadText(path_ + "/g000002.part/rank00001/image"), std::string(3 << 20, 'x'));
+  EXPECT_EQ(CopyRank(from->value(), to->value(), 1).code(), Code::kExists);
+  EXPECT_EQ(CopyRank(from->value(), to->value(), 0).code(), Code::kNotFound);
+  EXPECT_EQ(CopyRank(from->value(), to->value(), 2).code(), Code::kNotFound);
+}
+
+TEST_F(GenerationTest, ALocalFolderIsFoundByALink) {
+  EXPECT_EQ(LocalOf(directory_.value()), "");
+  const Result<std::string> first = ChooseLocal(directory_.value(), "/fast");
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(first->starts_with("/fast/lamina-checkpoint-"));
+  EXPECT_EQ(LocalOf(directory_.value()), *first);
+  EXPECT_EQ(*ChooseLocal(directory_.value(), "/fast"), *first);
+  EXPECT_NE(*ChooseLocal(directory_.value(), "/faster"), *first);
+  fs::remove(path_ + "/local");
+  EXPECT_NE(*ChooseLocal(directory_.value(), "/fast"), *first);
+  fs::remove(path_ + "/local");
+  fs::create_symlink("elsewhere", path_ + "/local");
+  EXPECT_EQ(LocalOf(directory_.value()), "");
 }
 
 TEST_F(GenerationTest, IsWrittenAndRead) {

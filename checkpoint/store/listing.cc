@@ -94,7 +94,7 @@ Result<Opened> Open(int directory, const std::string& name, Epoch epoch) {
   if (manifest->epoch != epoch)
     return Error(Code::kInvalid, "%s: the manifest is that of generation %u", name.c_str(),
                  Index(manifest->epoch));
-  return Opened{*std::move(folder), *std::move(manifest)};
+  return Opened{*std::move(folder), *std::move(manifest), 0};
 }
 
 // Takes the name away first, so that a crash in the middle leaves no damaged generation.
@@ -156,16 +156,31 @@ Status Verify(const Opened& opened) {
                      : std::move(status).Within(FolderName(opened.manifest.epoch));
 }
 
-Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged) {
-  Result<Names> names = NamesOfGenerations(directory);
-  if (!names.ok()) return std::move(names).status();
-  for (const Epoch epoch : names->complete) {
-    Result<Opened> opened = OpenGeneration(directory, epoch);
-    Status status = !opened.ok()             ? std::move(opened).status()
-                    : opened->manifest.apart ? VerifyPlan(*opened)
-                                             : Verify(*opened);
-    if (status.ok()) return opened;
-    damaged->emplace_back(status.message());
+Result<Opened> OpenWhole(int directory, Epoch epoch) {
+  Result<Opened> opened = OpenGeneration(directory, epoch);
+  if (!opened.ok()) return opened;
+  Status status = opened->manifest.apart ? VerifyPlan(*opened) : Verify(*opened);
+  if (!status.ok()) return status;
+  return opened;
+}
+
+Result<Opened> OpenNewest(const std::vector<int>& directories, std::vector<std::string>* damaged) {
+  std::vector<std::pair<Epoch, std::size_t>> found;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    Result<Names> names = NamesOfGenerations(directories[i]);
+    if (!names.ok()) return std::move(names).status();
+    for (const Epoch epoch : names->complete) found.emplace_back(epoch, i);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [epoch, directory] : found) {
+    Result<Opened> opened = OpenWhole(directories[directory], epoch);
+    if (!opened.ok()) {
+      damaged->emplace_back(opened.status().message());
+      continue;
+    }
+    opened->directory = directory;
+    return opened;
   }
   return Error(Code::kNotFound, "there is no complete generation");
 }

@@ -5,6 +5,7 @@
 // Threads: one. Everything here may wait for a disk.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ Result<Names> NamesOfGenerations(int directory);
 struct Opened {
   Descriptor folder;
   Manifest manifest;
+  std::size_t directory = 0;  // where it was found, if several were looked through
 };
 // Opens a generation that is whole as far as its manifest and the lengths of its files tell. The
 // lengths of images that lie in the directories of several hosts are not looked at.
@@ -41,10 +43,13 @@ Status VerifyImage(const Opened& opened, std::uint32_t rank);
 // Does so with the plan alone.
 Status VerifyPlan(const Opened& opened);
 
-// Opens and verifies the newest generation that is whole. Each newer one that is not is named in
-// `damaged`, with the reason. kNotFound: there is none. Images that lie in the directories of
-// several hosts are not looked at, because there may be others in place of a damaged one.
-Result<Opened> OpenNewest(int directory, std::vector<std::string>* damaged);
+// Does so as far as it can be done from here: images that lie in the directories of several hosts
+// are not looked at, because there may be others in place of a damaged one.
+Result<Opened> OpenWhole(int directory, Epoch epoch);
+// Opens the newest generation that is whole in any of these directories; one that is in two of them
+// is that of the first. Each newer one that is not whole is named in `damaged`, with the reason.
+// kNotFound: there is none.
+Result<Opened> OpenNewest(const std::vector<int>& directories, std::vector<std::string>* damaged);
 
 // Deletes all but the newest `count` generations that are whole, and damaged ones that are older
 // than those. A newer damaged one stays to be looked at, and those before `since` are another

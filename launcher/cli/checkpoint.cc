@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/cli/checkpoint.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <vector>
 
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
+#include "checkpoint/store/local.h"
 #include "launcher/cli/find_job.h"
 #include "launcher/cli/subcommands.h"
 #include "launcher/control/ask.h"
@@ -44,25 +47,39 @@ void Show(const store::Manifest& manifest, const char* state) {
          manifest.apart ? ", with several hosts" : "", state);
 }
 
-// Shows every generation, and verifies its checksums if `verify` says so. Returns the exit status.
-int ShowAll(const std::string& path, bool verify) {
-  Result<Descriptor> directory = store::OpenStore(path);
-  if (!directory.ok()) return Refuse(std::string(directory.status().message()));
-  const Result<store::Names> names = store::NamesOfGenerations(directory->value());
+// Shows every generation of the directory but those in `passed_over`, to which it adds them, and
+// verifies its checksums if `verify` says so. Returns the exit status.
+int ShowThose(int directory, const std::string& where, bool verify, std::set<Epoch>* passed_over) {
+  const Result<store::Names> names = store::NamesOfGenerations(directory);
   if (!names.ok()) return Refuse(std::string(names.status().message()));
   int status = 0;
   for (const Epoch epoch : names->complete) {
-    const Result<store::Opened> opened = store::OpenGeneration(directory->value(), epoch);
+    if (!passed_over->insert(epoch).second) continue;
+    const Result<store::Opened> opened = store::OpenGeneration(directory, epoch);
     const Status damage = opened.ok() && verify ? store::Verify(*opened) : Status();
     if (opened.ok() && damage.ok()) {
-      Show(opened->manifest, verify ? ", whole" : "");
+      Show(opened->manifest, ((verify ? ", whole" : "") + where).c_str());
       continue;
     }
-    printf("%s\n", std::string((opened.ok() ? damage : opened.status()).message()).c_str());
+    printf("%s%s\n", std::string((opened.ok() ? damage : opened.status()).message()).c_str(),
+           where.c_str());
     status = 1;
   }
-  for (const std::string& name : names->unfinished) printf("%s: not complete\n", name.c_str());
-  if (!names->complete.empty()) return status;
+  for (const std::string& name : names->unfinished)
+    printf("%s: not complete%s\n", name.c_str(), where.c_str());
+  return status;
+}
+
+// Shows those of the local folder that are not in the directory, too.
+int ShowAll(const std::string& path, bool verify) {
+  Result<Descriptor> directory = store::OpenStore(path);
+  if (!directory.ok()) return Refuse(std::string(directory.status().message()));
+  std::set<Epoch> shown;
+  int status = ShowThose(directory->value(), "", verify, &shown);
+  const std::string local = store::LocalOf(directory->value());
+  if (const Result<Descriptor> fast = store::OpenStore(local); fast.ok() && status < 2)
+    status = std::max(status, ShowThose(fast->value(), ", in " + local, verify, &shown));
+  if (!shown.empty() || status > 1) return status;
   fprintf(stderr, "lamina checkpoint: there is no generation in %s\n", path.c_str());
   return 1;
 }

@@ -13,6 +13,7 @@
 
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/listing.h"
+#include "checkpoint/store/local.h"
 #include "launcher/cli/command_line.h"
 #include "launcher/cli/help.h"
 #include "launcher/cli/prepare.h"
@@ -142,6 +143,43 @@ Result<std::optional<SavedJob>> FindResumed(const CheckpointOptions& options,
   return std::move(job).status();
 }
 
+// What was saved from outside goes on in the same way, and what a program has saved does, too.
+Status CheckEngine(const SavedJob& saved, const CheckpointOptions& options) {
+  const bool outside = saved.engine != "self";
+  if (outside == options.outside) return {};
+  if (outside)
+    return Error(Code::kInvalid,
+                 "generation %u in %s was saved by %s, so --resume needs --checkpoint or "
+                 "--checkpoint-signal or --checkpoint-every beside it",
+                 Index(saved.epoch), saved.directory.c_str(), saved.engine.c_str());
+  return Error(Code::kInvalid,
+               "generation %u in %s was saved by the program itself, which cannot go on with "
+               "--checkpoint, --checkpoint-signal or --checkpoint-every",
+               Index(saved.epoch), saved.directory.c_str());
+}
+
+std::string ProgramsOf(const Invocation& line) {
+  std::string text;
+  for (const ProgramRequest& program : line.request.programs) {
+    if (!text.empty()) text += " :";
+    for (const std::string& word : program.argv) text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+// Processes that were saved go on with the words with which they were started.
+void WarnOfOtherProgram(const SavedJob& saved, const Invocation& line,
+                        std::vector<std::string>* warnings) {
+  const Result<Invocation> before = ParseCommandLine(saved.words, ReadWholeFile);
+  if (!line.options.checkpoint.outside || !before.ok() || ProgramsOf(*before) == ProgramsOf(line))
+    return;
+  warnings->push_back(
+      Format("the job goes on from generation %u in %s, which is one of `%s` and not of `%s`; to "
+             "begin anew, remove the directory or give another",
+             Index(saved.epoch), saved.directory.c_str(), ProgramsOf(*before).c_str(),
+             ProgramsOf(line).c_str()));
+}
+
 // The places that a restart names take the place of those that the job had.
 Status Move(const std::vector<std::string>& places, Invocation* line) {
   if (places.empty()) return {};
@@ -201,12 +239,19 @@ std::vector<std::string> HostsToAvoid(const Plan& plan, const Machine& machine,
   return any_left ? lost : std::vector<std::string>();
 }
 
-// The number of the newest state in the directory, 0 if there is none.
+// The number of the newest state in the directory and its local folder, 0 if there is none.
 std::uint32_t NewestIn(const std::string& directory) {
   const Result<Descriptor> store = checkpoint::OpenStore(directory);
   if (!store.ok()) return 0;
-  const Result<checkpoint::Names> names = checkpoint::NamesOfGenerations(store->value());
-  return names.ok() && !names->complete.empty() ? Index(names->complete.front()) : 0;
+  const Result<Descriptor> local = checkpoint::OpenStore(checkpoint::LocalOf(store->value()));
+  std::uint32_t newest = 0;
+  for (const auto* each : {&store, &local}) {
+    if (!each->ok()) continue;
+    const Result<checkpoint::Names> names = checkpoint::NamesOfGenerations((*each)->value());
+    if (names.ok() && !names->complete.empty())
+      newest = std::max(newest, Index(names->complete.front()));
+  }
+  return newest;
 }
 
 // Returns "node9:2,node8:2": the hosts of the plan, each with room for its ranks.
@@ -300,8 +345,11 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved, checkpoin
   }
   if (resumed->has_value()) saved = &**resumed;
   if (saved != nullptr) {
+    if (Status status = CheckEngine(*saved, checkpoint); !status.ok()) return Refuse(status);
+    WarnOfOtherProgram(*saved, *line, &warnings);
     checkpoint.directory = saved->directory;
     checkpoint.restored = saved->epoch;
+    checkpoint.restored_in = saved->found_in;
     checkpoint.since = saved->since;
     if (Status status = Move(saved->places, &*line); !status.ok()) return Refuse(status);
     warnings.insert(warnings.end(), saved->damaged.begin(), saved->damaged.end());

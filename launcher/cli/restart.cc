@@ -20,6 +20,7 @@
 #include "checkpoint/store/folder.h"
 #include "checkpoint/store/generation.h"
 #include "checkpoint/store/listing.h"
+#include "checkpoint/store/local.h"
 #include "launcher/cli/options.h"
 #include "launcher/cli/subcommands.h"
 #include "runtime/base/text.h"
@@ -110,14 +111,18 @@ Status CheckFits(const store::Manifest& manifest) {
   return {};
 }
 
-// Opens the generation and verifies every checksum of it.
-Result<store::Opened> Open(int directory, Epoch epoch, std::vector<std::string>* damaged) {
-  if (Index(epoch) == 0) return store::OpenNewest(directory, damaged);
-  Result<store::Opened> opened = store::OpenGeneration(directory, epoch);
-  if (!opened.ok()) return opened;
-  Status status = opened->manifest.apart ? store::VerifyPlan(*opened) : store::Verify(*opened);
-  if (!status.ok()) return status;
-  return opened;
+// Opens the generation and verifies every checksum of it. `local` is -1 if there is no such folder.
+Result<store::Opened> Open(int directory, int local, Epoch epoch,
+                           std::vector<std::string>* damaged) {
+  std::vector<int> directories = {directory};
+  if (local >= 0) directories.push_back(local);
+  if (Index(epoch) == 0) return store::OpenNewest(directories, damaged);
+  Result<store::Opened> opened = store::OpenWhole(directory, epoch);
+  if (opened.ok() || local < 0) return opened;
+  Result<store::Opened> other = store::OpenWhole(local, epoch);
+  if (!other.ok()) return opened;
+  other->directory = 1;
+  return other;
 }
 
 }  // namespace
@@ -126,7 +131,10 @@ Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
                               std::vector<std::string>* damaged) {
   Result<Descriptor> opened = store::OpenStore(directory);
   if (!opened.ok()) return std::move(opened).status();
-  Result<store::Opened> generation = Open(opened->value(), epoch, damaged);
+  const std::string local = store::LocalOf(opened->value());
+  const Result<Descriptor> local_opened = store::OpenStore(local);
+  Result<store::Opened> generation =
+      Open(opened->value(), local_opened.ok() ? local_opened->value() : -1, epoch, damaged);
   if (!generation.ok()) return std::move(generation).status().Within(directory);
   const store::Manifest& manifest = generation->manifest;
   if (Status status = CheckFits(manifest); !status.ok()) return status;
@@ -139,8 +147,10 @@ Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
   std::error_code error;
   SavedJob job;
   job.directory = std::filesystem::absolute(directory, error).lexically_normal().string();
+  job.found_in = generation->directory == 0 ? job.directory : local;
   job.epoch = manifest.epoch;
   job.since = manifest.since;
+  job.engine = manifest.engine;
   job.ranks = manifest.ranks.size();
   job.working_directory = pieces.front();
   job.words.assign(pieces.begin() + 1, pieces.end());

@@ -19,8 +19,10 @@ namespace lamina::launcher {
 // A saved state that was looked at and is whole.
 struct SavedJob {
   std::string directory;  // absolute
+  std::string found_in;   // that, or its local folder (checkpoint/store/local.h)
   Epoch epoch{};
-  Epoch since{};  // the first state of the job
+  Epoch since{};       // the first state of the job
+  std::string engine;  // that saved it; "self": the program
   std::size_t ranks = 0;
   std::string working_directory;          // that its mpiexec was called in
   std::vector<std::string> words;         // of its mpiexec
@@ -35,9 +37,9 @@ struct SavedJob {
 // Returns what is other than it was when the job was saved, a sentence for each thing.
 std::vector<std::string> Differences(const SavedJob& saved, const Plan& plan);
 
-// Finds generation `epoch` of a directory, or the newest whole one if `epoch` is 0, and verifies
-// it. What is told of newer ones that are not whole goes to `damaged` too if none is found.
-// kNotFound: the directory is not there, or no generation is whole.
+// Finds generation `epoch` of a directory or its local folder, or the newest whole one if `epoch`
+// is 0, and verifies it. What is told of newer ones that are not whole goes to `damaged` too if
+// none is found. kNotFound: the directory is not there, or no generation is whole.
 Result<SavedJob> FindSavedJob(const std::string& directory, Epoch epoch,
                               std::vector<std::string>* damaged);
 

@@ -66,7 +66,8 @@ struct CheckpointOptions {
   bool signal_ends = false;        // and ended
   bool resume = false;             // from what is there, if there is something
   std::uint32_t restarts = 0;      // so often it goes on by itself after a loss
-  Epoch restored{};                // the job goes on from this generation of the directory; 0: none
+  Epoch restored{};                // the job goes on from this generation; 0: from none
+  std::string restored_in;         // which lies in this directory
   Epoch since{};                   // and the first state of that job
   std::vector<std::string> words;  // of mpiexec, by which a restart starts the job again
 

@@ -218,6 +218,9 @@ Word NodeStore::Do(const Word& word) {
     case Word::Kind::kCommit:
       status = Commit();
       break;
+    case Word::Kind::kForward:
+      status = Forward(word);
+      break;
     case Word::Kind::kDrop:
       generation_.reset();
       break;
@@ -283,6 +286,21 @@ Status NodeStore::Commit() {
   if (Status status = generation_->Finish(); !status.ok()) return status;
   generation_.reset();
   return checkpoint::KeepNewest(directory_.value(), kGenerationsKept, since_);
+}
+
+// The launcher has made folders for all ranks there.
+Status NodeStore::Forward(const Word& word) const {
+  const Result<Descriptor> own = OpenEither(word.generation);
+  if (!own.ok()) return Copy(own.status());
+  const Result<Descriptor> directory = checkpoint::OpenStore(word.text);
+  if (!directory.ok()) return Copy(directory.status());
+  const Result<Descriptor> part =
+      checkpoint::OpenFolder(directory->value(), checkpoint::PartName(Epoch{word.generation}));
+  if (!part.ok()) return Copy(part.status());
+  for (const std::uint32_t rank : word.ranks)
+    if (Status status = checkpoint::CopyRank(own->value(), part->value(), rank); !status.ok())
+      return status;
+  return {};
 }
 
 // Opens what this directory has of the generation whose manifest the word has. A host that has

@@ -62,6 +62,7 @@ class NodeStore {
   Status Measure(const wire::StoreWord& word, wire::StoreWord* answer);
   Status Keep(const wire::StoreWord& word);
   Status Commit();
+  Status Forward(const wire::StoreWord& word) const;
   Status Fetch(const wire::StoreWord& word);
   void Look(const wire::StoreWord& word, wire::StoreWord* answer);
   Status OpenSaved(const wire::StoreWord& word, Descriptor* folder);

@@ -266,7 +266,7 @@ void Herd::SaySaving(const wire::SavingWord& word) {
 }
 
 Result<checkpoint::Opened> Herd::Saved() const {
-  Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.directory);
+  Result<Descriptor> directory = checkpoint::OpenStore(orders_.saving.revived_in);
   if (!directory.ok()) return std::move(directory).status();
   return checkpoint::OpenGeneration(directory->value(), Epoch{orders_.saving.revived});
 }

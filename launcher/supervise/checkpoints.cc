@@ -84,15 +84,16 @@ Checkpoints::Checkpoints(event_base* loop, const Plan& plan, const Options& opti
 Status Checkpoints::Open(const Options& options,
                          std::unique_ptr<checkpoint::CheckpointEngine> engine) {
   Result<std::unique_ptr<Archive>> archive = Archive::Open(
-      loop_, plan_.options.checkpoint, options.claim,
+      loop_, plan_.options.checkpoint, options.local, options.claim,
       {[this](Epoch epoch, const Status& outcome) { OnStored(epoch, outcome); }, moments_.say});
   if (!archive.ok()) return std::move(archive).status();
   archive_ = *std::move(archive);
-  orders_ = {engine_, archive_->path(), 0, kFirstProcess, engine->caps().keeps_process_ids, false,
-             ""};
+  orders_ = {
+      engine_, archive_->path(), 0, "", kFirstProcess, engine->caps().keeps_process_ids, false, ""};
   if (options.revived != nullptr) {
     if (Status status = CheckTies(options.revived->manifest); !status.ok()) return status;
     TakeSaved(options.revived->manifest);
+    orders_.revived_in = plan_.options.checkpoint.restored_in;
   }
   if (!options.here) {
     reader_ = std::move(engine);
@@ -427,7 +428,7 @@ void Checkpoints::OnRoundOver() {
 
 void Checkpoints::Store() {
   archive_->Complete(&manifest_);
-  if (!manifest_.apart) return archive_->Store(std::exchange(manifest_, {}));
+  if (!manifest_.apart) return archive_->Store(std::exchange(manifest_, {}), waiting_.ends);
   storing_apart_ = true;
   stores_.Measure(&manifest_, [this](Status status) { StoreApart(std::move(status)); });
 }
@@ -443,7 +444,8 @@ void Checkpoints::KeepApart(Status copied) {
   if (!copied.ok()) return GiveUpStoring(std::move(copied));
   stores_.Keep(manifest_, archive_->plan(), [this](Status status) {
     if (!status.ok()) return GiveUpStoring(std::move(status));
-    archive_->Store(std::exchange(manifest_, {}));
+    stored_apart_ = manifest_;
+    archive_->Store(std::exchange(manifest_, {}), waiting_.ends);
   });
 }
 
@@ -463,18 +465,36 @@ void Checkpoints::Drop() {
 
 // It is valid now. A host that does not know that yet learns it when the job goes on from it.
 void Checkpoints::OnStored(Epoch epoch, const Status& outcome) {
-  if (!storing_apart_) return TellStored(epoch, outcome);
+  if (!storing_apart_ || forwarding_) {
+    storing_apart_ = forwarding_ = false;
+    return TellStored(epoch, outcome);
+  }
   if (!outcome.ok()) {
     stores_.Drop();
     storing_apart_ = false;
     return TellStored(epoch, outcome);
   }
   stores_.Commit(epoch, [this, epoch](Status status) {
-    storing_apart_ = false;
     if (!status.ok())
       moments_.say(Format("generation %u: ", Index(epoch)) + std::string(status.message()));
+    if (archive_->IsForwarded(epoch, waiting_.ends)) return ForwardApart(epoch);
+    storing_apart_ = false;
     TellStored(epoch, {});
   });
+}
+
+void Checkpoints::ForwardApart(Epoch epoch) {
+  forwarding_ = true;
+  const auto finish = [this](Status status) {
+    std::vector<std::uint32_t> here;
+    for (const RankPlan& rank : plan_.ranks)
+      if (stores_.IsShared(rank.rank)) here.push_back(rank.rank);
+    archive_->Forward(std::exchange(stored_apart_, {}), std::move(here), std::move(status),
+                      waiting_.ends);
+  };
+  if (Status status = archive_->BeginForwarding(stored_apart_); !status.ok())
+    return finish(std::move(status));
+  stores_.Forward(epoch, archive_->forward_path(), finish);
 }
 
 void Checkpoints::TellStored(Epoch epoch, const Status& outcome) {

@@ -76,6 +76,7 @@ class Checkpoints final : public SavingPort {
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
     const checkpoint::Opened* revived = nullptr;  // the state that the job goes on from
     checkpoint::Claim* claim = nullptr;           // see Archive
+    Archive::Local local;
   };
   // `plan` must outlive it; its options name the directory.
   static Result<std::unique_ptr<Checkpoints>> Make(event_base* loop, const Plan& plan,
@@ -121,6 +122,7 @@ class Checkpoints final : public SavingPort {
   void Store();
   void StoreApart(Status measured);
   void KeepApart(Status copied);
+  void ForwardApart(Epoch epoch);
   void GiveUpStoring(Status why);
   void Drop();
   void TakeSaved(const checkpoint::Manifest& manifest);
@@ -158,6 +160,8 @@ class Checkpoints final : public SavingPort {
   std::unique_ptr<checkpoint::CheckpointEngine> reader_;
   SavingPort::Send send_;  // to the node of a rank
   bool storing_apart_ = false;
+  bool forwarding_ = false;            // what lies apart to the directory of --checkpoint-dir
+  checkpoint::Manifest stored_apart_;  // what was stored last
   // The state that the job goes on from, while hosts look for its images.
   std::optional<checkpoint::Manifest> looked_for_;
   std::string looked_for_plan_;

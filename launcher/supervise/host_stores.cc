@@ -166,6 +166,14 @@ void HostStores::Commit(Epoch epoch, Done done) {
   AskOthers(word, std::move(done));
 }
 
+void HostStores::Forward(Epoch epoch, const std::string& path, Done done) {
+  Word word;
+  word.kind = Word::Kind::kForward;
+  word.generation = Index(epoch);
+  word.text = path;
+  AskOthers(word, std::move(done));
+}
+
 void HostStores::Drop() {
   Word word;
   word.kind = Word::Kind::kDrop;

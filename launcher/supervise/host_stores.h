@@ -66,6 +66,8 @@ class HostStores {
   void Copy(const checkpoint::Manifest& manifest, Done done);
   void Keep(const checkpoint::Manifest& manifest, const std::string& plan, Done done);
   void Commit(Epoch epoch, Done done);
+  // Has hosts copy their images into the generation that was begun in the directory `path`.
+  void Forward(Epoch epoch, const std::string& path, Done done);
   void Drop();
   // Finds the images of the generation that the job goes on from, has each sent to where its rank
   // goes, and tells the hosts that they may go on.

@@ -129,7 +129,7 @@ class Job {
   // Goes on from the newest generation.
   Status GoOn() {
     std::vector<std::string> damaged;
-    Result<store::Opened> saved = store::OpenNewest(own_.value(), &damaged);
+    Result<store::Opened> saved = store::OpenNewest({own_.value()}, &damaged);
     if (!saved.ok()) return std::move(saved).status();
     Status status = Do([&](auto done) { stores_->Find(saved->manifest, PlanText(), done); });
     if (status.ok()) Turn([this] { return complete_ == nodes_.size(); });

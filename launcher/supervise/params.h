@@ -30,6 +30,8 @@ struct CheckpointParams {
   std::string engine = "auto";
   std::uint32_t stop_ms = 10'000;
   std::string end_command;
+  std::string local;
+  std::uint32_t every = 1;
 };
 inline constexpr std::tuple kCheckpointFields{
     param::Describe("checkpoint.engine.use", &CheckpointParams::engine, "",
@@ -43,6 +45,14 @@ inline constexpr std::tuple kCheckpointFields{
     param::Describe("checkpoint.end_command", &CheckpointParams::end_command, "",
                     "What the shell is to do once a job has been saved and ended, for instance: "
                     "scontrol requeue $SLURM_JOB_ID"),
+    param::Describe(
+        "checkpoint.store.local", &CheckpointParams::local, "",
+        "A fast directory, for instance /dev/shm, into which states are written first. "
+        "They are copied to --checkpoint-dir, which all hosts must share, while the job "
+        "goes on. Empty: none."),
+    param::Describe("checkpoint.store.every", &CheckpointParams::every, Unit::kCount, 1u, 1000u,
+                    "With checkpoint.store.local, each so-manieth state is copied; and the one "
+                    "with which the job ends."),
 };
 
 }  // namespace lamina::launcher

@@ -26,19 +26,21 @@ Status MakePipe(Descriptor* to_read, Descriptor* to_write) {
 }  // namespace
 
 Result<std::unique_ptr<Saving>> Saving::Make(event_base* loop, const Plan& plan, std::string job,
-                                             checkpoint::Claim* claim, Moments moments) {
+                                             const Archive::Local& local, checkpoint::Claim* claim,
+                                             Moments moments) {
   std::unique_ptr<Saving> saving(new Saving(plan, std::move(job), std::move(moments)));
-  if (Status status = saving->Open(loop, claim); !status.ok()) return status;
+  if (Status status = saving->Open(loop, local, claim); !status.ok()) return status;
   return saving;
 }
 
-Status Saving::Open(event_base* loop, checkpoint::Claim* claim) {
-  Result<std::unique_ptr<Archive>> archive = Archive::Open(loop, plan_.options.checkpoint, claim,
-                                                           {[this](Epoch, const Status&) {
-                                                              event_add(reporting_, nullptr);
-                                                              moments_.stored();
-                                                            },
-                                                            moments_.say});
+Status Saving::Open(event_base* loop, const Archive::Local& local, checkpoint::Claim* claim) {
+  Result<std::unique_ptr<Archive>> archive =
+      Archive::Open(loop, plan_.options.checkpoint, local, claim,
+                    {[this](Epoch, const Status&) {
+                       event_add(reporting_, nullptr);
+                       moments_.stored();
+                     },
+                     moments_.say});
   if (!archive.ok()) return std::move(archive).status();
   archive_ = *std::move(archive);
   if (Status status = MakePipe(&rank_ends_[0], &orders_); !status.ok()) return status;
@@ -59,8 +61,9 @@ void Saving::Equip(RankStart* start) const {
   const bool speaks = start->rank == 0;
   if (speaks) start->checkpoint_fds = {rank_ends_[0].value(), rank_ends_[1].value()};
   const Epoch restored = plan_.options.checkpoint.restored;
-  const std::string folder =
-      Index(restored) == 0 ? "" : archive_->path() + "/" + checkpoint::FolderName(restored);
+  const std::string folder = Index(restored) == 0 ? ""
+                                                  : plan_.options.checkpoint.restored_in + "/" +
+                                                        checkpoint::FolderName(restored);
   start->own_environment.push_back(Format("%s=%d:%d:%s", kCheckpointVariable,
                                           speaks ? rank_ends_[0].value() : -1,
                                           speaks ? rank_ends_[1].value() : -1, folder.c_str()));
@@ -126,7 +129,7 @@ std::vector<std::uint32_t> Saving::AllRanks() const {
 void Saving::Store() {
   checkpoint::Manifest manifest = NewManifest();
   archive_->Complete(&manifest);
-  archive_->Store(std::move(manifest));
+  archive_->Store(std::move(manifest), false);
 }
 
 checkpoint::Manifest Saving::NewManifest() const {

@@ -42,7 +42,8 @@ class Saving {
   // `plan` must outlive it; its options name the directory, which `claim` keeps for it. `job` is
   // the job's name.
   static Result<std::unique_ptr<Saving>> Make(event_base* loop, const Plan& plan, std::string job,
-                                              checkpoint::Claim* claim, Moments moments);
+                                              const Archive::Local& local, checkpoint::Claim* claim,
+                                              Moments moments);
   // Waits for what is being stored, and drops what is not complete.
   ~Saving();
   Saving(const Saving&) = delete;
@@ -59,7 +60,7 @@ class Saving {
  private:
   Saving(const Plan& plan, std::string job, Moments moments)
       : plan_(plan), job_(std::move(job)), moments_(std::move(moments)) {}
-  Status Open(event_base* loop, checkpoint::Claim* claim);
+  Status Open(event_base* loop, const Archive::Local& local, checkpoint::Claim* claim);
   void OnReports();
   void OnWord(const CheckpointWord& word);
   void Order(std::uint32_t kind, const std::string& path);

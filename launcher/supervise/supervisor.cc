@@ -179,7 +179,7 @@ Status Supervisor::OpenStreams() {
 Status Supervisor::OpenRestored() {
   const CheckpointOptions& options = plan_.options.checkpoint;
   if (!options.outside || Index(options.restored) == 0) return {};
-  Result<Descriptor> directory = checkpoint::OpenStore(options.directory);
+  Result<Descriptor> directory = checkpoint::OpenStore(options.restored_in);
   if (!directory.ok()) return std::move(directory).status();
   Result<checkpoint::Opened> opened =
       checkpoint::OpenGeneration(directory->value(), options.restored);
@@ -199,7 +199,11 @@ Status Supervisor::PrepareSaving() {
   const auto say = [this](const std::string& message) { streams_->Say(message); };
   const auto stored = [this] { StopIfDone(); };
   if (!options.outside) {
-    auto saving = Saving::Make(loop_, plan_, server_->name(), context_.claim, {say, stored});
+    CheckpointParams params;
+    if (Status status = param::Load(context_.settings, kCheckpointFields, &params); !status.ok())
+      return status;
+    auto saving = Saving::Make(loop_, plan_, server_->name(), {params.local, params.every},
+                               context_.claim, {say, stored});
     if (!saving.ok()) return std::move(saving).status();
     saving_ = *std::move(saving);
     return {};
@@ -240,6 +244,7 @@ Status Supervisor::PrepareCheckpoints() {
     options.shared.push_back(rings_.Descriptor(rank));
   options.revived = restored_ ? &*restored_ : nullptr;
   options.claim = context_.claim;
+  options.local = {params.local, params.every};
   auto checkpoints = Checkpoints::Make(
       loop_, plan_, options, *std::move(engine),
       {[this](const std::string& message) { streams_->Say(message); },

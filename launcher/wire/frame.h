@@ -16,7 +16,7 @@
 
 namespace lamina::launcher::wire {
 
-inline constexpr std::uint16_t kVersion = 12;
+inline constexpr std::uint16_t kVersion = 13;
 inline constexpr std::size_t kNonceBytes = 16;
 inline constexpr std::size_t kHeaderBytes = 16;
 inline constexpr std::uint32_t kFirstPayloadBytesMax = 4096;  // of a greeting: nothing is proved

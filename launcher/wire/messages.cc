@@ -257,6 +257,7 @@ std::string Encode(const Orders& orders) {
   writer.Text(orders.saving.engine)
       .Text(orders.saving.directory)
       .U32(orders.saving.revived)
+      .Text(orders.saving.revived_in)
       .U32(orders.saving.last_process)
       .U8(orders.saving.secluded ? 1 : 0)
       .U8(orders.saving.apart ? 1 : 0)
@@ -283,6 +284,7 @@ Result<Orders> DecodeOrders(std::string_view payload) {
   orders.saving.engine = std::string(reader.Text());
   orders.saving.directory = std::string(reader.Text());
   orders.saving.revived = reader.U32();
+  orders.saving.revived_in = std::string(reader.Text());
   orders.saving.last_process = reader.U32();
   orders.saving.secluded = reader.U8() != 0;
   orders.saving.apart = reader.U8() != 0;

@@ -64,6 +64,7 @@ struct SavingOrders {
   std::string engine;              // "": not at all
   std::string directory;           // of the generations; every node has it
   std::uint32_t revived = 0;       // the generation whose ranks are revived; 0: they are started
+  std::string revived_in;          // the directory in which that lies
   std::uint32_t last_process = 0;  // the highest process id of the job so far
   bool secluded = false;           // ranks are saved in namespaces of their own
   bool apart = false;              // its images lie in the directories of several nodes
@@ -248,6 +249,7 @@ struct StoreWord {
     kMeasure,  // the files of the image of `rank`, which are answered, are written to the disk
     kKeep,     // as are manifest (`bytes`) and `plan`, after the images of `ranks` were compared
     kCommit,   // the generation is made valid
+    kForward,  // the images of `ranks` are copied into it in the directory `text`
     kDrop,     // or is given up; unanswered
     kLook,     // the manifest `bytes` is that of `generation`; answered are `ranks` with images
     kComplete,  // unanswered: all images that this node needs are there

@@ -51,7 +51,8 @@ Orders SomeOrders() {
   orders.ranks = {{1, "0-3", true, {"A=1"}}, {2, "", false, {}}, {3, "", false, {}}};
   orders.rules = {32, 16, 6, 30'000, {"Connection closed by"}, {"name resolution"}};
   orders.below = {{2, {"ssh", "node03", "exec mpiexec"}}};
-  orders.saving = {"criu", "/home/ada/D", 7, 10'011, true, true, "0123456789abcdef.mark"};
+  orders.saving = {"criu", "/home/ada/D", 7,    "/home/ada/D",
+                   10'011, true,          true, "0123456789abcdef.mark"};
   return orders;
 }
 

@@ -245,6 +245,39 @@ class Restarted(unittest.TestCase):
             job = self.restart()
         self.compare(2, job, errors_again=True)
 
+    def test_a_fast_directory_comes_first(self):
+        fast = os.path.join(SCRATCH, "fast")
+        shutil.rmtree(fast, ignore_errors=True)
+        os.mkdir(fast)
+        job = self.start(2, "--param", "checkpoint.store.local=" + fast, "--param", "checkpoint.store.every=2")
+        local = os.path.join(STORE, "local")
+        for _ in range(3):
+            self.save(job)
+        self.assertEqual(self.generations(STORE), ["g000002"])
+        self.assertEqual(self.generations(local), ["g000002", "g000003"])
+        shown = run(LAMINA, "checkpoint", "--verify", STORE)
+        self.assertRegex(shown.stdout, r"\Ageneration 2: .*, whole\ngeneration 3: .*, whole, in %s/lamina-\S+\n\Z" % fast)
+        job.kill()
+        job = self.restart()
+        job.go_on(1)
+        # A state that the job is to end with, and that cannot be copied, is none.
+        with open(os.path.join(STORE, "g000004.part"), "w", encoding="ascii"):
+            pass
+        refused = job.save("--end")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertRegex(refused.stderr, r"\Alamina checkpoint: generation 4 could not be kept: %s: cannot read the folder "
+                         r"g000004.part: Not a directory\n\Z" % STORE)
+        os.unlink(os.path.join(STORE, "g000004.part"))
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.assertEqual(self.generations(STORE), ["g000002", "g000005"])
+        shutil.rmtree(os.path.realpath(local))  # as on another machine
+        job = self.restart()
+        self.compare(2, job, errors_again=True)
+
+    def generations(self, directory):
+        return sorted(name for name in os.listdir(directory) if name.startswith("g"))
+
     def test_no_other_job_comes_in_between(self):
         job = self.start(2, "--restarts", "1")
         self.save(job)
