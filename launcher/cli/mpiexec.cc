@@ -276,6 +276,11 @@ std::vector<std::string> WithoutHosts(const std::vector<std::string>& places) {
   return kept;
 }
 
+// The job could not be started where it was to be moved, so it goes on where it was.
+bool GoesBack(const Loss& loss, const SavedJob* saved) {
+  return loss.not_started && saved != nullptr && !saved->moved_from.empty();
+}
+
 // Restarts a job that was lost or is moved, in this process. Returns only if it cannot be
 // restarted. `saved` is what it has gone on from, null if it had begun; what is older than `oldest`
 // was saved by another job.
@@ -290,14 +295,20 @@ void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* sav
     newest = Error(Code::kNotFound, "it has not been saved yet");
   if (!newest.ok())
     return Say("the job cannot be restarted: " + std::string(newest.status().message()));
-  const std::vector<std::string> without = HostsToAvoid(made.plan, made.machine, loss.hosts);
-  const std::uint32_t left = options.restarts - (loss.move ? 0 : 1);
+  const bool goes_back = GoesBack(loss, saved);
+  const std::vector<std::string> without =
+      goes_back ? std::vector<std::string>() : HostsToAvoid(made.plan, made.machine, loss.hosts);
+  const std::uint32_t left = options.restarts - (loss.move || goes_back ? 0 : 1);
   std::vector<std::string> words = {"lamina",       "restart",
                                     "--generation", std::to_string(Index(newest->epoch)),
                                     "--restarts",   std::to_string(left)};
-  if (loss.move) words.insert(words.end(), {"-H", HostsWith(*loss.move, made.plan)});
+  if (loss.move)
+    words.insert(words.end(), {"-H", HostsWith(*loss.move, made.plan), "--moved-from",
+                               HostsWith({loss.move->from, loss.move->from}, made.plan)});
+  if (goes_back) words.insert(words.end(), {"-H", saved->moved_from});
   if (saved != nullptr)
-    for (const std::string& word : loss.move ? WithoutHosts(saved->places) : saved->places)
+    for (const std::string& word :
+         loss.move || goes_back ? WithoutHosts(saved->places) : saved->places)
       words.push_back(word);
   for (const std::vector<std::string>& names :
        {saved != nullptr ? saved->avoided : std::vector<std::string>(), without})
@@ -310,6 +321,8 @@ void RestartAfter(const Loss& loss, const Preparation& made, const SavedJob* sav
   if (loss.move)
     Say(Format("the job goes on from generation %u with %s instead of %s", Index(newest->epoch),
                loss.move->to.c_str(), loss.move->from.c_str()));
+  else if (goes_back)
+    Say(Format("the job goes on from generation %u where it was", Index(newest->epoch)));
   else
     Say(Format("the job is restarted from generation %u%s; %s allowed", Index(newest->epoch),
                hosts.c_str(), Counted(left, "restart").c_str()));
@@ -399,7 +412,8 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved, checkpoin
   const int status =
       RunPlan(plan, {made->environment, made->settings, context.spawners, topology->get(),
                      context.engines, tie, FurtherWords(made->line), claim, &loss});
-  if (loss.move || (restarts && loss.any)) RestartAfter(loss, *made, saved, oldest, claim);
+  if (loss.move || GoesBack(loss, saved) || (restarts && loss.any))
+    RestartAfter(loss, *made, saved, oldest, claim);
   return status;
 }
 

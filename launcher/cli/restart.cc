@@ -40,6 +40,7 @@ struct Wanted {
   Epoch epoch{};
   std::vector<std::string> places;  // options of mpiexec that say where
   std::vector<std::string> avoided;
+  std::string moved_from;
   std::optional<std::uint32_t> restarts;
   std::optional<std::uint32_t> claim;  // the descriptor that the launcher before has passed on
 };
@@ -75,6 +76,8 @@ Result<Wanted> Parse(std::span<const std::string> arguments) {
     } else if (word == "--restarts") {
       wanted.restarts = NumberAt(arguments, ++at, 0);
       if (!wanted.restarts) return Error(Code::kInvalid, "--restarts needs a number");
+    } else if (word == "--moved-from") {
+      wanted.moved_from = ++at < arguments.size() ? arguments[at] : "";
     } else if (word == "--claim") {
       wanted.claim = NumberAt(arguments, ++at, 0);
     } else if (word == "--without") {
@@ -205,6 +208,7 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
             .message()));
   job->places = wanted->places;
   job->avoided = wanted->avoided;
+  job->moved_from = wanted->moved_from;
   job->restarts = wanted->restarts;
   return MpiexecFrom(*job, &claim, context);
 }

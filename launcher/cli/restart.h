@@ -24,10 +24,11 @@ struct SavedJob {
   Epoch since{};       // the first state of the job
   std::string engine;  // that saved it; "self": the program
   std::size_t ranks = 0;
-  std::string working_directory;          // that its mpiexec was called in
-  std::vector<std::string> words;         // of its mpiexec
-  std::vector<std::string> places;        // options that say where it goes on; empty: where it was
-  std::vector<std::string> avoided;       // hosts that it goes on without
+  std::string working_directory;     // that its mpiexec was called in
+  std::vector<std::string> words;    // of its mpiexec
+  std::vector<std::string> places;   // options that say where it goes on; empty: where it was
+  std::vector<std::string> avoided;  // hosts that it goes on without
+  std::string moved_from;  // as behind -H: where it goes back if it cannot be moved; "": nowhere
   std::optional<std::uint32_t> restarts;  // instead of those that its words allow
   std::vector<std::string> damaged;       // a sentence for each newer state that is not whole
   std::vector<std::string> hosts;         // where each rank was; empty: it had ended

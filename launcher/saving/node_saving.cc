@@ -240,6 +240,9 @@ void NodeSaving::Equip(RankStart* start) const {
       Format("%s=%d:%d", kAgentVariable, line.rank_orders.value(), line.rank_reports.value()));
   if (space_ == nullptr) return;
   start->space = space_.get();
+  // The library finds it at the keeper. A wrapper would have it open for ever, and no engine can
+  // save a file of that length.
+  start->node_memory_fd = -1;
   start->own_environment.push_back(Format("%s=%s", kWindowFolder, ProcessSpace::kMemoryFolder));
   for (std::string& assignment : start->own_environment) NameKeeper(&assignment);
   if (LinkOf(start->stdio[0]).empty()) start->stdio[0] = nothing_.value();

@@ -69,6 +69,7 @@ Reaction Verdict::Ended(const RankEvent& event, const LastSeen& last, std::size_
       Decide(event.code);
       // A job that goes on has run before, so it is not the program that cannot be started.
       if (Index(plan_.options.checkpoint.restored) != 0) LoseHostOf(event.rank);
+      loss_.not_started = true;
       return {event.why, true};
     case RankEvent::Kind::kKilled:
       return Killed(event, last, others);

@@ -28,6 +28,7 @@ struct LastSeen {
 // What a job was lost by, if neither its program nor its user has wished for that end.
 struct Loss {
   bool any = false;
+  bool not_started = false;  // a host could not be reached, or its ranks not be started
   // It was not lost at all, but saved, to go on with other hosts in the place of these.
   struct Move {
     std::string from, to;

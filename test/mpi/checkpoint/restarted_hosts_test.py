@@ -445,6 +445,9 @@ class RestartedHosts(unittest.TestCase):
             self.assertEqual(moved.returncode, 0, moved.stderr + read("err")[-2000:])
             job.wait_for("err", "mpiexec: the job goes on from generation %d with %s instead of %s" % (number, new, old))
             job.wait_for("err", "are on %s now instead of %s" % (new, old))
+        self.assertEqual(job.save("--move", "lk3=lk9").returncode, 0)
+        job.wait_for("err", "mpiexec: cannot start on lk9: ")
+        job.wait_for("err", "mpiexec: the job goes on from generation 3 where it was\n")
         refused = job.save("--move", "lk2=lk3")
         self.assertEqual((refused.returncode, refused.stderr),
                          (1, "lamina checkpoint: ranks of the job are on lk3 already\n"))

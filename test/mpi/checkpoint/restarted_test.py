@@ -351,6 +351,37 @@ class Restarted(unittest.TestCase):
                 self.assertEqual(job.wait(), 85, read("err")[-1000:])
         self.compare(2, job)
 
+    def test_resuming_what_was_saved_otherwise(self):
+        job = self.start(2)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        resume = [MPIEXEC, "-n", "2", "--oversubscribe", "--checkpoint-dir", STORE, "--resume"]
+        refused = run(*resume, PROGRAM, "course", STOP)
+        self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (
+            2, "", "mpiexec: generation 1 in %s was saved by criu, so --resume needs --checkpoint or --checkpoint-signal or "
+                   "--checkpoint-every beside it\n" % STORE))
+        job = Job([*resume, *PREPARED, "echo", "other"], begin=False)
+        self.jobs.append(job)
+        self.compare(2, job)
+        self.assertIn("mpiexec: warning: the job goes on from generation 1 in %s, which is one of `%s course %s` and not of "
+                      "`echo other`; to begin anew, remove the directory or give another\n" % (STORE, PROGRAM, STOP),
+                      read("err"))
+
+    def test_a_shell_around_the_program(self):
+        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "sh", "-c",
+                   "%s course %s; echo behind it" % (PROGRAM, STOP)])
+        self.jobs.append(job)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        job = self.restart()
+        job.go_on(3)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        turns, behind = read("out").count("turn"), "behind it\n"
+        alone = run(MPIEXEC, "--quiet", "-n", "2", "--oversubscribe", PROGRAM, "course", STOP, str(turns))
+        self.assertEqual(read("out").replace(behind, ""), alone.stdout)
+        self.assertEqual(read("out").count(behind), 2)
+
     def test_states_back_to_back(self):
         job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, PROGRAM, "traffic", STOP])
         self.jobs.append(job)
