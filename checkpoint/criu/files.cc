@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The note is text, a line a file: its bytes, its inode, what the processes do with it, its path. A
-// path with a line end in it is left out.
+// path with a line end in it is left out. Of a file that only processes know of each other (its
+// name is gone, or it is a pipe with a name), the device stands in place of the bytes, and the boot
+// in which that is a file.
 #include "checkpoint/criu/files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -16,7 +19,10 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "checkpoint/criu/processes.h"
 #include "runtime/base/descriptor.h"
@@ -29,6 +35,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kNote = "open-files";
 constexpr std::string_view kReads = "reads", kWrites = "writes", kRuns = "runs";
+constexpr std::string_view kShares = "shares:", kPipes = "pipes:";  // and the boot
 
 struct NotedFile {
   std::uint64_t bytes = 0;
@@ -55,15 +62,49 @@ std::string LineOf(const struct stat& file, std::string_view use, const std::str
          std::string(use) + " " + path + "\n";
 }
 
+std::string SharedLineOf(unsigned long long device, unsigned long long inode, std::string_view use,
+                         const std::string& path) {
+  const std::string boot = TextAt("/proc/sys/kernel/random/boot_id");
+  return Format("%llu %llu ", device, inode) + std::string(use) + boot.substr(0, boot.find('\n')) +
+         " " + path + "\n";
+}
+
+// What the launcher shares with ranks is given to them anew.
+bool IsOurs(const std::string& path) { return path.starts_with("/memfd:lamina-"); }
+
 void NoteOpenFilesOf(const fs::path& process, std::set<std::string>* lines) {
   for (const fs::path& entry : EntriesOf(process / "fd")) {
     struct stat file;
-    if (stat(entry.c_str(), &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink == 0) continue;
     const std::string path = LinkAt(entry);
-    if (!path.starts_with('/') || path.starts_with("/proc/") || path.find('\n') != path.npos)
+    if (!path.starts_with('/') || path.starts_with("/proc/") || path.find('\n') != path.npos ||
+        stat(entry.c_str(), &file) != 0 || IsOurs(path))
       continue;
+    if (S_ISFIFO(file.st_mode) || (S_ISREG(file.st_mode) && file.st_nlink == 0))
+      lines->insert(
+          SharedLineOf(file.st_dev, file.st_ino, S_ISFIFO(file.st_mode) ? kPipes : kShares, path));
+    if (!S_ISREG(file.st_mode) || file.st_nlink == 0) continue;
     lines->insert(
         LineOf(file, IsForWriting(process / "fdinfo" / entry.filename()) ? kWrites : kReads, path));
+  }
+}
+
+// Notes memory that is shared by a file without a name. The fields of a line are addresses, rights,
+// offset, device, inode and path.
+void NoteSharedMemoryOf(const fs::path& process, std::set<std::string>* lines) {
+  const std::string maps = TextAt(process / "maps");
+  for (const std::string_view line : Split(maps, '\n')) {
+    const std::size_t slash = line.find('/');
+    if (slash == line.npos || !line.ends_with(" (deleted)")) continue;
+    std::istringstream fields{std::string(line.substr(0, slash))};
+    std::string addresses, rights, offset;
+    unsigned major = 0, minor = 0;
+    char colon = 0;
+    unsigned long long inode = 0;
+    fields >> addresses >> rights >> offset >> std::hex >> major >> colon >> minor >> std::dec >>
+        inode;
+    const std::string path(line.substr(slash));
+    if (fields && rights.ends_with('s') && !IsOurs(path))
+      lines->insert(SharedLineOf(makedev(major, minor), inode, kShares, path));
   }
 }
 
@@ -119,8 +160,13 @@ void Cut(const NotedFile& noted) {
   static_cast<void>(ftruncate(file.value(), static_cast<off_t>(noted.bytes)) != 0);
 }
 
+bool IsShared(const NotedFile& noted) {
+  return noted.use.starts_with(kShares) || noted.use.starts_with(kPipes);
+}
+
 // Returns what is wrong with the file, or "".
 std::string WrongWith(const NotedFile& noted) {
+  if (IsShared(noted)) return "";
   struct stat now;
   const std::string what = noted.path + ", which it " + noted.use + ", ";
   if (stat(noted.path.c_str(), &now) != 0 || !S_ISREG(now.st_mode))
@@ -150,6 +196,7 @@ Status NoteFiles(std::int64_t process, int folder) {
   std::set<std::string> lines;
   for (const std::string& one : ProcessesFrom(process)) {
     NoteOpenFilesOf(fs::path("/proc") / one, &lines);
+    NoteSharedMemoryOf(fs::path("/proc") / one, &lines);
     NoteProgramsOf(fs::path("/proc") / one, &lines);
   }
   if (lines.empty()) return {};
@@ -177,8 +224,18 @@ std::vector<std::string> LostFiles(int folder) {
 
 std::string TornFile(std::span<const int> folders) {
   std::map<std::string, NotedFile> known;  // by path
+  std::map<std::tuple<std::string, std::uint64_t, std::uint64_t>, int>
+      sharers;  // by use, device, inode
   for (const int folder : folders)
     for (const NotedFile& noted : FilesNotedIn(folder)) {
+      if (IsShared(noted)) {
+        const auto key = std::tuple(noted.use, noted.bytes, noted.inode);
+        if (sharers.try_emplace(key, folder).first->second == folder) continue;
+        return "ranks share " + noted.path +
+               (noted.use.starts_with(kPipes)
+                    ? ", whose contents each of them would have after a restart"
+                    : ", whose name is gone, so each would have one of its own after a restart");
+      }
       const NotedFile& other = known.try_emplace(noted.path, noted).first->second;
       if (other.inode == noted.inode && other.bytes != noted.bytes && IsSharedFile(noted))
         return noted.path + " was written by one rank while another one was saved that has it open";

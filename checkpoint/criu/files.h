@@ -27,8 +27,8 @@ void CutFiles(int folder);
 // the processes cannot be revived.
 std::vector<std::string> LostFiles(int folder);
 
-// Returns a sentence about a file that two of these folders know, but not as equally long; "" if
-// there is none.
+// Returns a sentence about a file that two of these folders know, but not as equally long, or that
+// has no name by which both could find it again; "" if there is none.
 std::string TornFile(std::span<const int> folders);
 
 }  // namespace lamina::checkpoint::criu

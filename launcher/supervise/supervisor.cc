@@ -339,6 +339,7 @@ Status Supervisor::StartRanks(Spawner* spawner) {
   }
   running_.assign(running_.size(), true);
   running_count_ = running_.size();
+  for (const int signal : std::exchange(held_signals_, {})) SignalAll(signal);
   job_ready_ = event_new(
       loop_, job_->ReadyFd(), EV_READ | EV_PERSIST,
       [](int, short, void* self) { static_cast<Supervisor*>(self)->OnJob(); }, this);
@@ -459,7 +460,11 @@ Result<int> Supervisor::Run() {
   if (!spawner.ok()) return std::move(spawner).status();
   caps_ = (*spawner)->caps();
   if (Status status = Prepare(); !status.ok()) return status;
-  if (Status status = StartRanks(spawner->get()); !status.ok()) return status;
+  if (Status status = StartRanks(spawner->get()); !status.ok()) {
+    if (told_to_end_ == 0) return status;
+    streams_->Say("the job was ended while its ranks were being revived");
+    return 128 + told_to_end_;
+  }
   OnJob();  // some ranks may have failed at once
   if (!ended_) StartServerIfNeeded();
   if (!Done()) event_base_dispatch(loop_);
@@ -654,7 +659,7 @@ void Supervisor::EndJob() {
 }
 
 void Supervisor::SignalAll(int signal) {
-  if (job_ == nullptr) return;
+  if (job_ == nullptr) return held_signals_.push_back(signal);
   for (std::uint32_t rank = 0; rank < running_.size(); ++rank)
     if (running_[rank]) job_->Signal(rank, signal);
 }
@@ -687,7 +692,10 @@ void Supervisor::OnSignal(int signal) {
   verdict_.PassedOn(signal);
   SignalAll(signal);
   if (!EndsProcesses(signal)) return;
-  if (job_ == nullptr) ending_ = true;  // no rank is there yet
+  if (job_ == nullptr) {  // no rank is there yet
+    ending_ = true;
+    told_to_end_ = signal;
+  }
   limits_->ToldToEnd();
   SignalAll(SIGCONT);  // a stopped rank would not hear it
 }

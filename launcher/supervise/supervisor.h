@@ -158,6 +158,8 @@ class Supervisor {
   bool saved_to_end_ = false;
   std::optional<Loss::Move> move_;  // what the job is saved for
   bool saved_to_move_ = false;
+  int told_to_end_ = 0;            // by this signal, before there was a rank; 0: no
+  std::vector<int> held_signals_;  // for ranks that are not there yet
   bool unfit_ = false;
   bool held_ = false;       // the ranks wait for a debugger
   bool published_ = false;  // debuggers can see them

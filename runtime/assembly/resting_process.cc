@@ -37,6 +37,7 @@ quiesce::Library::Sums RestingProcess::Settle(const quiesce::Cut& cut) {
 // Cards of processes that have let go must not be read any more, so the bootstrap is left as well.
 Status RestingProcess::LetGo() {
   let_go_ = true;
+  timers_.Note();
   rest_.LetGo();
   process_->node_memory.reset();
   return process_->bootstrap != nullptr && !*has_left_ ? process_->bootstrap->Leave() : Status();
@@ -62,6 +63,7 @@ void RestingProcess::Change(std::span<const std::string> changes) {
 
 Status RestingProcess::TakeUp(std::span<const std::string> changes) {
   Change(changes);
+  if (!changes.empty()) timers_.Restore();  // it was revived
   if (std::exchange(let_go_, false)) {
     const bool takes_part = process_->bootstrap != nullptr && !*has_left_;
     if (takes_part)

@@ -15,6 +15,7 @@
 #include "runtime/core/process.h"
 #include "runtime/p2p/rest.h"
 #include "runtime/quiesce/agent.h"
+#include "runtime/quiesce/timers.h"
 
 namespace lamina::assembly {
 
@@ -38,6 +39,7 @@ class RestingProcess final : public quiesce::Library {
   const TransportsStart transports_;
   const bool* const has_left_;
   p2p::Rest rest_;
+  quiesce::Timers timers_;
   std::uint32_t epoch_ = 0;  // of the last checkpoint
   bool still_ = false;
   bool let_go_ = false;

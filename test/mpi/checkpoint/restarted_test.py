@@ -382,6 +382,43 @@ class Restarted(unittest.TestCase):
         self.assertEqual(read("out").replace(behind, ""), alone.stdout)
         self.assertEqual(read("out").count(behind), 2)
 
+    def test_a_timer_that_has_a_descriptor(self):
+        """It has expired whenever the rank is saved."""
+        job = Job([MPIEXEC, "-n", "1", *PREPARED, PROGRAM, "ticking", STOP])
+        self.jobs.append(job)
+        for _ in range(2):
+            self.save(job, "--end")
+            self.assertEqual(job.wait(), 85, read("err")[-1000:])
+            job = self.restart()
+            job.go_on(3)
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
+    def test_what_ranks_share_without_a_name(self):
+        for way, why in (("unlinked", r"/dev/shm/lamina-test-\d+ \(deleted\), whose name is gone, so each would have one of its "
+                                      r"own after a restart"),
+                         ("named", r"\S+/pipe \(deleted\), whose contents each of them would have after a restart")):
+            job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, way, STOP,
+                       os.path.join(SCRATCH, "pipe")])
+            self.jobs.append(job)
+            refused = job.save()
+            self.assertEqual((refused.returncode, refused.stdout), (1, ""), way)
+            self.assertRegex(refused.stderr, r"\Alamina checkpoint: ranks share %s\n\Z" % why)
+            job.go_on(2)
+            job.end()
+            self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
+    def test_signals_while_ranks_are_revived(self):
+        job = self.start(2)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGUSR1, 138)):
+            job = self.restart()
+            while not children(job, "restore"):  # criu
+                self.assertIsNone(job.process.poll(), read("err")[-1000:])
+            job.process.send_signal(number)
+            self.assertEqual(job.wait(), status, read("err")[-1000:])
+
     def test_states_back_to_back(self):
         job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, PROGRAM, "traffic", STOP])
         self.jobs.append(job)

@@ -2,11 +2,17 @@
 // Goal:   a program that is saved while it runs goes on as if nothing had happened.
 // Method: ranks communicate in one way, checked in every turn, until somebody makes a file; whoever
 //         runs this saves the job meanwhile.
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { kLong = 300000, kFew = 20, kThreads = 4 };
@@ -347,6 +353,46 @@ static void Writing(const char* path) {
   MPI_File_close(&file);
 }
 
+// Ranks share memory whose name is gone, or a pipe that has one.
+static void Sharing(const char* way, const char* pipe) {
+  char name[64];
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  MPI_Bcast(&now, sizeof now, MPI_BYTE, 0, MPI_COMM_WORLD);
+  snprintf(name, sizeof name, "/lamina-test-%lld%09ld", (long long)now.tv_sec, now.tv_nsec);
+  const int named = strcmp(way, "named") == 0;
+  if (named && rank == 0) Check(mkfifo(pipe, 0600) == 0, "mkfifo");
+  MPI_Barrier(MPI_COMM_WORLD);
+  const int fd = named ? open(pipe, O_RDWR) : shm_open(name, O_CREAT | O_RDWR, 0600);
+  Check(fd >= 0 && (named || ftruncate(fd, 4096) == 0), "open");
+  volatile int* const shared =
+      named ? NULL : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) named ? unlink(pipe) : shm_unlink(name);
+  if (!named) close(fd);
+  for (int turn = 0; !AgreeThatOver(); ++turn) {
+    if (!named && rank == 0) *shared = turn;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!named) CheckIs(*shared, turn, "shared memory");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) printf("turn %d\n", turn), fflush(stdout);
+  }
+}
+
+// Waits for a timer that goes off twice meanwhile.
+static void Ticking(void) {
+  const struct itimerspec often = {{0, 10000000}, {0, 10000000}};
+  const struct timespec pause = {0, 20000000};
+  const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+  Check(timer >= 0 && timerfd_settime(timer, 0, &often, NULL) == 0, "timer");
+  for (int turn = 0; !IsOver(); ++turn) {
+    unsigned long long ticks = 0;
+    nanosleep(&pause, NULL);
+    Check(read(timer, &ticks, sizeof ticks) == sizeof ticks && ticks > 0, "ticks");
+    printf("turn %d\n", turn), fflush(stdout);
+  }
+}
+
 static MPI_Comm comms[kThreads];
 
 static void* OneThread(void* argument) {
@@ -402,6 +448,10 @@ int main(int argc, char** argv) {
     Owed();
   else if (strcmp(way, "reduction") == 0)
     Reduction();
+  else if (strcmp(way, "ticking") == 0)
+    Ticking();
+  else if (strcmp(way, "unlinked") == 0 || strcmp(way, "named") == 0)
+    Sharing(way, argc > 3 ? argv[3] : NULL);
   else if (threads)
     Threads();
   else if (strcmp(way, "finalized") != 0 && strcmp(way, "late") != 0)
