@@ -250,20 +250,29 @@ std::vector<Room> MakeRooms(const Request& request, const ProgramRequest& progra
 
 Status NotEnough(const std::vector<Room>& rooms, std::uint32_t ranks, const Request& request,
                  const std::string& program) {
+  const std::uint32_t per_host = request.ranks_per_host_max;
   std::uint64_t slots = 0;
   bool more_if_shared = false;
+  bool more_without_limit = false;
   for (const Room& room : rooms) {
     slots += room.slots;
     more_if_shared = more_if_shared || room.most > room.slots;
+    more_without_limit =
+        more_without_limit || room.place->slots_max == 0 || room.place->slots_max > per_host;
   }
+  std::string help = "; no host may take more (max_slots, --map-by ppr)";
+  if (more_if_shared && request.never_oversubscribe)
+    help = "; without --nooversubscribe ranks may share slots";
+  else if (more_if_shared && !request.oversubscribe)
+    help =
+        "; --oversubscribe lets ranks share slots, or raise the number of slots (-H host:slots, "
+        "slots= in the host file)";
+  else if (per_host != 0 && request.mapping.ranks_per_object == 0 && more_without_limit)
+    help = Format("; no host may take more than %u (-N and --ppn count ranks of a host, not hosts)",
+                  per_host);
   return Error(Code::kInvalid, "%u rank%s of %s, but %llu free slot%s on %zu host%s%s", ranks,
                Plural(ranks), program.c_str(), static_cast<unsigned long long>(slots),
-               Plural(slots), rooms.size(), Plural(rooms.size()),
-               request.never_oversubscribe ? "; without --nooversubscribe ranks may share slots"
-               : more_if_shared && !request.oversubscribe
-                   ? "; --oversubscribe lets ranks share slots, or raise the number "
-                     "of slots (-H host:slots, slots= in the host file)"
-                   : "; no host may take more (max_slots, --ppn)");
+               Plural(slots), rooms.size(), Plural(rooms.size()), help.c_str());
 }
 
 // Orders a program's ranks over its rooms.

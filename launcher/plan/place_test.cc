@@ -99,7 +99,7 @@ TEST(MakePlan, MaxSlotsHoldsEvenWhenSharing) {
   request.oversubscribe = true;
   EXPECT_EQ(ErrorOf(request),
             "5 ranks of ./prog, but 3 free slots on 2 hosts; no host may take more (max_slots, "
-            "--ppn)");
+            "--map-by ppr)");
   request.programs[0].ranks = 4;
   EXPECT_EQ(HostsByRank(request), "a a a b");
 }
@@ -126,7 +126,10 @@ TEST(MakePlan, RanksAHost) {
   request.programs[0].ranks = 5;
   EXPECT_EQ(ErrorOf(request),
             "5 ranks of ./prog, but 4 free slots on 2 hosts; no host may take "
-            "more (max_slots, --ppn)");
+            "more than 2 (-N and --ppn count ranks of a host, not hosts)");
+  // Neither sharing nor other numbers of slots would help.
+  request.never_oversubscribe = true;
+  EXPECT_TRUE(ErrorOf(request).ends_with("not hosts)"));
 }
 
 TEST(MakePlan, ProgramsFollowOneAnother) {

@@ -107,6 +107,9 @@ class Habits(unittest.TestCase):
         self.assertIn("plan: 2 ranks on 2 hosts\n", self.plan("-pernode", *two))
         self.assertIn("host n2: 2 slots, ranks 1,3\n", self.plan("-bynode", *two))
         self.assertIn("host n2: 2 slots, ranks 2,3\n", self.plan("-byslot", *two))
+        # Elsewhere -N is the number of hosts.
+        self.refused("2 ranks of true, but 1 free slot on 1 host; no host may take more than 1 (-N and "
+                     "--ppn count ranks of a host, not hosts)", "-n", "2", "-N", "1", "true")
         for option, kind in (("-bycore", "core"), ("-bysocket", "socket")):
             self.assertIn("--map-by %s binds to it" % kind, self.plan(option, "-n", "1"))
 
