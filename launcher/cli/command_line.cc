@@ -126,6 +126,7 @@ class Parser {
   }
 
   Status Finish(const Option& option, std::string_view name, std::string_view value) {
+    draft_.typed = name;
     Status status = option.apply(draft_, value);
     if (status.ok() && !draft_.words_file.empty()) status = TakeFile();
     if (status.ok()) return status;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ struct Invocation {
   std::vector<std::string> settings;   // --param, in order
   std::vector<std::string> avoided;    // hosts that get no ranks, because they were lost
   std::vector<std::string> job_environment;  // -genv, for all programs: "NAME=value" or "NAME"
+  // This holds the option, as it was written, by which each variable without a value was named.
+  std::map<std::string, std::string> named_by;
   Display display;
   bool dry_run = false;
 };

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "launcher/cli/foreign.h"
 #include "launcher/cli/options.h"
 
@@ -97,6 +99,13 @@ TEST(CommandLine, NumbersOfRanks) {
             "-n 99999999999999999999: not a number of ranks");
   EXPECT_EQ(ErrorOf({"-n", "2", "-np", "3", "a"}),
             "-np 3: the number of ranks was given before (2)");
+  const std::string means_cpus =
+      ": the number of ranks was given before (4); -c is that number too, and CPUs for each rank "
+      "are --cpus-per-rank";
+  EXPECT_EQ(ErrorOf({"-n", "4", "-c", "2", "a"}), "-c 2" + means_cpus);
+  EXPECT_EQ(ErrorOf({"-c4", "-n", "2", "a"}), "-n 2" + means_cpus);
+  EXPECT_EQ(ErrorOf({"-c", "4", "a", ":", "-n", "2", "-n", "3", "b"}),
+            "-n 3: the number of ranks was given before (2)");
   EXPECT_EQ(ErrorOf({"-n", "2147483647", "a", ":", "-n", "1", "b"}),
             "more ranks than MPI can number (2147483647)");
   EXPECT_EQ(ErrorOf({"-n"}), "-n needs a value: -n N");
@@ -206,6 +215,10 @@ TEST(CommandLine, Variables) {
   EXPECT_EQ(Parse({"-genv", "A", "b", "p"}).job_environment, Words{"A=b"});
   EXPECT_EQ(Parse({"-genv", "A=b", "p"}).job_environment, Words{"A=b"});
   EXPECT_EQ(Parse({"--env", "A=b", "p"}).request.programs[0].environment, Words{"A=b"});
+  // A variable that is not set here is warned about with the option that named it.
+  using NamedBy = std::map<std::string, std::string>;
+  EXPECT_EQ(Parse({"--env=A", "-envlist", "B,C", "-genvlist", "D", "-x", "E=f", "p"}).named_by,
+            (NamedBy{{"A", "--env"}, {"B", "-envlist"}, {"C", "-envlist"}, {"D", "-genvlist"}}));
   EXPECT_EQ(ErrorOf({"-x", "=v", "a"}), "-x =v: not NAME or NAME=value");
   EXPECT_EQ(ErrorOf({"-genv", "A"}), "-genv needs two values: -genv NAME VALUE");
 }

@@ -26,9 +26,14 @@ Status Ranks(Draft& draft, std::string_view value) {
   if (*ranks > kRanksMax)
     return Error(Code::kInvalid, "more ranks than MPI can number (%lld)",
                  static_cast<long long>(kRanksMax));
-  if (draft.program.ranks)
-    return Error(Code::kInvalid, "the number of ranks was given before (%u)", *draft.program.ranks);
+  if (draft.program.ranks) {
+    const bool means_cpus = draft.typed == "-c" || draft.ranks_typed == "-c";  // as for srun
+    return Error(
+        Code::kInvalid, "the number of ranks was given before (%u)%s", *draft.program.ranks,
+        means_cpus ? "; -c is that number too, and CPUs for each rank are --cpus-per-rank" : "");
+  }
   draft.program.ranks = static_cast<std::uint32_t>(*ranks);
+  draft.ranks_typed = draft.typed;
   return {};
 }
 
@@ -242,6 +247,7 @@ Status CheckVariable(std::string_view assignment) {
 Status ProgramVariable(Draft& draft, std::string_view value) {
   if (Status status = CheckVariable(value); !status.ok()) return status;
   draft.program.environment.emplace_back(value);
+  if (value.find('=') == value.npos) draft.line.named_by.emplace(value, draft.typed);
   return {};
 }
 
@@ -252,20 +258,21 @@ Status JobVariable(Draft& draft, std::string_view value) {
 }
 
 // Takes names with commas between them.
-Status ListVariables(std::string_view names, std::vector<std::string>* variables) {
+Status ListVariables(Draft& draft, std::string_view names, std::vector<std::string>* variables) {
   for (const std::string_view name : Split(names, ',')) {
     if (!IsVariableName(name)) return Error(Code::kInvalid, "not NAME,NAME,...");
     variables->emplace_back(name);
+    draft.line.named_by.emplace(name, draft.typed);
   }
   return {};
 }
 
 Status ProgramVariables(Draft& draft, std::string_view value) {
-  return ListVariables(value, &draft.program.environment);
+  return ListVariables(draft, value, &draft.program.environment);
 }
 
 Status JobVariables(Draft& draft, std::string_view value) {
-  return ListVariables(value, &draft.line.job_environment);
+  return ListVariables(draft, value, &draft.line.job_environment);
 }
 
 Status Parameter(Draft& draft, std::string_view value) {

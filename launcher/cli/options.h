@@ -23,6 +23,8 @@ struct Draft {
   // programs or only options of this one.
   std::string words_file;
   bool has_programs = false;
+  std::string typed;        // the option that is being taken, as it was written
+  std::string ranks_typed;  // likewise, the one that set program.ranks
 };
 
 enum class Topic { kLaunching, kHosts, kBinding, kOutput, kEnvironment, kParams, kGeneral };

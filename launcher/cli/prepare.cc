@@ -74,7 +74,7 @@ std::vector<std::string> Matching(std::string_view pattern, const Environment& e
 
 // "NAME" becomes "NAME=value as it is here", and "NAME*" all that begin so; a name that is not set
 // here is left out with a warning.
-std::vector<std::string> Resolve(const std::vector<std::string>& variables,
+std::vector<std::string> Resolve(const std::vector<std::string>& variables, const Invocation& line,
                                  const Environment& environment,
                                  std::vector<std::string>* warnings) {
   std::vector<std::string> resolved;
@@ -87,8 +87,8 @@ std::vector<std::string> Resolve(const std::vector<std::string>& variables,
     } else if (const auto value = environment.Get(variable)) {
       resolved.push_back(variable + "=" + *value);
     } else {
-      warnings->push_back(
-          Format("-x %s: not set here, so the ranks do not get it", variable.c_str()));
+      warnings->push_back(Format("%s %s: not set here, so the ranks do not get it",
+                                 line.named_by.at(variable).c_str(), variable.c_str()));
     }
   }
   return resolved;
@@ -124,7 +124,7 @@ std::vector<std::string> JobEnvironment(const Invocation& line, const param::Set
     job.Set(assignment.substr(0, equals), assignment.substr(equals + 1));
   };
   for (const std::string& assignment : settings.Export()) set(assignment);
-  for (const std::string& assignment : Resolve(line.job_environment, environment, warnings))
+  for (const std::string& assignment : Resolve(line.job_environment, line, environment, warnings))
     set(assignment);
   return job.Assignments();
 }
@@ -334,7 +334,7 @@ Result<Plan> Decide(const Invocation& line, Request request, Machine machine,
   if (!*asked) *spawner = std::string(SpawnerForHosts(request, machine, settings, context));
   Avoid(line.avoided, &request);
   for (ProgramRequest& program : request.programs)
-    program.environment = Resolve(program.environment, context.environment, warnings);
+    program.environment = Resolve(program.environment, line, context.environment, warnings);
   Result<Plan> plan = MakePlan(request, machine, *spawner != context.local_spawner);
   if (!plan.ok()) return plan;
   plan->options = line.options;

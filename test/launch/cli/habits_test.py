@@ -107,9 +107,11 @@ class Habits(unittest.TestCase):
         self.assertIn("plan: 2 ranks on 2 hosts\n", self.plan("-pernode", *two))
         self.assertIn("host n2: 2 slots, ranks 1,3\n", self.plan("-bynode", *two))
         self.assertIn("host n2: 2 slots, ranks 2,3\n", self.plan("-byslot", *two))
-        # Elsewhere -N is the number of hosts.
+        # Elsewhere -N is the number of hosts, and -c that of CPUs for each rank.
         self.refused("2 ranks of true, but 1 free slot on 1 host; no host may take more than 1 (-N and "
                      "--ppn count ranks of a host, not hosts)", "-n", "2", "-N", "1", "true")
+        self.refused("-c 4: the number of ranks was given before (2); -c is that number too, and CPUs "
+                     "for each rank are --cpus-per-rank", "-n", "2", "-c", "4", "true")
         for option, kind in (("-bycore", "core"), ("-bysocket", "socket")):
             self.assertIn("--map-by %s binds to it" % kind, self.plan(option, "-n", "1"))
 
@@ -147,6 +149,10 @@ class Habits(unittest.TestCase):
         plan = mpiexec("--dry-run", "--display", "env", "-n", "1", "-x", "OMP_*", "true", extra=extra)
         self.assertEqual(re.findall(r"\+ (O\w+=\d)", plan.stdout), ["OMP_A=1", "OMP_B=2"])
         self.refused("-genvlist A,,B: not NAME,NAME,...", "-genvlist", "A,,B", "true")
+        for option in ("-x", "--env", "-envlist", "-genvlist"):
+            self.assertEqual(mpiexec("-n", "1", option, "NOT_SET", "true").stderr,
+                             "mpiexec: warning: %s NOT_SET: not set here, so the ranks do not get it\n"
+                             % option)
 
     def test_output(self):
         self.says(["[rank 0] x"], "-n", "1", "-prepend-rank", "echo", "x")
