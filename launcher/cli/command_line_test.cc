@@ -127,6 +127,11 @@ TEST(CommandLine, UnknownOptionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(ErrorOf({"--notag-output", "a"}), "unknown option --notag-output; --help lists them");
   EXPECT_EQ(ErrorOf({"--output", "tag", "a"}),
             "--output tag: use --tag-output; a directory of this name is ./tag");
+  EXPECT_EQ(ErrorOf({"--output", "dir=logs", "a"}),
+            "--output dir=logs: name the directory alone; one of this name is ./dir=logs");
+  EXPECT_EQ(ErrorOf({"--output=out.%t", "a"}),
+            "--output out.%t: this is a directory; for files use --outfile-pattern, where %r is "
+            "the rank");
   EXPECT_EQ(ErrorOf({"---np", "2", "a"}), "unknown option ---np; did you mean --np?");
   EXPECT_NE(ErrorOf({"--mca", "btl", "tcp", "a"}).find("--param NAME=VALUE"), std::string::npos);
 }

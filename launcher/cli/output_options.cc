@@ -26,6 +26,14 @@ Status OutputDirectory(Draft& draft, std::string_view value) {
   if (value == "tag" || value == "timestamp")
     return Error(Code::kInvalid, "use --%s-output; a directory of this name is ./%s",
                  std::string(value).c_str(), std::string(value).c_str());
+  if (value.starts_with("dir=") || value.starts_with("file="))
+    return Error(Code::kInvalid, "name the directory alone; one of this name is ./%s",
+                 std::string(value).c_str());
+  // srun has the name of a file here, with patterns of its own.
+  for (const char* pattern : {"%t", "%n", "%N", "%j", "%J", "%s"})
+    if (value.find(pattern) != value.npos)
+      return Error(Code::kInvalid,
+                   "this is a directory; for files use --outfile-pattern, where %%r is the rank");
   draft.line.options.out_pattern = LiteralPattern(value) + "/rank.%r.out";
   draft.line.options.err_pattern = LiteralPattern(value) + "/rank.%r.err";
   return {};
