@@ -16,6 +16,9 @@ constexpr const char* kUseParamFile =
     "that names a file of parameters of another MPI; Lamina reads ~/.config/lamina.conf "
     "(--help params)";
 constexpr const char* kAllPassed = "all variables are passed on anyway; leave it out";
+// Behind mpiexec, env would also clear what tells a rank that it is one.
+constexpr const char* kClearBefore =
+    "put `env -i PATH=\"$PATH\"` in front of mpiexec, and -x NAME=VALUE sets variables again";
 constexpr const char* kUseSpawner = "the spawner is chosen by --spawner NAME";
 constexpr const char* kUseDebugger =
     "--gdb RANK debugs one rank here; for all, start a debugger on each (mpiexec -n 2 xterm -e gdb "
@@ -36,8 +39,8 @@ constexpr Advice kForeign[] = {
     {"am", kUseParamFile},
     {"genvall", kAllPassed},
     {"envall", kAllPassed},
-    {"genvnone", "use `env -i` in front of mpiexec, or of the program"},
-    {"envnone", "use `env -i` in front of the program"},
+    {"genvnone", kClearBefore},
+    {"envnone", kClearBefore},
     {"launcher", kUseSpawner},
     {"bootstrap", kUseSpawner},
     {"launcher-exec", "the command that reaches hosts is given by --agent"},

@@ -30,7 +30,8 @@ EXPLAINED = {
     "--preload-binary": "not copied", "--enable-recovery": "ends the job",
     "-disable-auto-cleanup": "ends the job", "-npersocket": "--map-by ppr:N:socket",
     "-nolocal": "schedule=no", "-print-rank-map": "--display plan", "--mca": "--param NAME=VALUE",
-    "-genvall": "leave it out", "-envall": "leave it out", "-genvnone": "env -i",
+    "-genvall": "leave it out", "-envall": "leave it out",
+    "-genvnone": "in front of mpiexec", "-envnone": "in front of mpiexec",
     "-launcher": "--spawner", "-bootstrap": "--spawner", "--prefix": "prefix="}
 MISSPELT = {"--nooversubscrib": "--nooversubscribe", "--oversubscrib": "--oversubscribe",
             "--display-mop": "--display-map", "--get-stack-trace": "--get-stack-traces",
