@@ -92,8 +92,11 @@ class Parser {
         value = word.substr(digit);
       }
       option = FindOption(name);
-      if (option == nullptr)
-        return UnknownOption(value && word.find('=') != word.npos ? name : word);
+      if (option == nullptr) {
+        const bool has_value =
+            value && (word.find('=') != word.npos || !ForeignAdvice(name).empty());
+        return UnknownOption(has_value ? name : word);
+      }
     }
     const std::string_view argument = option->argument;
     if (argument.empty()) {

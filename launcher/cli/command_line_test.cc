@@ -117,7 +117,7 @@ TEST(CommandLine, UnknownOptionsAreAnsweredWithTheNearest) {
   EXPECT_EQ(ErrorOf({"--hostfle=x", "a"}), "unknown option --hostfle; did you mean --hostfile?");
   EXPECT_EQ(ErrorOf({"-bindto", "core"}), "unknown option -bindto; did you mean --bind-to?");
   EXPECT_EQ(ErrorOf({"--qqqqqqqqqq", "a"}), "unknown option --qqqqqqqqqq; --help lists them");
-  for (const char* letter : {"-s", "-d", "-m", "--m", "-j"})
+  for (const char* letter : {"-y", "-z", "-a", "--m", "-j"})
     EXPECT_EQ(ErrorOf({letter, "a"}),
               std::string("unknown option ") + letter + "; --help lists them");
   EXPECT_EQ(ErrorOf({"--nooversubscrib", "a"}),
@@ -327,6 +327,13 @@ TEST(OptionTable, AForeignOptionIsNotOurs) {
     EXPECT_FALSE(ForeignAdvice(name).empty()) << name;
     EXPECT_EQ(FindOption(name), nullptr) << name;
   }
+  // A letter has one dash, and a number may follow it without a blank.
+  EXPECT_FALSE(ForeignAdvice("-t").empty());
+  EXPECT_TRUE(ForeignAdvice("--t").empty());
+  for (const Words& words : {Words{"-t"}, Words{"-t", "10"}, Words{"-t10"}, Words{"-t=10"}})
+    EXPECT_TRUE(ErrorOf(words).starts_with("unknown option -t: ")) << words.front();
+  for (const Words& words : {Words{"--export"}, Words{"--export", "ALL"}, Words{"--export=A=b"}})
+    EXPECT_TRUE(ErrorOf(words).starts_with("unknown option --export: ")) << words.front();
 }
 
 }  // namespace

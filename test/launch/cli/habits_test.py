@@ -21,21 +21,106 @@ TAKEN = """
     -prepend-rank -genvlist -envlist -x --map-by --bind-to --nooversubscribe --display-map
     --display-allocation --get-stack-traces --app -bynode -byslot -bycore -bysocket -pernode
     --use-hwthread-cpus --cpu-set -outfile-pattern -errfile-pattern --output-filename
-    --merge-stderr-to-stdout --default-hostfile -q --quiet""".split()
-# What the answer has to name.
+    --merge-stderr-to-stdout --default-hostfile -q --quiet -Q --label -l --chdir -D""".split()
+# What the answer has to name, and the options that get it.
 EXPLAINED = {
-    "--tune": "~/.config/lamina.conf", "--am": "~/.config/lamina.conf", "-rmk": "--spawner",
-    "-iface": "transport.ucx", "-order-nodes": "order in which they are listed",
-    "-tv": "gdb", "-gdba": "gdb", "--debug": "gdb", "--xterm": "xterm -hold -e",
-    "--preload-binary": "not copied", "--enable-recovery": "ends the job",
-    "-disable-auto-cleanup": "ends the job", "-npersocket": "--map-by ppr:N:socket",
-    "-nolocal": "schedule=no", "-print-rank-map": "--display plan", "--mca": "--param NAME=VALUE",
-    "-genvall": "leave it out", "-envall": "leave it out",
-    "-genvnone": "in front of mpiexec", "-envnone": "in front of mpiexec",
-    "-launcher": "--spawner", "-bootstrap": "--spawner", "--prefix": "prefix="}
+    "~/.config/lamina.conf": "--tune --am",
+    "--param NAME=VALUE": "--mca --gmca --omca --pmca --prtemca --pmixmca -ssi",
+    "--spawner": "-rmk -launcher -bootstrap",
+    "--agent": "-launcher-exec -bootstrap-exec",
+    "spawner.ssh.options": "-bootstrap-exec-args",
+    "transport.ucx": "-iface -ofi -ib -rdma -psm -psm2 -dapl",
+    "order in which they are listed": "-order-nodes",
+    "--gdb RANK": "-tv -tvsu -gdba --debug --stop-in-init --stop-on-exec",
+    "xterm -hold -e": "--xterm",
+    "not copied": "--preload-binary --preload-files -s --bcast --bcast-exclude "
+                  "--send-libs --compress",
+    "the others cannot go on": "--enable-recovery -disable-auto-cleanup --with-ft --continuous",
+    "a rank that fails ends the job anyway": "--disable-recovery -K --kill-on-bad-exit",
+    "--restarts N": "--max-restarts -k --no-kill",
+    "--map-by ppr:N:socket": "-npersocket --ntasks-per-socket",
+    "--map-by ppr:N:core": "--ntasks-per-core",
+    "--map-by ppr:N:OBJECT": "--ppr",
+    "--map-by node": "--loadbalance -rr -grr -m --distribution",
+    "schedule=no": "-nolocal -skip-launch-node --exclude",
+    "--display plan": "-print-rank-map --display-devel-map --display-diffable-map",
+    "--display allocation": "--display-devel-allocation",
+    "lstopo": "--display-topo",
+    "passed on anyway; leave it out": "-genvall -envall -genvuser -envuser -E --preserve-env "
+                                      "--fwd-environment --forward-signals",
+    "-x NAME=VALUE sets one": "--export",
+    "in front of mpiexec": "-genvnone -envnone --export",
+    "env -u NAME": "-genvexcl -envexcl --unset-env",
+    "-x NAME=VALUE with": "--prepend-env --append-env",
+    "prefix=": "--prefix --launch-agent",
+    "finds itself": "--noprefix --pmix-prefix --app-prefix",
+    "--bind-to core": "--bind-to-core --hint --threads-per-core",
+    "--bind-to socket": "--bind-to-socket",
+    "--bind-to none": "--bind-to-none",
+    "--display bindings shows it": "-binding --cpu-bind --cpu_bind",
+    "numactl": "-membind --mem-bind --mem_bind",
+    "--rankfile FILE": "--cpu-list --slot-list",
+    "bound by the CPUs of their own host": "--hetero-nodes --hetero-apps",
+    "-v -v in detail": "-d --debug-devel --debug-daemons --debug-daemons-file "
+                       "--leave-session-attached --slurmd-debug",
+    "shown by itself": "--show-progress",
+    "`lamina ps`": "--report-pid --report-uri --output-proctable",
+    "never as XML": "--xml",
+    "no daemons stay": "--dvm --dvm-uri --dvm-hostfile --hnp",
+    "nothing here needs it": "--novm --max-vm-size --personality --do-not-resolve -bindlib -topolib "
+                             "-demux -pmi-port -localhost -disable-hostname-propagation -noconf "
+                             "-pmi-connect -pmi-aggregate -pmi-noaggregate --use-regexp "
+                             "--fwd-mpirun-port --enable-instant-on-support",
+    "--name-server FILE": "--ompi-server -nameserver",
+    "soon as ranks have written them": "-u --unbuffered --stream-buffering",
+    "--wdir DIR": "--set-cwd-to-session-dir",
+    "`lamina info`": "-info",
+    "--tag-output": "-ordered-output -prepend-pattern",
+    "fails first is named with its code": "-print-all-exitcodes",
+    "use --checkpoint;": "-ckpointlib -ckpoint",
+    "--checkpoint-every TIME": "-ckpoint-interval",
+    "--checkpoint-dir DIR": "-ckpoint-prefix",
+    "`lamina restart --generation N DIR`": "-ckpoint-num",
+    "X11 is not forwarded": "-enable-x -disable-x --x11",
+    "-H node[01-16]": "-hosts-group",
+    "--hostfile FILE": "-machine -F --nodefile -w --nodelist",
+    "-H localhost": "-localonly",
+    "-H HOST,HOST": "-w --nodelist -r --relative --het-group --pack-group",
+    "follows from -n and --ppn": "--nodes",
+    "TOOL ./app": "-gtool -aps -itac -mps -check_mpi",
+    "umask 022": "-umask",
+    "ulimit": "--propagate",
+    "`lamina clean`": "-cleanup",
+    "resource manager": "-A --account -p --partition -J --job-name --qos --mem --mem-per-cpu -C "
+                        "--constraint --reservation -L --licenses -M --begin --dependency --hold -I "
+                        "--immediate --nice --comment --mail-type --tmp --switches --core-spec "
+                        "--cpu-freq --signal --network --cores-per-socket -B --contiguous "
+                        "--cluster-constraint --clusters -b --deadline --priority --wckey "
+                        "--mail-user --acctg-freq --bb --bbf --mincpus --spread-job --use-min-nodes "
+                        "--reboot --power --thread-spec --delay-boot --time-min --mcs-label "
+                        "--sockets-per-node --extra-node-info",
+    "LAMINA_LOCAL_RANK": "--gres -G --gpus --gpus-per-task --gpus-per-node --cpus-per-gpu "
+                         "--mem-per-gpu --ntasks-per-gpu --gpu-bind --gres-flags -gpus-per-proc "
+                         "-gpu-subdevs-per-proc --gpus-per-socket --gpu-freq --tres-per-task "
+                         "--tres-bind",
+    "in which it was started": "--jobid",
+    "--timeout SECONDS limits the job": "-t --time -W --wait",
+    "by PMIx": "--mpi",
+    "use --oversubscribe": "-O --overcommit",
+    "for salloc or sbatch": "-t --time --exclusive --exact",
+    "overlap other steps anyway": "--overlap",
+    "--configfile FILE": "--multi-prog",
+    "control-C": "-X --disable-status --quit-on-interrupt",
+    "--outfile-pattern FILE": "-o",
+    "--errfile-pattern FILE": "-e --error",
+    "--stdin RANK|all": "-i --input -s",
+    "goes to rank 0": "--pty",
+    "./script": "--prolog --epilog --task-prolog --task-epilog",
+    "apptainer exec": "--container",
+    "use --help": "--usage"}
 MISSPELT = {"--nooversubscrib": "--nooversubscribe", "--oversubscrib": "--oversubscribe",
             "--display-mop": "--display-map", "--get-stack-trace": "--get-stack-traces",
-            "--merge-stderr-to-stdou": "--merge-stderr-to-stdout", "-m": "", "-j": "", "--m": "",
+            "--merge-stderr-to-stdou": "--merge-stderr-to-stdout", "-y": "", "-j": "", "--m": "",
             "--noreport-bindings": "", "--noquiet": ""}
 CPUS = sorted(os.sched_getaffinity(0))
 SHOW_CPUS = (sys.executable, "-c", "import os; print(*sorted(os.sched_getaffinity(0)))")
@@ -76,7 +161,8 @@ class Habits(unittest.TestCase):
         self.says(["x"], "-n", "1", "-arch", machine, "echo", "x")
         self.refused("--arch pdp11: this node is %s, and a job has nodes of one architecture"
                      % machine, "-n", "1", "-arch", "pdp11", "true")
-        self.says(["/usr"], "-n", "1", "-wdir", "/usr", "pwd")
+        for option in ("-wdir", "--chdir", "-D"):
+            self.says(["/usr"], "-n", "1", option, "/usr", "pwd")
         for kind in (), SHEPHERD:
             self.says(["mpi_errors_return"], *kind, "-n", "1", "-initial-errhandler",
                       "mpi_errors_return", "printenv", "LAMINA_CORE_ERRORS_INITIAL_HANDLER")
@@ -156,7 +242,8 @@ class Habits(unittest.TestCase):
                              % option)
 
     def test_output(self):
-        self.says(["[rank 0] x"], "-n", "1", "-prepend-rank", "echo", "x")
+        for option in ("-prepend-rank", "--label", "-l"):
+            self.says(["[rank 0] x"], "-n", "1", option, "echo", "x")
         for kind in (), SHEPHERD:
             self.says(["out", "err"] * 2, *kind, "-n", "2", "--merge-stderr-to-stdout", "sh", "-c",
                       "echo out; echo err >&2")
@@ -198,7 +285,7 @@ class Habits(unittest.TestCase):
         self.says(["x"] * 2, "--default-hostfile", "defaults", "-H", "localhost:2", "echo", "x")
 
     def test_quiet(self):
-        for option in ("-q", "--quiet"):
+        for option in ("-q", "--quiet", "-Q"):
             self.says([], option, "-x", "NOT_SET_ANYWHERE", "-n", "1", "true")
 
     def test_timeout(self):
@@ -214,8 +301,11 @@ class Habits(unittest.TestCase):
                          "seconds (0 to 1000000000; 0: no limit)\n")
 
     def test_what_is_explained(self):
-        for option, answer in EXPLAINED.items():
-            result = run(option, "x", "true")
+        asked = [(option, answer) for answer, options in EXPLAINED.items()
+                 for option in options.split()]
+        for number, (option, answer) in enumerate(asked):
+            words = ((option, "x"), (option + "=x",), (option,))[number % 3]
+            result = run(*words, "true")
             self.assertEqual(result.returncode, 2, option)
             self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
             self.assertTrue(result.stderr.startswith("mpiexec: unknown option %s: " % option),
