@@ -139,6 +139,8 @@ the job remains.
   CODE      what the first failing rank returned, or gave to MPI_Abort
   128+N     a rank was killed by signal N
   2         mpiexec did not understand its command line, its input or a parameter
+  85        the job was saved and then ended, as --checkpoint-signal SIGNAL:end or
+            lamina checkpoint --end asks; --resume or lamina restart goes on with it
   124       --timeout was reached, or --hang-after with :end
   126       the program cannot be executed
   127       there is no such program

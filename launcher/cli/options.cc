@@ -410,8 +410,9 @@ constexpr Option kOptions[] = {
      "",
      Topic::kLaunching,
      "Prepare the job for `lamina checkpoint`, which saves its processes while they run, in the "
-     "directory of --checkpoint-dir or lamina-checkpoint. Where no engine can, a warning says why. "
-     "A program's own lamina_checkpoint() saves nothing then.",
+     "directory of --checkpoint-dir, or without that in lamina-checkpoint. With this option "
+     "lamina_checkpoint(), if the program calls it, saves nothing. Where no engine can save "
+     "processes, a warning says why, and the job runs without being saved.",
      CheckpointJob},
     {{"--checkpoint=required"},
      "",
@@ -434,13 +435,19 @@ constexpr Option kOptions[] = {
     {{"--checkpoint-dir"},
      "DIR",
      Topic::kLaunching,
-     "Keep in DIR what a program saves by lamina_checkpoint(); `lamina restart DIR` goes on from "
-     "there. While a job runs, no other one may use its DIR.",
+     "Keep saved states in DIR: those that --checkpoint makes, or without it those that the "
+     "program saves by lamina_checkpoint(). `lamina restart DIR` goes on from there. The two "
+     "newest "
+     "states of this job are kept, and all that earlier jobs have left. While a job runs, no other "
+     "one may use its DIR.",
      CheckpointDirectory},
     {{"--resume"},
      "",
      Topic::kLaunching,
-     "Go on from the newest state in the directory of --checkpoint-dir, or begin if there is none.",
+     "Go on from the newest state in the directory of --checkpoint-dir (with --checkpoint and "
+     "without "
+     "--checkpoint-dir: lamina-checkpoint), or begin if there is none. The state of a job that has "
+     "finished counts, too.",
      ResumeJob},
     {{"--restarts"},
      "N",
