@@ -99,7 +99,7 @@ _lamina_hosts() {
 # Completes one word of mpiexec's; $1: the first that belongs to it.
 _lamina_mpiexec() {
   local i=$1 current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-  local places='slot node numa socket l3cache core hwthread'
+  local places='slot node numa socket package l3cache core hwthread'
   # Behind the program's name the words are the program's, up to a lone colon.
   for (( ; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
@@ -118,7 +118,8 @@ _lamina_mpiexec() {
       COMPREPLY=($(compgen -S = -W "$(_lamina_ask info --names)" -- "$current")) ;;
     --map-by) COMPREPLY=($(compgen -W "$places seq ppr: rankfile= :oversubscribe" -- "$current")) ;;
     --rank-by) COMPREPLY=($(compgen -W "$places" -- "$current")) ;;
-    --bind-to) COMPREPLY=($(compgen -W 'none core socket numa l3cache hwthread' -- "$current")) ;;
+    --bind-to) COMPREPLY=($(compgen -W 'none core socket package numa l3cache hwthread default' -- \
+        "$current")) ;;
     --display) COMPREPLY=($(compgen -W 'plan allocation env bindings' -- "$current")) ;;
     --initial-errhandler)
       COMPREPLY=($(compgen -W 'mpi_errors_are_fatal mpi_errors_abort mpi_errors_return' -- \

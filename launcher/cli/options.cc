@@ -460,8 +460,8 @@ constexpr Option kOptions[] = {
      "[=FILE]",
      Topic::kLaunching,
      "Count what the ranks do in MPI, and write it as a page to FILE, or PROGRAM.PROCESS.html "
-     "where "
-     "PROCESS is that of mpiexec, and as numbers to a .json beside it.",
+     "where PROCESS is that of mpiexec. Beside it a .json has the numbers, and a .csv has who "
+     "sends how much to whom.",
      Profile},
     {{"--trace"},
      "[=FILE]",
@@ -545,8 +545,8 @@ constexpr Option kOptions[] = {
     {{"--map-by"},
      "WHAT",
      Topic::kBinding,
-     "Order of places: slot (default), node, numa, socket, l3cache, core, hwthread; seq; "
-     "rankfile=FILE; ppr:N:OBJECT for N ranks on each. \":pe=N\", \":oversubscribe\", "
+     "Order of places: slot (default), node, numa, socket (or package), l3cache, core, hwthread; "
+     "seq; rankfile=FILE; ppr:N:OBJECT for N ranks on each. \":pe=N\", \":oversubscribe\", "
      "\":nooversubscribe\" and \":hwtcpus\" may follow.",
      Map},
     {{"--bynode"}, "", Topic::kBinding, "The same as --map-by node.", MapByNode},
@@ -556,13 +556,16 @@ constexpr Option kOptions[] = {
     {{"--rank-by"},
      "WHAT",
      Topic::kBinding,
-     "Number the ranks over these places by slot, node, numa, socket, l3cache, core or hwthread "
-     "instead of in the order of mapping.",
+     "Number the ranks over these places by slot, node, numa, socket (or package), l3cache, core "
+     "or "
+     "hwthread instead of in the order of mapping.",
      RankBy},
     {{"--bind-to"},
      "WHAT",
      Topic::kBinding,
-     "Keep each rank on one: none, core, socket, numa, l3cache or hwthread. "
+     "Keep each rank on one: core, socket (or package), numa, l3cache or hwthread; none leaves "
+     "ranks "
+     "to the operating system, and default does what is done without this option. "
      "\":overload-allowed\" may follow and changes nothing.",
      Bind},
     {{"--cpu-set"},
