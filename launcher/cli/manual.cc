@@ -35,26 +35,35 @@ std::string Escape(std::string_view text) {
 }
 
 // Subcommands that have a page of their own: with which options of mpiexec, by their beginnings,
-// and which other pages it names.
+// which other pages of subcommands it names, and which one of a header.
 struct SubcommandPage {
   std::string_view name;
   std::string_view options;
   std::string_view others;
+  std::string_view header;
 };
 constexpr SubcommandPage kPages[] = {
-    {"checkpoint", "--checkpoint --resume --restarts", "restart"},
-    {"profile", "--profile", "top trace"},
-    {"restart", "--checkpoint --resume --restarts", "checkpoint"},
-    {"stack", "--timeout", "why"},
-    {"top", "", "why profile"},
-    {"trace", "--trace", "profile"},
-    {"why", "--timeout --hang-after", "stack top"},
+    {"checkpoint", "--checkpoint --resume --restarts", "restart", "lamina_checkpoint"},
+    {"profile", "--profile", "top trace", ""},
+    {"restart", "--checkpoint --resume --restarts", "checkpoint", "lamina_checkpoint"},
+    {"stack", "--timeout", "why", ""},
+    {"top", "", "why profile", ""},
+    {"trace", "--trace", "profile", ""},
+    {"why", "--timeout --hang-after", "stack top", ""},
 };
 
 std::string Upper(std::string text) {
   for (char& letter : text)
     if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 'a' + 'A');
   return text;
+}
+
+// Returns the names of all these pages, behind those that a page itself has named.
+std::string SubcommandPages() {
+  std::string names;
+  for (const SubcommandPage& page : kPages)
+    names += ",\n.BR lamina\\-" + std::string(page.name) + " (1)";
+  return names + ",\n.BR lamina_checkpoint (3)\n";
 }
 
 std::string Section(const std::string& topic) {
@@ -184,7 +193,7 @@ std::string ManualPage() {
       kVersion);
   for (const std::string& topic : HelpTopics())
     if (topic != "all") page += Section(topic);
-  return page + ".SH SEE ALSO\n.BR lamina (1),\n.BR mpicc (1)\n";
+  return page + ".SH SEE ALSO\n.BR lamina (1),\n.BR mpicc (1)" + SubcommandPages();
 }
 
 std::string LaminaManualPage() {
@@ -198,7 +207,7 @@ std::string LaminaManualPage() {
     page += Format(".TP\n.B %s\n", command.name) + Escape(command.help) + "\n";
   for (const Subcommand& command : Subcommands())
     page += ".SH LAMINA " + Upper(command.name) + "\n.nf\n" + Escape(command.usage) + ".fi\n";
-  return page + ".SH SEE ALSO\n.BR mpiexec (1),\n.BR mpicc (1)\n";
+  return page + ".SH SEE ALSO\n.BR mpiexec (1),\n.BR mpicc (1)" + SubcommandPages();
 }
 
 std::string SubcommandManualPage(std::string_view subcommand) {
@@ -225,6 +234,7 @@ std::string SubcommandManualPage(std::string_view subcommand) {
   page += ".SH SEE ALSO\n.BR lamina (1),\n.BR mpiexec (1)";
   for (const std::string_view other : Split(page_of->others, ' '))
     page += ",\n.BR lamina\\-" + std::string(other) + " (1)";
+  if (!page_of->header.empty()) page += ",\n.BR " + std::string(page_of->header) + " (3)";
   return page + "\n";
 }
 

@@ -9,6 +9,7 @@ ATTRIBUTE = r"\s*__attribute__\(\(\w+(?:, \w+)*\)\);"
 LINES = {"checkpoint": "have the state of a program saved and brought back",
          "region": "name the parts of a program for its profile",
          "sr": "send and receive for run-time systems of languages"}
+OTHERS = {"checkpoint": ["lamina\\-checkpoint", "lamina\\-restart"], "region": ["lamina\\-profile"], "sr": []}
 
 
 def uncommented(text):
@@ -65,7 +66,8 @@ class HeaderPage:
             pieces += [".SS %s\n" % ", ".join(names), running(comment)]
         if self.types:
             pieces += [".SH TYPES\n", page.literal("\n\n".join(self.types).split("\n"))]
-        return "".join(pieces) + ".SH SEE ALSO\n\\fBmpiexec\\fR(1),\n\\fBlamina\\fR(1)\n"
+        others = ["mpiexec", "lamina", *OTHERS[self.stem]]
+        return "".join(pieces) + ".SH SEE ALSO\n" + ",\n".join("\\fB%s\\fR(1)" % other for other in others) + "\n"
 
 
 def pages(path):

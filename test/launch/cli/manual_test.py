@@ -82,6 +82,15 @@ class Pages(unittest.TestCase):
                 for other in re.findall(r"^\.BR (lamina-[a-z]+) ", text, re.M):
                     self.assertTrue(os.path.exists(os.path.join(PREFIX, "share/man/man1", other + ".1")), other)
 
+    def test_pages_lead_to_saved_states(self):
+        pages = {"man1/lamina-checkpoint.1", "man1/lamina-restart.1", "man3/lamina_checkpoint.3"}
+        for name in ("man1/mpiexec.1", "man1/lamina.1", *sorted(pages)):
+            named = page("../" + name).split(".SH SEE ALSO\n")[1]
+            for other in pages - {name}:
+                base, section = other[5:].rsplit(".", 1)
+                self.assertRegex(named, r"\b%s ?\(%s\)" % (base, section), name)
+                self.assertTrue(os.path.exists(os.path.join(PREFIX, "share/man", other)), other)
+
     def test_mpicc_says_what_it_understands(self):
         text = page("mpicc.1")
         with open(os.path.join(PREFIX, "bin/mpicc"), encoding="utf-8") as file:
