@@ -105,15 +105,60 @@ int SaveJob(const std::string& word, const std::string& question) {
   return saved ? 0 : 1;
 }
 
-// The words are those behind --move.
-int MoveJob(std::span<const std::string> words) {
-  const std::size_t equals = words.empty() ? std::string::npos : words.front().find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == words.front().size() ||
-      words.size() > 2 || words.front().find(' ') != std::string::npos)
-    return Refuse("--move needs two hosts, as in node7=node9, and may have a job behind them");
-  return SaveJob(words.size() == 2 ? words[1] : "", "checkpoint move " +
-                                                        words.front().substr(0, equals) + " " +
-                                                        words.front().substr(equals + 1));
+// What the words ask for.
+struct Asked {
+  std::string saving;             // --end, --move, or "" where neither is there
+  std::string move;               // the two hosts behind --move, as in "node7=node9"
+  std::string showing;            // --verify, which does what --list does, or --list, or ""
+  std::vector<std::string> rest;  // a job or a directory
+};
+
+std::string Unknown(const std::string& word) {
+  const std::string near = Nearest(word, {"--list", "--verify", "--end", "--move"});
+  return "unknown word \"" + word + "\"" +
+         (near.empty() ? "; --help tells more" : "; did you mean " + near + "?");
+}
+
+// Takes the words in any order.
+Result<Asked> Parse(std::span<const std::string> words) {
+  Asked asked;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--end" || word == "--move") {
+      if (word == "--move" && !asked.move.empty())
+        return Error(Code::kInvalid, "--move can be given only once");
+      if (!asked.saving.empty() && asked.saving != word)
+        return Error(Code::kInvalid, "--end and --move exclude each other");
+      asked.saving = word;
+      if (word == "--move" && ++at < words.size()) asked.move = words[at];
+    } else if (word == "--list" || word == "--verify") {
+      if (asked.showing != "--verify") asked.showing = word;
+    } else if (word.starts_with('-')) {
+      return Error(Code::kInvalid, "%s", Unknown(word).c_str());
+    } else {
+      asked.rest.push_back(word);
+    }
+  }
+  return asked;
+}
+
+// Refuses words that do not go together.
+Status Check(const Asked& asked) {
+  const std::size_t equals = asked.move.find('=');
+  if (!asked.saving.empty() && !asked.showing.empty())
+    return Error(Code::kInvalid, "%s and %s exclude each other", asked.showing.c_str(),
+                 asked.saving.c_str());
+  if (asked.saving == "--move" &&
+      (equals == std::string::npos || equals == 0 || equals + 1 == asked.move.size() ||
+       asked.move.find(' ') != std::string::npos))
+    return Error(Code::kInvalid, "--move needs two hosts behind it, as in node7=node9");
+  if (!asked.showing.empty() && asked.rest.size() != 1)
+    return Error(Code::kInvalid, "%s needs one directory", asked.showing.c_str());
+  if (asked.rest.size() < 2) return {};
+  for (const std::string& word : asked.rest)
+    if (!ParseInteger(word)) return Error(Code::kInvalid, "%s", Unknown(word).c_str());
+  return Error(Code::kInvalid, "one job can be saved at a time, and here are %zu",
+               asked.rest.size());
 }
 
 }  // namespace
@@ -124,19 +169,17 @@ int Checkpoint(std::span<const std::string> arguments, const CommandContext&) {
       fputs(UsageOf("checkpoint"), stdout);
       return 0;
     }
-  if (arguments.empty()) return SaveJob("", "checkpoint");
-  const std::string& what = arguments.front();
-  if (!what.starts_with('-') && arguments.size() == 1) return SaveJob(what, "checkpoint");
-  if (what == "--end" && arguments.size() <= 2)
-    return SaveJob(arguments.size() == 2 ? arguments[1] : "", "checkpoint end");
-  if (what == "--move") return MoveJob(arguments.subspan(1));
-  if (what != "--list" && what != "--verify") {
-    const std::string near = Nearest(what, {"--list", "--verify", "--end", "--move"});
-    return Refuse("unknown word \"" + what + "\"" +
-                  (near.empty() ? "; --help tells more" : "; did you mean " + near + "?"));
-  }
-  if (arguments.size() != 2) return Refuse(what + " needs one directory");
-  return ShowAll(arguments[1], what == "--verify");
+  const Result<Asked> asked = Parse(arguments);
+  if (!asked.ok()) return Refuse(std::string(asked.status().message()));
+  if (const Status status = Check(*asked); !status.ok())
+    return Refuse(std::string(status.message()));
+  if (!asked->showing.empty()) return ShowAll(asked->rest.front(), asked->showing == "--verify");
+  const std::string job = asked->rest.empty() ? "" : asked->rest.front();
+  const std::size_t equals = asked->move.find('=');
+  if (asked->saving == "--move")
+    return SaveJob(job, "checkpoint move " + asked->move.substr(0, equals) + " " +
+                            asked->move.substr(equals + 1));
+  return SaveJob(job, asked->saving == "--end" ? "checkpoint end" : "checkpoint");
 }
 
 }  // namespace lamina::launcher

@@ -111,11 +111,35 @@ class Store(unittest.TestCase):
     def test_words(self):
         for words, message in ((("x", STORE), 'unknown word "x"'), (("--lits", STORE), "did you mean --list?"),
                                (("x",), '"x" is not the number of a process'), (("--list",), "--list needs one directory"),
-                               (("--list", STORE, STORE), "needs one directory")):
+                               (("--list", STORE, STORE), "needs one directory"),
+                               (("1", "2"), "one job can be saved at a time, and here are 2"),
+                               (("--end", "--move", "a=b", "1"), "--end and --move exclude each other"),
+                               (("1", "--move", "a=b", "--end"), "--end and --move exclude each other"),
+                               (("--end", "--list", STORE), "--list and --end exclude each other"),
+                               (("--move", "a=b", "--move", "c=d"), "--move can be given only once"),
+                               (("1", "--move"), "--move needs two hosts behind it, as in node7=node9"),
+                               (("--move", "1", "a=b"), "--move needs two hosts"),
+                               (("--move", "a=", "1"), "--move needs two hosts")):
             result = checkpoint(*words)
             self.assertEqual(result.returncode, 2, words)
             self.assertIn(message, result.stderr)
         self.assertTrue(checkpoint("--help").stdout.startswith("usage: lamina checkpoint"))
+
+    def test_words_in_any_order(self):
+        write_generation(1)
+        for words in (("--verify", STORE), (STORE, "--verify"), ("--list", "--verify", STORE), ("--verify", "--list", STORE),
+                      ("--list", STORE, "--verify")):
+            result = checkpoint(*words)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), words)
+            self.assertIn(", whole", result.stdout, words)
+        # The job is looked for, whichever word comes first, and is not there.
+        for words in (("--end", "999999999"), ("999999999", "--end"), ("--move", "a=b", "999999999"),
+                      ("999999999", "--move", "a=b")):
+            result = checkpoint(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertIn("999999999", result.stderr)
+            self.assertNotIn("unknown word", result.stderr)
+            self.assertNotIn("not the number of a process", result.stderr)
 
 
 class Program(unittest.TestCase):
