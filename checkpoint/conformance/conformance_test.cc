@@ -459,8 +459,9 @@ TEST(CriuTest, SomethingElseIsNoCriu) {
   const component::Offer offer = criu::Describe().query({environment, settings});
   EXPECT_EQ(offer.priority, -1);
   EXPECT_EQ(offer.why,
-            "there is no program /nowhere/criu; install CRIU 4.2 or newer, in PATH or where "
-            "checkpoint.criu.program says");
+            "there is no program /nowhere/criu; install CRIU 4.2 or newer in a folder of PATH, or "
+            "name one by --param checkpoint.criu.program=PATH; third_party/criu in Lamina's source "
+            "tree fetches one");
   EXPECT_EQ(criu::Describe().make({environment, settings}).status().code(), Code::kNotFound);
 }
 

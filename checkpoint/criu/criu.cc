@@ -289,7 +289,9 @@ component::Offer Query(const EngineContext& context) {
   const auto [program, where] = FindProgram(params.program, context.environment);
   if (program.empty())
     return {-1, "there is no program " + params.program +
-                    "; install CRIU 4.2 or newer, in PATH or where checkpoint.criu.program says"};
+                    "; install CRIU 4.2 or newer in a folder of PATH, or name one by --param "
+                    "checkpoint.criu.program=PATH; third_party/criu in Lamina's source tree "
+                    "fetches one"};
   if (!IsPrivileged() && geteuid() != 0 && !MayMakeNamespaces())
     return {-1, program +
                     " needs rights that this user can only have in namespaces of its own, which it "

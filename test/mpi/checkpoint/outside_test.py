@@ -307,7 +307,8 @@ class Outside(unittest.TestCase):
             status, output, errors = job.end()
             self.assertEqual((status, output), (0, "done\n"))
             self.assertEqual(errors, "mpiexec: warning: --checkpoint: there is no program /nowhere/criu; "
-                             "install CRIU 4.2 or newer, in PATH or where checkpoint.criu.program says\n")
+                             "install CRIU 4.2 or newer in a folder of PATH, or name one by --param "
+                             "checkpoint.criu.program=PATH; third_party/criu in Lamina's source tree fetches one\n")
         self.assertFalse(os.path.exists(os.path.join(SCRATCH, "D")))
 
     def test_a_job_that_is_to_be_saved_by_itself_needs_an_engine(self):
