@@ -365,7 +365,7 @@ static void Sharing(const char* way, const char* pipe) {
   MPI_Barrier(MPI_COMM_WORLD);
   const int fd = named ? open(pipe, O_RDWR) : shm_open(name, O_CREAT | O_RDWR, 0600);
   Check(fd >= 0 && (named || ftruncate(fd, 4096) == 0), "open");
-  volatile int* const shared =
+  _Atomic int* const shared =
       named ? NULL : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) named ? unlink(pipe) : shm_unlink(name);
@@ -387,7 +387,7 @@ static void Ticking(void) {
   Check(timer >= 0 && timerfd_settime(timer, 0, &often, NULL) == 0, "timer");
   for (int turn = 0; !IsOver(); ++turn) {
     unsigned long long ticks = 0;
-    nanosleep(&pause, NULL);
+    nanosleep(&pause, NULL);  // tidy: sleep: the timer is to go off meanwhile
     Check(read(timer, &ticks, sizeof ticks) == sizeof ticks && ticks > 0, "ticks");
     printf("turn %d\n", turn), fflush(stdout);
   }
