@@ -4,10 +4,9 @@
 //   idle ── Begin ──> begun ── Store ──> storing ──> idle, and `stored` is called
 //                       └── Drop ──> idle, nothing is kept
 //
-// Where there is a faster local directory, a generation is written there, and copied into the one
-// of
-// --checkpoint-dir once it is complete. Hosts whose local directory is their own copy their images
-// themselves, between BeginForwarding() and Forward().
+// Where there is a faster local directory, a generation is written there, and once it is complete
+// it is copied into the final one, that of --checkpoint-dir. Hosts whose local directory is their
+// own copy their images themselves, between BeginForwarding() and Forward().
 //
 // Files are read for their checksums and written through to the disk by a thread, while the ranks
 // compute and the event loop turns.
@@ -73,9 +72,10 @@ class Archive {
   // `manifest` is complete but for its parts, and for those too where its images lie apart. The job
   // `ends` with it.
   void Store(checkpoint::Manifest manifest, bool ends);
-  // A generation that lies apart is to be copied into the directory of --checkpoint-dir as well.
+  // The generation is to be copied into the final directory as well. Store() has done so where it
+  // does not lie apart.
   bool IsForwarded(Epoch epoch, bool ends) const;
-  const std::string& forward_path() const { return final_path_; }
+  const std::string& final_path() const { return final_path_; }
   Status BeginForwarding(const checkpoint::Manifest& manifest);
   // Copies the images of `ranks`, which are in this process's directory. `so_far` says what has
   // become of the others. `stored` is called once more.

@@ -494,7 +494,7 @@ void Checkpoints::ForwardApart(Epoch epoch) {
   };
   if (Status status = archive_->BeginForwarding(stored_apart_); !status.ok())
     return finish(std::move(status));
-  stores_.Forward(epoch, archive_->forward_path(), finish);
+  stores_.Forward(epoch, archive_->final_path(), finish);
 }
 
 void Checkpoints::TellStored(Epoch epoch, const Status& outcome) {
