@@ -12,7 +12,7 @@
 namespace lamina::launcher {
 
 // More hosts than this are a mistake.
-inline constexpr std::size_t kHostsMax = 1u << 20;
+inline constexpr std::size_t kHostsMax = 1u << 18;
 
 // Returns the pieces of `text` between commas outside brackets, untouched.
 std::vector<std::string_view> SplitOutsideBrackets(std::string_view text);

@@ -42,8 +42,8 @@ TEST(ExpandHostNames, MistakesAreNamed) {
   EXPECT_EQ(Names("n[1"), "\"n[1\": a [ without its ]");
   EXPECT_EQ(Names("n1]"), "\"n1]\": a ] without its [");
   EXPECT_EQ(Names("a,,b"), "an empty name in \"a,,b\"");
-  EXPECT_EQ(Names("n[0-9999999]"), "\"n[0-9999999]\" stands for more than 1048576 hosts");
-  EXPECT_EQ(Names("n[0-9999][0-9999]"), "\"n[0-9999][0-9999]\" stands for more than 1048576 hosts");
+  EXPECT_EQ(Names("n[0-9999999]"), "\"n[0-9999999]\" stands for more than 262144 hosts");
+  EXPECT_EQ(Names("n[0-9999][0-9999]"), "\"n[0-9999][0-9999]\" stands for more than 262144 hosts");
 }
 
 TEST(FoldHostNames, ShortAndTheSame) {
