@@ -15,6 +15,7 @@
 #include "launcher/cli/find_job.h"
 #include "launcher/cli/subcommands.h"
 #include "launcher/control/ask.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -89,6 +90,12 @@ int ShowAll(const std::string& path, bool verify) {
 int SaveJob(const std::string& word, const std::string& question) {
   Result<control::Launcher> job = FindJob(word);
   if (!job.ok()) return Refuse(std::string(job.status().message()));
+  // It would answer when it is continued, which nobody may know of.
+  if (const auto stat = StatOf(job->process); stat && stat->state == 'T')
+    return Refuse(
+        Format("mpiexec %d is suspended, so it cannot save its job; continue it first "
+               "(kill -CONT %d, or fg in its shell)",
+               job->process, job->process));
   Result<std::string> answer = control::Ask(*job, question, kCheckpointAnswerMs);
   bool saved = false;
   std::string sentence =

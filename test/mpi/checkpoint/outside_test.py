@@ -32,12 +32,17 @@ def setUpModule():
         os.symlink(MPIEXEC, LAMINA)
 
 
-def lives(process):
+def state_of(process):
+    """The letter that /proc has for it; Z if there is no such process."""
     try:
         with open("/proc/%d/stat" % process, encoding="ascii") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+            return file.read().rsplit(")", 1)[1].split()[0]
     except (FileNotFoundError, ProcessLookupError):
-        return False
+        return "Z"
+
+
+def lives(process):
+    return state_of(process) != "Z"
 
 
 def holders(path):
@@ -320,6 +325,21 @@ class Outside(unittest.TestCase):
             self.assertRegex(refused.stderr, r"\Ampiexec: the processes of this job cannot be saved: there is no program "
                              r"/nowhere/criu; install .*\n\Z")
             self.assertNotEqual(refused.returncode, 0)
+
+    def test_a_job_that_is_suspended(self):
+        with Job(2, "traffic") as job:
+            job.process.send_signal(signal.SIGSTOP)
+            while state_of(job.process.pid) != "T":
+                pass
+            for words in (["checkpoint"], ["checkpoint", "--end"]):
+                refused = subprocess.run([LAMINA, *words, str(job.process.pid)], check=False, capture_output=True,
+                                         text=True, timeout=TIME_LIMIT_S)
+                self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (
+                    2, "", "lamina checkpoint: mpiexec %d is suspended, so it cannot save its job; continue it first "
+                           "(kill -CONT %d, or fg in its shell)\n" % (job.process.pid, job.process.pid)))
+            job.process.send_signal(signal.SIGCONT)
+            self.assertEqual(job.save().returncode, 0)
+            self.assertEqual(job.end(), (0, "done\n", ""))
 
     def test_words(self):
         with Job(1, "barrier", prepared=False) as job:
