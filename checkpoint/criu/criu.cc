@@ -247,7 +247,8 @@ class Criu final : public CheckpointEngine {
                                         std::vector<std::string> words,
                                         std::span<const int> descriptors) {
     words.insert(words.begin(), program_);
-    for (const char* word : {"--images-dir", ".", "--tcp-close"}) words.emplace_back(word);
+    for (const char* word : {"--images-dir", ".", "--tcp-close", "--file-locks"})
+      words.emplace_back(word);
     if (!privileged_) words.emplace_back("--unprivileged");
     Descriptor own(fcntl(folder, F_DUPFD_CLOEXEC, 3));
     if (own.value() < 0) return SystemError(Code::kResource, errno, "cannot copy a descriptor");

@@ -699,6 +699,33 @@ class Restarted(unittest.TestCase):
             self.assertEqual(own, ["line %d of rank %d" % (at, rank) for at in range(len(own))])
             self.assertGreater(len(own), 0)
 
+    def test_files_that_are_locked(self):
+        path = os.path.join(SCRATCH, "locked")
+        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "locks", STOP, path])
+        self.jobs.append(job)
+        job.go_on(1)
+        before = self.locks_of(path)
+        self.assertEqual(len(before), 4, before)
+        self.assertEqual([len(self.locks_of("%s.%d" % (path, rank))) for rank in range(2)], [1, 1])
+        self.save(job)
+        job.go_on(1)
+        self.assertEqual(self.locks_of(path), before)
+        self.save(job, "--end")
+        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.assertEqual(self.locks_of(path), [])
+        job = self.restart()
+        job.go_on(1)
+        self.assertEqual(self.locks_of(path), before)
+        self.assertEqual([len(self.locks_of("%s.%d" % (path, rank))) for rank in range(2)], [1, 1])
+        job.end()
+        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
+    def locks_of(self, path):
+        """What the kernel says of a file's locks, without the processes that hold them."""
+        with open("/proc/locks", encoding="ascii") as file:
+            fields = [line.split() for line in file if ":%d " % os.stat(path).st_ino in line]
+        return sorted((field[1], field[3], field[6], field[7]) for field in fields)
+
     def test_messages_that_are_owed(self):
         job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "owed", STOP])
         self.jobs.append(job)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
@@ -160,6 +161,23 @@ static void Logging(const char* path) {
   }
   fclose(file);
   MPI_Barrier(MPI_COMM_WORLD);
+}
+
+// Every rank holds a shared lock of one file, and exclusive ones of a file of its own and of a byte
+// of the first one.
+static void Locks(const char* path) {
+  char own[4096];
+  struct flock byte = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = rank, .l_len = 1};
+  snprintf(own, sizeof own, "%s.%d", path, rank);
+  const int together = open(path, O_RDWR | O_CREAT, 0600);
+  const int alone = open(own, O_RDWR | O_CREAT, 0600);
+  Check(flock(together, LOCK_SH | LOCK_NB) == 0, "a shared lock");
+  Check(flock(alone, LOCK_EX | LOCK_NB) == 0, "an exclusive lock");
+  Check(fcntl(together, F_SETLK, &byte) == 0, "the lock of a byte");
+  for (int turn = 0; !AgreeThatOver(); ++turn)
+    if (rank == 0 && turn % 1000 == 0) printf("turn %d\n", turn / 1000), fflush(stdout);
+  close(alone);
+  close(together);
 }
 
 // Rank 0 computes all the time, and the others wait for it in one call.
@@ -442,6 +460,8 @@ int main(int argc, char** argv) {
     Filing(argv[3]);
   else if (strcmp(way, "logging") == 0)
     Logging(argv[3]);
+  else if (strcmp(way, "locks") == 0)
+    Locks(argv[3]);
   else if (strcmp(way, "unreceived") == 0)
     Unreceived();
   else if (strcmp(way, "owed") == 0)
