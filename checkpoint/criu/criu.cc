@@ -170,11 +170,19 @@ class CriuErrand final : public Errand {
                      "%lld",
                      version_.c_str(), run_->signal(), verb, process);
       default:
-        return Error(Code::kUnsupported, "criu %s cannot %s process %lld on kernel %s (%s)%s",
-                     version_.c_str(), verb, process, KernelRelease().c_str(),
-                     FirstError(run_->Printed()).c_str(),
-                     IsOld(version_) ? "; 4.2 or later is needed" : "");
+        return Failure(verb);
     }
+  }
+
+  // What the program uses is said in front of criu's own words.
+  Status Failure(const char* verb) const {
+    const std::string error = FirstError(run_->Printed());
+    Status failure =
+        Error(Code::kUnsupported, "criu %s cannot %s process %lld on kernel %s (%s)%s",
+              version_.c_str(), verb, static_cast<long long>(process_), KernelRelease().c_str(),
+              error.c_str(), IsOld(version_) ? "; 4.2 or later is needed" : "");
+    const std::string_view meaning = Meaning(error);
+    return meaning.empty() ? std::move(failure) : std::move(failure).Within(meaning);
   }
 
   void CleanUp() {

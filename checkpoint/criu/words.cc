@@ -102,4 +102,22 @@ std::string FirstError(std::string_view printed) {
   return std::string(last);
 }
 
+std::string_view Meaning(std::string_view error) {
+  struct Row {
+    std::string_view piece, meaning;
+  };
+  // The first row that fits counts.
+  constexpr Row kRows[] = {
+      {"link remap for /dev/shm/sem.",
+       "it uses a named semaphore (sem_open), which criu cannot save"},
+      {"doesn't live in IPC ns", "it uses System V shared memory (shmget), which criu cannot save"},
+      {"Can't lookup mount=",
+       "it has something open that lies in no file system it can see, as a POSIX message queue "
+       "(mq_open) does, which criu cannot save"},
+  };
+  for (const Row& row : kRows)
+    if (error.find(row.piece) != error.npos) return row.meaning;
+  return "";
+}
+
 }  // namespace lamina::checkpoint::criu

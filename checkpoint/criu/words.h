@@ -23,6 +23,10 @@ std::string TooOldFor(std::string_view version, std::string_view kernel);
 // criu's source. Where there is none it returns the last line, or "it printed nothing".
 std::string FirstError(std::string_view printed);
 
+// Returns what the program has or does that an error of criu is about, as "it uses System V shared
+// memory (shmget), which criu cannot save"; "" where that is not known.
+std::string_view Meaning(std::string_view error);
+
 // Returns the instructions of which a processor says that it has them, of the words `flags` of
 // /proc/cpuinfo: those that a program may have chosen, not those of the kernel.
 std::vector<std::string> InstructionsIn(std::string_view flags);

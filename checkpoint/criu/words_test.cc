@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 namespace lamina::checkpoint::criu {
 namespace {
 
@@ -57,6 +59,20 @@ TEST(FirstError, IsTheOneThatMatters) {
             "criu: error while loading shared libraries: libnet.so.9");
   EXPECT_EQ(FirstError("Error (cut"), "Error (cut");
   EXPECT_EQ(FirstError(""), "it printed nothing");
+}
+
+TEST(Meaning, WhatAProgramUses) {
+  const struct {
+    const char *error, *word;
+  } rows[] = {
+      {"Can't create link remap for /dev/shm/sem.62Rc0u. Use link-remap option.", "(sem_open)"},
+      {"Task 10000 with SysVIPC shmem map @7f4683286000 doesn't live in IPC ns", "(shmget)"},
+      {"Can't lookup mount=20 for fd=3 path=/queue", "(mq_open)"},
+  };
+  for (const auto& row : rows)
+    EXPECT_NE(Meaning(row.error).find(row.word), std::string_view::npos) << row.error;
+  EXPECT_EQ(Meaning("Can't create link remap for /tmp/file. Use link-remap option."), "");
+  EXPECT_EQ(Meaning(""), "");
 }
 
 }  // namespace
