@@ -145,6 +145,10 @@ Saves a job that was started with mpiexec --checkpoint, while it runs; the job g
 JOB is the number of its mpiexec, which `lamina ps` shows; it may be left out if there is
 only one.
 
+A job is not saved while a process of it is stopped, has been forked by a rank without exec, or
+has left its rank (a daemon), or where it uses named semaphores, System V shared memory or message
+queues. The reason is told.
+
 With --list or --verify, shows the saved states, called generations, that are in a
 directory, the newest first. What is damaged, or somebody else's, is named with the reason.
 

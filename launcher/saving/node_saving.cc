@@ -29,6 +29,7 @@
 #include "runtime/base/event_ring.h"
 #include "runtime/base/node_memory.h"
 #include "runtime/base/process_stat.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/roster.h"
 #include "runtime/base/text.h"
 
@@ -123,6 +124,33 @@ bool StandsStill(std::int64_t process) {
   }
   const std::vector<pid_t> below = ChildrenOf(process);
   return std::all_of(below.begin(), below.end(), StandsStill);
+}
+
+// Returns "4711 (sleep)"; "" for what has ended meanwhile.
+std::string NamedProcess(std::int64_t process) {
+  const std::optional<ProcessStat> stat = StatOf(process);
+  if (!stat || stat->state == 'Z' || stat->state == 'X') return "";
+  return Format("%lld (%s)", static_cast<long long>(process), stat->name.c_str());
+}
+
+// A rank lets go of this memory before it is saved, but not a child that it has forked.
+constexpr std::string_view kNodeMemoryMapping = "/memfd:lamina-node";
+
+// Returns what keeps a process below a process from being saved; "" if nothing does.
+std::string WrongBelow(std::int64_t process) {
+  for (const pid_t child : ChildrenOf(process)) {
+    const std::optional<ProcessStat> stat = StatOf(child);
+    if (stat && stat->state == 'T')
+      return "process " + NamedProcess(child) +
+             " is stopped, and would come back running; continue it (kill -CONT) or end it";
+    const std::optional<std::string> maps = ReadFile(Format("/proc/%d/maps", child));
+    if (maps && maps->find(kNodeMemoryMapping) != maps->npos)
+      return "process " + NamedProcess(child) +
+             " was forked by a rank and has the memory that ranks share, which cannot be saved; "
+             "end it, or have it call exec";
+    if (std::string found = WrongBelow(child); !found.empty()) return found;
+  }
+  return "";
 }
 
 // Returns how many bytes a process has not read yet from the pipe of that name, which is its
@@ -422,6 +450,10 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   const bool is_first = std::exchange(generation_, above) != above;
   const int into = folder->value();
   if (is_first) {
+    if (Status status = CheckProcesses(); !status.ok()) {
+      generation_.clear();  // the next rank has them looked at again
+      return status;
+    }
     StopAll();
     memory_into_ = *std::move(folder);
   }
@@ -437,6 +469,22 @@ Status NodeSaving::Save(Line* line, const std::string& path) {
   ++saves_;
   Watch(line, *std::move(errand));
   WatchSubject(line);
+  return {};
+}
+
+// All processes of the space are stopped and continued together, and what is saved is what is below
+// a rank.
+Status NodeSaving::CheckProcesses() const {
+  if (space_ == nullptr) return {};
+  for (const pid_t orphan : space_->Orphans())
+    if (const std::string named = NamedProcess(orphan); !named.empty())
+      return Error(Code::kUnsupported,
+                   "process %s, which a rank has left behind, is below no rank, so it would not be "
+                   "saved; end it, or wait until it ends",
+                   named.c_str());
+  for (const auto& [rank, line] : lines_)
+    if (const std::string wrong = WrongBelow(outlets_.process(rank)); !wrong.empty())
+      return Error(Code::kUnsupported, "%s", wrong.c_str());
   return {};
 }
 

@@ -105,6 +105,7 @@ class NodeSaving {
   void OnReports(Line* line);
   void GoOn(Line* line, std::string_view order);
   Status Save(Line* line, const std::string& folder);
+  Status CheckProcesses() const;
   void StopAll();
   Status SavedAnother(Status outcome);
   static Result<Descriptor> FolderOf(const checkpoint::Opened& saved, std::uint32_t rank);

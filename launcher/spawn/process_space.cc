@@ -18,9 +18,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
-#include <vector>
 
 #include "runtime/base/check.h"
+#include "runtime/base/process_stat.h"
 #include "runtime/base/text.h"
 
 namespace lamina::launcher {
@@ -226,6 +226,8 @@ Status ProcessSpace::SetLastId(std::uint32_t id) {
   Result<std::uint32_t> answer = Ask(Question::kSetLast, id);
   return answer.ok() ? Status() : std::move(answer).status();
 }
+
+std::vector<pid_t> ProcessSpace::Orphans() const { return ChildrenOf(keeper_); }
 
 Status ProcessSpace::Stop() {
   Result<std::uint32_t> answer = Ask(Question::kStop, 0);

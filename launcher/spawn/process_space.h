@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
@@ -54,6 +55,8 @@ class ProcessSpace {
   // The process id that was given out last, and after which the next one comes.
   Result<std::uint32_t> LastId();
   Status SetLastId(std::uint32_t id);
+  // Returns processes of the space whose parents have ended, as this process knows them.
+  std::vector<pid_t> Orphans() const;
   // Stops every process of the space but the keeper, and continues those that are stopped.
   Status Stop();
   Status Continue();

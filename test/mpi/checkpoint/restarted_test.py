@@ -726,6 +726,28 @@ class Restarted(unittest.TestCase):
             fields = [line.split() for line in file if ":%d " % os.stat(path).st_ino in line]
         return sorted((field[1], field[3], field[6], field[7]) for field in fields)
 
+    def test_processes_that_would_be_lost(self):
+        for kind, reason in (("daemon", r"\(sleep\), which a rank has left behind, is below no rank, so it would not be saved; "
+                                        r"end it, or wait until it ends"),
+                             ("stopped", r"\(sh\) is stopped, and would come back running; continue it \(kill -CONT\) or "
+                                         r"end it"),
+                             ("forked", r"\(steady\) was forked by a rank and has the memory that ranks share, which cannot "
+                                        r"be saved; end it, or have it call exec")):
+            with self.subTest(kind=kind):
+                shutil.rmtree(STORE, ignore_errors=True)
+                job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "child", STOP, kind])
+                self.jobs.append(job)
+                job.wait_for("turn", 1)
+                refused = run(LAMINA, "checkpoint", str(job.process.pid))
+                self.assertEqual((refused.returncode, refused.stdout), (1, ""), refused.stderr)
+                match = re.match(r"lamina checkpoint: rank \d: process (\d+) %s\n\Z" % reason, refused.stderr)
+                self.assertTrue(match, refused.stderr)
+                os.kill(int(match.group(1)), signal.SIGKILL)
+                saved = run(LAMINA, "checkpoint", str(job.process.pid))
+                self.assertEqual(saved.returncode, 0, saved.stderr)
+                job.end()
+                self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+
     def test_messages_that_are_owed(self):
         job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "owed", STOP])
         self.jobs.append(job)

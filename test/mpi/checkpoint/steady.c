@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,6 +179,21 @@ static void Locks(const char* path) {
     if (rank == 0 && turn % 1000 == 0) printf("turn %d\n", turn / 1000), fflush(stdout);
   close(alone);
   close(together);
+}
+
+// Rank 0 has a child that cannot be saved: one that goes away from below it, one that is stopped,
+// or one that is its copy.
+static void Child(const char* kind) {
+  const int daemon = strcmp(kind, "daemon") == 0, stopped = strcmp(kind, "stopped") == 0;
+  const pid_t child = rank == 0 ? fork() : 1;
+  if (child == 0 && daemon && fork() != 0) _exit(0);
+  if (child == 0 && daemon) execlp("sleep", "sleep", "86432", NULL);
+  if (child == 0 && stopped) execlp("sh", "sh", "-c", "kill -STOP $$", NULL);
+  if (child == 0) pause(), _exit(0);
+  if (rank == 0 && daemon) waitpid(child, NULL, 0);
+  if (rank == 0 && stopped) waitpid(child, NULL, WUNTRACED);
+  if (rank == 0) printf("turn 0\n"), fflush(stdout);
+  ComputeUntilOver();
 }
 
 // Rank 0 computes all the time, and the others wait for it in one call.
@@ -462,6 +478,8 @@ int main(int argc, char** argv) {
     Logging(argv[3]);
   else if (strcmp(way, "locks") == 0)
     Locks(argv[3]);
+  else if (strcmp(way, "child") == 0)
+    Child(argv[3]);
   else if (strcmp(way, "unreceived") == 0)
     Unreceived();
   else if (strcmp(way, "owed") == 0)
