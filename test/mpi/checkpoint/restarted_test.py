@@ -703,7 +703,7 @@ class Restarted(unittest.TestCase):
         path = os.path.join(SCRATCH, "locked")
         job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "locks", STOP, path])
         self.jobs.append(job)
-        job.go_on(1)
+        job.wait_for("begun", 1)
         before = self.locks_of(path)
         self.assertEqual(len(before), 4, before)
         self.assertEqual([len(self.locks_of("%s.%d" % (path, rank))) for rank in range(2)], [1, 1])

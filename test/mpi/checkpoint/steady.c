@@ -175,6 +175,7 @@ static void Locks(const char* path) {
   Check(flock(together, LOCK_SH | LOCK_NB) == 0, "a shared lock");
   Check(flock(alone, LOCK_EX | LOCK_NB) == 0, "an exclusive lock");
   Check(fcntl(together, F_SETLK, &byte) == 0, "the lock of a byte");
+  Begun();
   for (int turn = 0; !AgreeThatOver(); ++turn)
     if (rank == 0 && turn % 1000 == 0) printf("turn %d\n", turn / 1000), fflush(stdout);
   close(alone);
