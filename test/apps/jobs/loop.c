@@ -16,7 +16,7 @@ enum { kWarm = 10, kPath = 64, kLine = 512, kPatienceMs = 5000 };
 struct Possessions {
   int descriptors;
   int mappings;
-  long private_kib;
+  long dirty_kib;
 };
 
 static struct Possessions Of(int process) {
@@ -31,7 +31,10 @@ static struct Possessions Of(int process) {
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
     long kib;
     found.mappings += strncmp(line, "VmFlags", 7) == 0;
-    if (sscanf(line, "Private_Dirty: %ld", &kib) == 1) found.private_kib += kib;
+    /* A page counts as private or shared by whether a process that this one has forked lives. */
+    if (sscanf(line, "Private_Dirty: %ld", &kib) == 1 ||
+        sscanf(line, "Shared_Dirty: %ld", &kib) == 1)
+      found.dirty_kib += kib;
   }
   if (file != NULL) fclose(file);
   return found;
@@ -46,7 +49,7 @@ static void Compare(const char* whose, struct Possessions before, int process) {
   }
   printf("%s: %d descriptors, %d mappings, %ld KiB more\n", whose,
          now.descriptors - before.descriptors, now.mappings - before.mappings,
-         now.private_kib - before.private_kib);
+         now.dirty_kib - before.dirty_kib);
 }
 
 int main(int argc, char** argv) {
