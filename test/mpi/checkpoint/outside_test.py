@@ -7,7 +7,6 @@ Method: steady.c under mpiexec --checkpoint with the engine that saves nothing, 
 """
 
 import contextlib
-import glob
 import os
 import random
 import re
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import time
 import unittest
+
+from restarted_case import holders
 
 MPIEXEC = os.path.abspath("launcher/mpiexec")
 PROGRAM = os.path.abspath("test/mpi/checkpoint/steady")
@@ -43,18 +44,6 @@ def state_of(process):
 
 def lives(process):
     return state_of(process) != "Z"
-
-
-def holders(path):
-    """The processes that have the file open."""
-    path, found = os.path.realpath(path), set()
-    for entry in glob.glob("/proc/[0-9]*/fd/[0-9]*"):
-        try:
-            if os.readlink(entry) == path:
-                found.add(int(entry.split("/")[2]))
-        except OSError:
-            pass  # it has ended
-    return sorted(found)
 
 
 class Job:

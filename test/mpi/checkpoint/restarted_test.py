@@ -18,177 +18,21 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
-MPIEXEC = os.path.abspath("launcher/mpiexec")
-PROGRAM = os.path.abspath("test/mpi/checkpoint/steady")
-CRIU = os.environ.get("TEST_CRIU", "criu")
-SCRATCH = os.environ["TEST_TMPDIR"]
-LAMINA = os.path.join(SCRATCH, "lamina")
-STORE = os.path.join(SCRATCH, "D")
-STOP = os.path.join(SCRATCH, "stop")
-TIME_LIMIT_S = 120
-PREPARED = ["--checkpoint", "--checkpoint-dir", "D", "--param", "checkpoint.criu.program=" + CRIU,
-            "--param", "checkpoint.engine.use=criu"]
+from restarted_case import (CRIU, LAMINA, MPIEXEC, PREPARED, PROGRAM, SCRATCH, STOP, STORE, TIME_LIMIT_S, RestartedCase,
+                            children, main, read, run, setUpModule, times)
+
+REVIVING = os.path.join(SCRATCH, "reviving")
 
 
-def run(*words):
-    return subprocess.run(words, check=False, capture_output=True, text=True, cwd=SCRATCH,
-                          timeout=TIME_LIMIT_S, stdin=subprocess.DEVNULL)
-
-
-def times(few):
-    """How often a test is to be repeated: the dose of the suite, or what the tier says."""
-    return int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdigit() else few
-
-
-def why_no_criu():
-    """Returns why nothing can be saved by criu here, or nothing."""
-    job = Job([MPIEXEC, "-n", "1", *PREPARED, PROGRAM, "course", STOP])
-    if not job.begins():
-        return read("err")
-    saved = job.save()
-    errors = job.end()
-    return None if saved.returncode == 0 else saved.stderr + errors
-
-
-def setUpModule():
-    if not os.path.lexists(LAMINA):
-        os.symlink(MPIEXEC, LAMINA)
-    why = why_no_criu()
-    if why:
-        raise unittest.SkipTest("skipped: " + why)
-
-
-def read(name):
-    with open(os.path.join(SCRATCH, name), encoding="ascii") as file:
-        return file.read()
-
-
-class Job:
-    """A job whose output goes into the files out and err, or all into out, behind what is there."""
-
-    def __init__(self, words, begin=True, stdin="/dev/null", together=False):  # a path or a descriptor
-        for name in ("stop", "out", "err") if begin else ("stop",):
-            if os.path.lexists(os.path.join(SCRATCH, name)):
-                os.unlink(os.path.join(SCRATCH, name))
-        with open(os.path.join(SCRATCH, "out"), "a", encoding="ascii") as out, \
-                open(os.path.join(SCRATCH, "err"), "a", encoding="ascii") as err, \
-                open(stdin, encoding="ascii", closefd=isinstance(stdin, str)) as given:
-            self.process = subprocess.Popen(words, cwd=SCRATCH, stdin=given, stdout=out,
-                                            stderr=out if together else err)
-
-    def wait_for(self, word, count):
-        """Waits until it has said the word so often."""
-        until = time.monotonic() + TIME_LIMIT_S
-        while read("out").count(word) < count:
-            assert self.process.poll() is None, (self.process.returncode, read("err")[-1000:])
-            assert time.monotonic() < until, "it does not go on: " + read("err")[-1000:]
-
-    def begins(self):
-        """Waits until it has said something; False if it has ended before."""
-        while "turn" not in read("out"):
-            if self.process.poll() is not None:
-                return "turn" in read("out")
-        return True
-
-    def go_on(self, turns):
-        """Waits until it has said the results of so many turns more."""
-        self.wait_for("turn", read("out").count("turn") + turns)
-
-    def save(self, *words):
-        self.go_on(1)
-        return run(LAMINA, "checkpoint", *words, str(self.process.pid))
-
-    def save_at_once(self, *words):
-        """Saves it as soon as its mpiexec answers."""
-        while True:
-            saved = run(LAMINA, "checkpoint", *words, str(self.process.pid))
-            if saved.returncode != 2 or self.process.poll() is not None:
-                return saved
-
-    def wait(self):
-        return self.process.wait(timeout=TIME_LIMIT_S)
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.wait()
-
-    def end(self):
-        with open(STOP, "w", encoding="ascii"):
-            pass
-        self.wait()
-        return read("err")
-
-
-def children(job, pattern):
-    """The process ids of what mpiexec has started with such words."""
-    return subprocess.run(["pgrep", "-P", str(job.process.pid), "-f", pattern], check=False, text=True,
-                          capture_output=True).stdout.split()
-
-
-def ranks_of(job):
-    """The process ids of the ranks, which a shepherd may have started."""
-    found, above = [], [str(job.process.pid)]
-    while above:
-        below = subprocess.run(["pgrep", "-P", ",".join(above)], check=False, text=True, capture_output=True).stdout
-        for process in below.split():
-            try:
-                with open("/proc/%s/cmdline" % process, encoding="ascii") as file:
-                    if file.read().startswith(PROGRAM + "\0"):
-                        found.append(int(process))
-            except (FileNotFoundError, ProcessLookupError):
-                pass  # it has ended
-        above = below.split()
-    return found
-
-
-class Restarted(unittest.TestCase):
-    def setUp(self):
-        shutil.rmtree(STORE, ignore_errors=True)
-        self.jobs = []
-
-    def tearDown(self):
-        for job in self.jobs:
-            if job.process.poll() is None:
-                job.kill()
-
-    def start(self, ranks, *options):
-        self.jobs.append(Job([MPIEXEC, "-n", str(ranks), "--oversubscribe", *PREPARED, *options, PROGRAM, "course",
-                              STOP]))
-        return self.jobs[-1]
-
-    def restart(self, *words):
-        self.jobs.append(Job([LAMINA, "restart", *words, STORE], begin=False))
-        return self.jobs[-1]
-
-    def save(self, job, *words):
-        saved = job.save(*words)
-        self.assertEqual(saved.returncode, 0, saved.stderr)
-
-    def compare(self, ranks, job, errors_again=False):
-        """Ends the job, and compares all that was said with what an undisturbed run says. Of a job that was not ended
-        when it was saved, standard error has some lines again."""
-        job.go_on(3)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-        out, err = read("out"), read("err")
-        turns = out.count("turn")
-        alone = run(MPIEXEC, "--quiet", "-n", str(ranks), "--oversubscribe", *PREPARED, PROGRAM, "course", STOP, str(turns))
-        self.assertEqual(alone.returncode, 0, alone.stderr)
-        self.assertEqual(out, alone.stdout)
-        # What mpiexec says may come behind a line that stood open when the job was saved, which it may end.
-        if not errors_again:
-            self.assertEqual(re.sub(r"mpiexec: .*\n", "", err).replace("\n", ""), alone.stderr.replace("\n", ""))
-
+class Restarted(RestartedCase):
     def test_a_job_that_was_ended_goes_on(self):
         for ranks in (1, 2, 4):
             with self.subTest(ranks=ranks):
                 shutil.rmtree(STORE, ignore_errors=True)
                 job = self.start(ranks)
                 for _ in range(2):
-                    self.save(job, "--end")
-                    self.assertEqual(job.wait(), 85, read("err")[-1000:])
+                    self.save_and_end(job)
                     job = self.restart()
                 self.compare(ranks, job)
 
@@ -204,38 +48,6 @@ class Restarted(unittest.TestCase):
             # What was said there may tell why a job had to be restarted.
             self.assertEqual(read("err")[:len(errors)], errors)
         self.compare(2, job, errors_again=True)
-
-    def test_a_job_that_runs_is_not_restarted(self):
-        """It is once it has been killed, at once, whether or not anybody knows of that yet."""
-        job = self.start(2)
-        self.save(job)
-        refused = run(LAMINA, "restart", STORE)
-        self.assertEqual((refused.returncode, refused.stdout), (1, ""))
-        self.assertRegex(refused.stderr, r"\Alamina restart: another job saves its states in %s \(mpiexec %d on \S+\); "
-                         r"wait until it ends, end it, or give another --checkpoint-dir\n\Z" % (STORE, job.process.pid))
-        self.assertEqual(self.holders(), [job.process.pid])
-        for _ in range(20):
-            job.process.send_signal(signal.SIGKILL)
-            job = self.restart()
-            self.wait_until_it_has_the_directory(job)
-        self.compare(2, job, errors_again=True)
-
-    def wait_until_it_has_the_directory(self, job):
-        until = time.monotonic() + TIME_LIMIT_S
-        while not read("D/lock").startswith("%d " % job.process.pid):
-            self.assertIsNone(job.process.poll(), read("err")[-1000:])
-            self.assertLess(time.monotonic(), until)
-
-    def holders(self):
-        """The processes that have the lock of the directory open."""
-        lock, found = os.path.realpath(STORE + "/lock"), set()
-        for entry in glob.glob("/proc/[0-9]*/fd/[0-9]*"):
-            try:
-                if os.readlink(entry) == lock:
-                    found.add(int(entry.split("/")[2]))
-            except OSError:
-                pass  # it has ended
-        return sorted(found)
 
     def test_a_state_that_was_just_saved_to_end(self):
         """It is restarted at once, whether or not its mpiexec has ended."""
@@ -268,8 +80,7 @@ class Restarted(unittest.TestCase):
         self.assertRegex(refused.stderr, r"\Alamina checkpoint: generation 4 could not be kept: %s: cannot read the folder "
                          r"g000004.part: Not a directory\n\Z" % STORE)
         os.unlink(os.path.join(STORE, "g000004.part"))
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.save_and_end(job)
         self.assertEqual(self.generations(STORE), ["g000002", "g000005"])
         shutil.rmtree(os.path.realpath(local))  # as on another machine
         job = self.restart()
@@ -288,37 +99,14 @@ class Restarted(unittest.TestCase):
             self.wait_for_error(job, "the job is restarted from generation 1")
             job.go_on(2)
             self.assertTrue(waiting.is_alive())
-            job.end()
-            self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+            self.end(job)
             waiting.join(TIME_LIMIT_S)
             self.assertFalse(waiting.is_alive())
-
-    def test_standard_output_and_error_in_one_file(self):
-        """No line of the ranks is there twice, and what mpiexec has said stays."""
-        words = [MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "course", STOP]
-        job = Job(words, together=True)
-        self.jobs.append(job)
-        self.save(job)
-        job.go_on(3)
-        self.kill_a_rank(job)
-        job.wait()
-        said = re.search(r"mpiexec: rank \d on \S+ was killed by signal 9.*\n", read("out"))
-        self.assertTrue(said, read("out"))
-        job = Job([LAMINA, "restart", STORE], begin=False, together=True)
-        self.jobs.append(job)
-        job.go_on(3)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("out")[-1000:])
-        self.assertEqual(read("out").count(said.group()), 1, read("out"))
-        turns = re.findall(r"turn (\d+) value", read("out"))
-        self.assertEqual(turns, [str(turn) for turn in range(int(turns[0]), int(turns[0]) + len(turns))], read("out"))
-        self.assertEqual(read("err"), "")
 
     def test_a_state_is_restarted_again_and_a_damaged_one_is_not(self):
         job = self.start(2)
         self.save(job)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85)
+        self.save_and_end(job)
         again = self.restart()
         again.go_on(2)
         again.kill()
@@ -343,40 +131,20 @@ class Restarted(unittest.TestCase):
                        "--param checkpoint.criu.program=%s %s course %s\n" % (MPIEXEC, STORE, CRIU, PROGRAM, STOP))
         os.chmod(script, 0o700)
         for start in range(3):
-            job = Job([script], begin=start == 0)
-            self.jobs.append(job)
+            job = self.job([script], begin=start == 0)
             job.go_on(2)
             if start < 2:
                 job.process.send_signal(signal.SIGTERM)
                 self.assertEqual(job.wait(), 85, read("err")[-1000:])
         self.compare(2, job)
 
-    def test_resuming_what_was_saved_otherwise(self):
-        job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        resume = [MPIEXEC, "-n", "2", "--oversubscribe", "--checkpoint-dir", STORE, "--resume"]
-        refused = run(*resume, PROGRAM, "course", STOP)
-        self.assertEqual((refused.returncode, refused.stdout, refused.stderr), (
-            2, "", "mpiexec: generation 1 in %s was saved by criu, so --resume needs --checkpoint or --checkpoint-signal or "
-                   "--checkpoint-every beside it\n" % STORE))
-        job = Job([*resume, *PREPARED, "echo", "other"], begin=False)
-        self.jobs.append(job)
-        self.compare(2, job)
-        self.assertIn("mpiexec: warning: the job goes on from generation 1 in %s, which is one of `%s course %s` and not of "
-                      "`echo other`; to begin anew, remove the directory or give another\n" % (STORE, PROGRAM, STOP),
-                      read("err"))
-
     def test_a_shell_around_the_program(self):
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "sh", "-c",
-                   "%s course %s; echo behind it" % (PROGRAM, STOP)])
-        self.jobs.append(job)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        job = self.job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "sh", "-c",
+                        "%s course %s; echo behind it" % (PROGRAM, STOP)])
+        self.save_and_end(job)
         job = self.restart()
         job.go_on(3)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        self.end(job)
         turns, behind = read("out").count("turn"), "behind it\n"
         alone = run(MPIEXEC, "--quiet", "-n", "2", "--oversubscribe", PROGRAM, "course", STOP, str(turns))
         self.assertEqual(read("out").replace(behind, ""), alone.stdout)
@@ -384,44 +152,28 @@ class Restarted(unittest.TestCase):
 
     def test_a_timer_that_has_a_descriptor(self):
         """It has expired whenever the rank is saved."""
-        job = Job([MPIEXEC, "-n", "1", *PREPARED, PROGRAM, "ticking", STOP])
-        self.jobs.append(job)
+        job = self.start(1, way=("ticking",))
         for _ in range(2):
-            self.save(job, "--end")
-            self.assertEqual(job.wait(), 85, read("err")[-1000:])
+            self.save_and_end(job)
             job = self.restart()
             job.go_on(3)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-
-    def test_what_ranks_share_without_a_name(self):
-        for way, why in (("unlinked", r"/dev/shm/lamina-test-\d+ \(deleted\), whose name is gone, so each would have one of its "
-                                      r"own after a restart"),
-                         ("named", r"\S+/pipe \(deleted\), whose contents each of them would have after a restart")):
-            job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, way, STOP,
-                       os.path.join(SCRATCH, "pipe")])
-            self.jobs.append(job)
-            refused = job.save()
-            self.assertEqual((refused.returncode, refused.stdout), (1, ""), way)
-            self.assertRegex(refused.stderr, r"\Alamina checkpoint: ranks share %s\n\Z" % why)
-            job.go_on(2)
-            job.end()
-            self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        self.end(job)
 
     def test_signals_while_ranks_are_revived(self):
+        gate = os.path.join(SCRATCH, "gate")
         job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.save_and_end(job)
         for number, status in ((signal.SIGTERM, 143), (signal.SIGUSR1, 138)):
-            job = self.restart()
-            while not children(job, "restore"):  # criu
-                self.assertIsNone(job.process.poll(), read("err")[-1000:])
+            with open(gate, "w", encoding="ascii"):
+                pass
+            job = self.restart("--param", self.criu_that("while [ -e %s ]; do :; done" % gate))
+            self.wait_until_it_revives(job)
             job.process.send_signal(number)
+            os.unlink(gate)
             self.assertEqual(job.wait(), status, read("err")[-1000:])
 
     def test_states_back_to_back(self):
-        job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, PROGRAM, "traffic", STOP])
-        self.jobs.append(job)
+        job = self.start(4, way=("traffic",))
         job.wait_for("begun", 1)
         for _ in range(times(4)):
             saved = run(LAMINA, "checkpoint", str(job.process.pid))
@@ -502,11 +254,6 @@ class Restarted(unittest.TestCase):
         self.wait_until_ranks_have_ended()
         self.compare(2, self.restart(), errors_again=True)
 
-    def wait_until_ranks_have_ended(self):
-        until = time.monotonic() + TIME_LIMIT_S
-        while subprocess.run(["pgrep", "-f", "^" + PROGRAM], check=False, capture_output=True).stdout:
-            self.assertLess(time.monotonic(), until, "a rank outlives its mpiexec")
-
     def test_a_rank_is_killed_while_criu_saves_it(self):
         for _ in range(times(4)):
             shutil.rmtree(STORE, ignore_errors=True)
@@ -523,8 +270,7 @@ class Restarted(unittest.TestCase):
 
     def test_the_end_of_a_restarted_rank_is_judged(self):
         job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85)
+        self.save_and_end(job)
         job = self.restart()
         job.go_on(1)
         children = subprocess.run(["pgrep", "-P", str(job.process.pid), "steady"], check=True, text=True,
@@ -533,16 +279,6 @@ class Restarted(unittest.TestCase):
         os.kill(int(children[-1]), signal.SIGKILL)
         self.assertEqual(job.wait(), 137)
         self.assertRegex(read("err"), r"(?m)^mpiexec: rank \d on \S+ was killed by signal 9 \(SIGKILL, killed\)")
-
-
-    def kill_a_rank(self, job):
-        os.kill(ranks_of(job)[-1], signal.SIGKILL)
-
-    def wait_for_error(self, job, text, count=1):
-        until = time.monotonic() + TIME_LIMIT_S
-        while read("err").count(text) < count:
-            self.assertIsNone(job.process.poll(), read("err")[-1000:])
-            self.assertLess(time.monotonic(), until, read("err")[-1000:])
 
     def test_a_lost_job_goes_on_by_itself(self):
         job = self.start(2, "--restarts", "2")
@@ -554,203 +290,8 @@ class Restarted(unittest.TestCase):
         self.compare(2, job, errors_again=True)
         self.assertEqual(len(re.findall(r"mpiexec: rank \d on \S+ was killed by signal 9", read("err"))), 2)
 
-    def test_files_are_read_and_written_on(self):
-        given = os.path.join(SCRATCH, "given")
-        with open(given, "w", encoding="ascii") as file:
-            for line in range(20000):
-                file.write("%d %s\n" % (line, "x" * 3000))
-        ours = os.path.join(SCRATCH, "ours")
-        for rank in range(2):
-            with open("%s.%d" % (ours, rank), "w", encoding="ascii"):
-                pass
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "--restarts", "1", PROGRAM, "filing", STOP, ours],
-                  stdin=given)
-        self.jobs.append(job)
-        self.save(job)
-        job.go_on(30)
-        self.kill_a_rank(job)
-        self.wait_for_error(job, "the job is restarted from generation 1")
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        job = Job([LAMINA, "restart", STORE], begin=False, stdin=given)
-        self.jobs.append(job)
-        job.go_on(30)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-        lines = read("out").splitlines()
-        turns = len(lines) - 2
-        self.assertEqual(lines, ["begun"] + ["turn %d reads %d" % (turn, turn) for turn in range(turns)] + ["done"])
-        for rank in range(2):
-            self.assertEqual(read("ours.%d" % rank).splitlines(),
-                             ["turn %d of rank %d" % (turn, rank) for turn in range(turns)])
-
-    def test_input_from_a_pipe_is_read_on(self):
-        """The pipe is full all the time, so that there is unread input whenever the job is saved."""
-        ours = os.path.join(SCRATCH, "piped")
-        mine, its = os.pipe()
-        self.addCleanup(os.close, mine)
-        enough, written = threading.Event(), []
-
-        def feed():
-            while not enough.is_set():
-                os.write(its, b"%d %s\n" % (len(written), b"x" * 40))
-                written.append(str(len(written)))
-            os.close(its)
-
-        feeder = threading.Thread(target=feed, daemon=True)
-        feeder.start()
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "filing", STOP, ours], stdin=mine)
-        self.jobs.append(job)
-        for _ in range(2):
-            self.save(job, "--end")
-            self.assertEqual(job.wait(), 85, read("err")[-1000:])
-            job = Job([LAMINA, "restart", STORE], begin=False, stdin=mine)
-            self.jobs.append(job)
-        job.go_on(1)
-        enough.set()
-        feeder.join(TIME_LIMIT_S)
-        job.wait_for("reads %s\n" % written[-1], 1)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-        self.assertEqual(re.findall(r"turn \d+ reads (\d+)", read("out")), written)
-
-    def refused(self, *words):
-        """Restarts in vain; returns why. Nothing was started, and no output was cut."""
-        with open(os.path.join(SCRATCH, "out"), "a", encoding="ascii") as out:
-            out.write("kept\n")
-            refused = subprocess.run([LAMINA, "restart", *words, STORE], check=False, cwd=SCRATCH, text=True, stdout=out,
-                                     stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=TIME_LIMIT_S)
-        self.assertEqual(refused.returncode, 2, refused.stderr)
-        self.assertTrue(read("out").endswith("kept\n"))
-        return refused.stderr
-
-    def test_files_that_are_not_what_they_were(self):
-        ours = os.path.join(SCRATCH, "theirs")
-        for rank in range(2):
-            with open("%s.%d" % (ours, rank), "w", encoding="ascii"):
-                pass
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "filing", STOP, ours])
-        self.jobs.append(job)
-        job.wait_for("begun", 1)
-        while os.path.getsize(ours + ".1") < 100:
-            self.assertIsNone(job.process.poll(), read("err"))
-        saved = run(LAMINA, "checkpoint", "--end", str(job.process.pid))
-        self.assertEqual(saved.returncode, 0, saved.stderr)
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        for rank in "01":
-            shutil.copy(ours + "." + rank, ours + ".kept." + rank)
-        length = os.path.getsize(ours + ".1")
-        advice = "; bring back what it had, or take other hosts (-H) or an older generation (--generation)\n"
-        os.unlink(ours + ".1")
-        self.assertEqual(self.refused(), "mpiexec: generation 1 cannot be restarted: rank 1: %s.1, which it writes, is "
-                         "not there any more" % ours + advice)
-        shutil.copy(ours + ".kept.1", ours + ".1")
-        os.truncate(ours + ".1", 10)
-        os.truncate(ours + ".0", 0)
-        self.assertRegex(self.refused(), r"^mpiexec: generation 1 cannot be restarted: rank 0: %s.0, which it writes, "
-                         r"has 0 bytes, and had \d+ when the job was saved; rank 1: %s.1, which it writes, has 10 bytes, "
-                         r"and had %d when" % (ours, ours, length))
-        for rank in "01":
-            shutil.copy(ours + ".kept." + rank, ours + "." + rank)
-        job = self.restart()
-        while os.path.getsize(ours + ".1") < length + 100:
-            self.assertIsNone(job.process.poll(), read("err")[-1000:])
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-
-    def test_a_program_that_is_not_the_one_that_was_saved(self):
-        program = os.path.join(SCRATCH, "program")
-        shutil.copy(PROGRAM, program)
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, "-genv", "LD_LIBRARY_PATH",
-                   os.path.abspath("runtime"), program, "course", STOP])
-        self.jobs.append(job)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        length = os.path.getsize(program)
-        with open(program, "ab") as file:
-            file.write(b"more")
-        self.assertIn("rank 0: %s, which it runs, has %d bytes, and had %d when" % (program, length + 4, length),
-                      self.refused())
-        shutil.copy(PROGRAM, program)
-        job = self.restart()
-        job.go_on(2)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-
-    def test_ranks_that_write_into_one_file(self):
-        path = os.path.join(SCRATCH, "log")
-        if os.path.exists(path):
-            os.unlink(path)
-        job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "logging", STOP, path])
-        self.jobs.append(job)
-        for _ in range(2):
-            self.save(job)
-            job.go_on(2)
-            job.kill()
-            self.wait_until_ranks_have_ended()
-            job = self.restart()
-        job.go_on(2)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-        with open(path, encoding="ascii") as file:
-            lines = file.read().splitlines()
-        for rank in range(3):
-            own = [line for line in lines if line.endswith("of rank %d" % rank)]
-            self.assertEqual(own, ["line %d of rank %d" % (at, rank) for at in range(len(own))])
-            self.assertGreater(len(own), 0)
-
-    def test_files_that_are_locked(self):
-        path = os.path.join(SCRATCH, "locked")
-        job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "locks", STOP, path])
-        self.jobs.append(job)
-        job.wait_for("begun", 1)
-        before = self.locks_of(path)
-        self.assertEqual(len(before), 4, before)
-        self.assertEqual([len(self.locks_of("%s.%d" % (path, rank))) for rank in range(2)], [1, 1])
-        self.save(job)
-        job.go_on(1)
-        self.assertEqual(self.locks_of(path), before)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        self.assertEqual(self.locks_of(path), [])
-        job = self.restart()
-        job.go_on(1)
-        self.assertEqual(self.locks_of(path), before)
-        self.assertEqual([len(self.locks_of("%s.%d" % (path, rank))) for rank in range(2)], [1, 1])
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-
-    def locks_of(self, path):
-        """What the kernel says of a file's locks, without the processes that hold them."""
-        with open("/proc/locks", encoding="ascii") as file:
-            fields = [line.split() for line in file if ":%d " % os.stat(path).st_ino in line]
-        return sorted((field[1], field[3], field[6], field[7]) for field in fields)
-
-    def test_processes_that_would_be_lost(self):
-        for kind, reason in (("daemon", r"\(sleep\), which a rank has left behind, is below no rank, so it would not be saved; "
-                                        r"end it, or wait until it ends"),
-                             ("stopped", r"\(sh\) is stopped, and would come back running; continue it \(kill -CONT\) or "
-                                         r"end it"),
-                             ("forked", r"\(steady\) was forked by a rank and has the memory that ranks share, which cannot "
-                                        r"be saved; end it, or have it call exec")):
-            with self.subTest(kind=kind):
-                shutil.rmtree(STORE, ignore_errors=True)
-                job = Job([MPIEXEC, "-n", "2", "--oversubscribe", *PREPARED, PROGRAM, "child", STOP, kind])
-                self.jobs.append(job)
-                job.wait_for("turn", 1)
-                refused = run(LAMINA, "checkpoint", str(job.process.pid))
-                self.assertEqual((refused.returncode, refused.stdout), (1, ""), refused.stderr)
-                match = re.match(r"lamina checkpoint: rank \d: process (\d+) %s\n\Z" % reason, refused.stderr)
-                self.assertTrue(match, refused.stderr)
-                os.kill(int(match.group(1)), signal.SIGKILL)
-                saved = run(LAMINA, "checkpoint", str(job.process.pid))
-                self.assertEqual(saved.returncode, 0, saved.stderr)
-                job.end()
-                self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
-
     def test_messages_that_are_owed(self):
-        job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, PROGRAM, "owed", STOP])
-        self.jobs.append(job)
+        job = self.start(3, way=("owed",))
         job.wait_for("begun", 1)
         for _ in range(2):
             saved = job.save_at_once("--end")
@@ -761,44 +302,20 @@ class Restarted(unittest.TestCase):
         self.assertEqual((job.process.returncode, read("out")), (0, "begun\ndone\n"), read("err")[-1000:])
 
     def test_windows(self):
-        job = Job([MPIEXEC, "-n", "4", "--oversubscribe", *PREPARED, "--restarts", "1", PROGRAM, "windows", STOP,
-                   "say"])
-        self.jobs.append(job)
+        job = self.start(4, "--restarts", "1", way=("windows", "say"))
         self.save(job)
         job.go_on(20)
         self.kill_a_rank(job)
         self.wait_for_error(job, "the job is restarted from generation 1")
         for _ in range(2):
             job.go_on(10)
-            self.save(job, "--end")
-            self.assertEqual(job.wait(), 85, read("err")[-1000:])
+            self.save_and_end(job)
             job = self.restart()
         job.go_on(10)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("err")[-1000:])
+        self.end(job)
         turns = read("out").count("turn")
         self.assertEqual(read("out").splitlines(),
                          ["begun"] + ["turn %d" % (turn + 1) for turn in range(turns)] + ["done"])
-
-    def test_files(self):
-        path = os.path.join(SCRATCH, "numbers")
-        for name in (path, path + ".apart"):
-            if os.path.exists(name):
-                os.unlink(name)
-        job = Job([MPIEXEC, "-n", "3", "--oversubscribe", *PREPARED, "--restarts", "1", PROGRAM, "files", STOP, path])
-        self.jobs.append(job)
-        self.save(job)
-        job.go_on(20)
-        self.kill_a_rank(job)
-        self.wait_for_error(job, "the job is restarted from generation 1")
-        job.go_on(10)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        job = self.restart()
-        job.go_on(10)
-        job.end()
-        self.assertEqual(job.process.returncode, 0, read("out")[-200:] + read("err")[-1000:])
-        self.assertEqual(read("out").splitlines()[-1], "done")
 
     def test_a_job_goes_on_by_itself_so_often_only(self):
         job = self.start(2, "--restarts", "1")
@@ -825,25 +342,29 @@ class Restarted(unittest.TestCase):
                "program makes, and --checkpoint-every TIME makes them\n"))
 
     def criu_that(self, line):
-        """Returns the option that makes criu do this first when it is to revive something."""
+        """Returns the option that makes criu do this first when it is to revive something, once REVIVING is there."""
+        if os.path.exists(REVIVING):
+            os.unlink(REVIVING)
         path = os.path.join(SCRATCH, "slow_criu")
         with open(path, "w", encoding="ascii") as file:
-            file.write("#!/bin/sh\n[ \"$1\" != restore ] || { %s; }\nexec %s \"$@\"\n" % (line, CRIU))
+            file.write("#!/bin/sh\n[ \"$1\" != restore ] || { touch %s; %s; }\nexec %s \"$@\"\n" % (REVIVING, line, CRIU))
         os.chmod(path, 0o700)
         return "checkpoint.criu.program=" + path
 
+    def wait_until_it_revives(self, job):
+        while not os.path.exists(REVIVING):
+            self.assertIsNone(job.process.poll(), read("err")[-1000:])
+
     def test_reviving_slowly_is_no_silence(self):
         job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.save_and_end(job)
         job = self.restart("--param", self.criu_that("sleep 3"),  # tidy: sleep: criu is to be slow
                            "--param", "launcher.shepherd.silence_ms=1000")
         self.compare(2, job)
 
     def test_a_criu_that_fails_is_quoted(self):
         job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
+        self.save_and_end(job)
         failed = self.restart("--param", self.criu_that("echo 'it does not work'; exit 7"))
         self.assertEqual(failed.wait(), 2, read("err")[-1000:])
         self.assertRegex(read("err"), r"mpiexec: generation 1 cannot be restarted: rank \d: criu \S+ cannot revive process "
@@ -852,12 +373,9 @@ class Restarted(unittest.TestCase):
 
     def test_a_job_is_ended_while_it_is_being_revived(self):
         job = self.start(2)
-        self.save(job, "--end")
-        self.assertEqual(job.wait(), 85, read("err")[-1000:])
-        reviving = os.path.join(SCRATCH, "reviving")
-        job = self.restart("--param", self.criu_that("touch %s; exec sleep 86431" % reviving))  # tidy: sleep: it hangs
-        while not os.path.exists(reviving):
-            self.assertIsNone(job.process.poll(), read("err")[-1000:])
+        self.save_and_end(job)
+        job = self.restart("--param", self.criu_that("exec sleep 86431"))  # tidy: sleep: it hangs
+        self.wait_until_it_revives(job)
         job.process.send_signal(signal.SIGTERM)
         self.assertNotEqual(job.wait(), 0)
         until = time.monotonic() + TIME_LIMIT_S
@@ -868,7 +386,9 @@ class Restarted(unittest.TestCase):
 def become_user():
     """Goes on as a user whom nobody is, with copies of what that user has to read."""
     place = tempfile.mkdtemp(prefix="lamina.", dir="/var/tmp")
-    for path in (MPIEXEC, PROGRAM, os.path.abspath("runtime/libmpi_abi.so.1"), os.path.abspath(__file__)):
+    here = os.path.abspath(__file__)
+    for path in (MPIEXEC, PROGRAM, os.path.abspath("runtime/libmpi_abi.so.1"), here,
+                 os.path.join(os.path.dirname(here), "restarted_case.py")):
         copy = os.path.join(place, os.path.relpath(path))
         os.makedirs(os.path.dirname(copy), exist_ok=True)
         shutil.copy(os.path.realpath(path), copy)
@@ -889,4 +409,4 @@ def become_user():
 if __name__ == "__main__":
     if sys.argv[1:2] == ["user"] and os.geteuid() == 0:
         sys.exit(become_user())
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+    main()
