@@ -186,12 +186,18 @@ static void Locks(const char* path) {
 // or one that is its copy.
 static void Child(const char* kind) {
   const int daemon = strcmp(kind, "daemon") == 0, stopped = strcmp(kind, "stopped") == 0;
+  int program[2];  // is at its end once the daemon runs another one
+  char nothing;
+  Check(pipe2(program, O_CLOEXEC) == 0, "pipe");
   const pid_t child = rank == 0 ? fork() : 1;
   if (child == 0 && daemon && fork() != 0) _exit(0);
   if (child == 0 && daemon) execlp("sleep", "sleep", "86432", NULL);
   if (child == 0 && stopped) execlp("sh", "sh", "-c", "kill -STOP $$", NULL);
   if (child == 0) pause(), _exit(0);
-  if (rank == 0 && daemon) waitpid(child, NULL, 0);
+  close(program[1]);
+  if (rank == 0 && daemon)
+    Check(waitpid(child, NULL, 0) == child && read(program[0], &nothing, 1) == 0, "daemon");
+  close(program[0]);
   if (rank == 0 && stopped) waitpid(child, NULL, WUNTRACED);
   if (rank == 0) printf("turn 0\n"), fflush(stdout);
   ComputeUntilOver();
