@@ -152,7 +152,7 @@ class Pages(ProfiledCase):
 
     @unittest.skipIf(MANY, "few ranks")
     def test_jobs_that_end_badly(self):
-        for what, options, status in (("killed", [], 137), ("stuck", ["--timeout", "1"], 124)):
+        for what, options, status in (("killed", [], 137), ("stuck", ["--timeout", "3"], 124)):
             with self.subTest(what):
                 page, profile = self.open_page(PROFILED, what, ranks=2, options=options, status=status)
                 summary = {row[0]: row[1] for row in page.tables["summary"][1:]}

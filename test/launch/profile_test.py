@@ -201,7 +201,7 @@ class Profile(ProfiledCase):
         self.assertEqual(self.counts(profile, 1, "MPI_Comm_rank")["calls"], 1)
 
     def test_a_timeout(self):
-        profile = self.profile(PROFILED, "stuck", options=["--timeout", "1"], status=124)
+        profile = self.profile(PROFILED, "stuck", options=["--timeout", "3"], status=124)
         for rank in range(2):
             self.assertEqual(profile["ranks"][rank]["ended_in"], "MPI_Recv")
             self.assertEqual(self.counts(profile, rank, "MPI_Recv")["calls"], 1)
