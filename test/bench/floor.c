@@ -7,6 +7,7 @@
  * usage: floor [hosts NETWORK NETWORK ADDRESS] LINE...
  *        LINE: line post:BYTES copy:BYTES add order socket:BYTES hosts:BYTES fork meet:PROCESSES
  *              tell:PROCESSES[:BYTES] alltoall:PROCESSES:BYTES allgather:PROCESSES:BYTES
+ *              ask:PROCESSES ask-busy:PROCESSES
  * With `hosts`, sockets lie between two network namespaces, which are given by their files; ADDRESS
  * belongs to the first of them. */
 #define _GNU_SOURCE
@@ -42,7 +43,9 @@ enum {
   kCrowdFirstCalls = 10,
   kBlocksBytes = 256 << 20, /* what each of two processes moves in all */
   kPieceBytes = 256 << 10,
-  kHugeBytes = 2 << 20
+  kHugeBytes = 2 << 20,
+  kAskedMax = 256,
+  kQuestions = 6
 };
 extern char** environ;
 
@@ -455,6 +458,48 @@ static double SocketUs(size_t bytes) {
   return took / kSocketPings / 2 * 1e6;
 }
 
+static void* Compute(void* unused) {
+  while (Now() > 0) continue;
+  return unused;
+}
+
+static int asked_are_busy;
+
+/* Returns the microseconds of six rounds in which this process asks so many others by a byte
+ * through a pipe, and each answers by one. They wait asleep, or compute in another thread
+ * meanwhile. */
+static double AskUs(size_t processes) {
+  int asks[kAskedMax][2], answers[2];
+  char byte = 0;
+  if (processes < 1 || processes > kAskedMax || pipe(answers) != 0) return -1;
+  for (size_t i = 0; i < processes; ++i) {
+    pthread_t thread;
+    if (pipe(asks[i]) != 0) return -1;
+    if (fork() != 0) {
+      close(asks[i][0]);
+      continue;
+    }
+    for (size_t earlier = 0; earlier <= i; ++earlier) close(asks[earlier][1]);
+    if (asked_are_busy && pthread_create(&thread, NULL, Compute, NULL) != 0) _exit(1);
+    while (read(asks[i][0], &byte, 1) == 1 && write(answers[1], &byte, 1) == 1) continue;
+    _exit(0);
+  }
+  double start = 0;
+  for (int question = 0; question <= kQuestions; ++question) {
+    if (question == 1) start = Now(); /* all have been started */
+    for (size_t i = 0; i < processes; ++i)
+      if (write(asks[i][1], &byte, 1) != 1) exit(1);
+    for (size_t i = 0; i < processes; ++i)
+      if (read(answers[0], &byte, 1) != 1) exit(1);
+  }
+  const double took = Now() - start;
+  for (size_t i = 0; i < processes; ++i) close(asks[i][1]);
+  while (wait(NULL) > 0) continue;
+  close(answers[0]);
+  close(answers[1]);
+  return took * 1e6;
+}
+
 /* Returns the value of a line, or -1 if there is no such line or this machine cannot measure it. */
 static double Measure(const char* line) {
   char what[16] = "";
@@ -467,6 +512,9 @@ static double Measure(const char* line) {
     return BlocksMedian(processes, bytes, 0);
   if (sscanf(line, "allgather:%d:%zu", &processes, &bytes) == 2)
     return BlocksMedian(processes, bytes, 1);
+  asked_are_busy = strncmp(line, "ask-busy:", 9) == 0;
+  if (sscanf(line, "ask:%zu", &bytes) == 1 || sscanf(line, "ask-busy:%zu", &bytes) == 1)
+    return Median(AskUs, bytes);
   sscanf(line, "%15[^:]:%zu", what, &bytes);
   if (strcmp(what, "line") == 0) return Median(LineUs, 0);
   if (strcmp(what, "post") == 0 && bytes <= kPostBytesMax) return Median(LineUs, bytes);

@@ -75,7 +75,8 @@ hung=$("$stopwatch" 2 1 sh -c 'cat /dev/zero > /dev/null' 2>&1)
 if [[ $? -eq 1 && $hung == hung ]]; then pass; else fail "$hung"; fi
 
 begin "the bare machine"
-lines=(line post:1024 copy:65536 add order socket:8 fork meet:8 tell:8 tell:8:1024 alltoall:2:65536 allgather:2:65536)
+lines=(line post:1024 copy:65536 add order socket:8 fork meet:8 tell:8 tell:8:1024 alltoall:2:65536 allgather:2:65536
+  ask:4 ask-busy:4)
 if [[ $("$floor" "${lines[@]}" nothing copy:0 meet:1 | sed 's/ [0-9].*//') == "$(printf '%s\n' "${lines[@]}" \
   'nothing -1' 'copy:0 -1' 'meet:1 -1')" ]]; then pass; else fail "not a value of each line"; fi
 conclude
