@@ -28,6 +28,6 @@ checkpoint=$(realpath -s "$3")
 kind=rest measured 1 'rest, 1'
 kind=rest measured 1 'rest, 8 computing'
 kind=stopped measured 2 'stopped*'
-kind=unused measured 2 unused
+kind=unused measured 4 unused
 kind='(saved|complete|restart)' measured 3 'saved, 16'
 conclude
