@@ -475,7 +475,9 @@ static double AskUs(size_t processes) {
   for (size_t i = 0; i < processes; ++i) {
     pthread_t thread;
     if (pipe(asks[i]) != 0) return -1;
-    if (fork() != 0) {
+    const pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child > 0) {
       close(asks[i][0]);
       continue;
     }

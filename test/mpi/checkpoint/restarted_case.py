@@ -79,9 +79,11 @@ class Job:
 
     def begins(self):
         """Waits until it has said something; False if it has ended before."""
+        until = time.monotonic() + TIME_LIMIT_S
         while "turn" not in read("out"):
             if self.process.poll() is not None:
                 return "turn" in read("out")
+            assert time.monotonic() < until, "it says nothing: " + read("err")[-1000:]
         return True
 
     def go_on(self, turns):
@@ -94,10 +96,12 @@ class Job:
 
     def save_at_once(self, *words):
         """Saves it as soon as its mpiexec answers."""
+        until = time.monotonic() + TIME_LIMIT_S
         while True:
             saved = run(LAMINA, "checkpoint", *words, str(self.process.pid))
             if saved.returncode != 2 or self.process.poll() is not None:
                 return saved
+            assert time.monotonic() < until, "it does not answer: " + saved.stderr
 
     def wait(self):
         return self.process.wait(timeout=TIME_LIMIT_S)
