@@ -15,6 +15,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -443,6 +444,15 @@ TEST(CriuTest, OneThatHangsIsEnded) {
             Format("criu 4.2.1 did not save process %d within 0.1 s and was ended", getpid()));
 }
 
+TEST(CriuTest, OneThatStopsAtItsOwnBugIsEnded) {
+  // tidy: sleep: this is the program that hangs
+  const FakeCriu stopped(
+      "echo 'Error (criu/a.c:1): It went wrong'; echo 'Error (criu/a.c:2): BUG at criu/a.c:2'; "
+      "sleep 1000");
+  const std::string message(SaveWith(stopped).message());
+  EXPECT_NE(message.find("(It went wrong)"), message.npos) << message;
+}
+
 TEST(CriuTest, OneThatDiesIsNamed) {
   EXPECT_EQ(SaveWith(FakeCriu("kill -9 $$")).message(),
             Format("criu 4.2.1 was killed by signal 9 before it could save process %d", getpid()));
@@ -482,6 +492,24 @@ TEST(CounterTest, WhoHasEndedDoesNotAnswer) {
   Counter counter;
   EXPECT_TRUE(counter.End());
   EXPECT_EQ(counter.Ask(), -1);
+}
+
+// Root can give the process all of them again.
+TEST_F(RealCriuTest, AUserWithOtherGroupsIsNamed) {
+  Counter counter;
+  const Folder folder;
+  ASSERT_TRUE(Await(engine_->Save(counter.subject(), folder.value())).ok());
+  std::ofstream(folder.path() + "/groups") << "1 2 3 4 5 6 7 ";
+  const std::vector<std::string> causes = engine_->Misfits(folder.value());
+  std::ifstream file("/proc/self/uid_map");
+  std::uint64_t first = 0, outside = 0, users = 0;
+  file >> first >> outside >> users;
+  if (geteuid() == 0 && users == UINT32_MAX) {
+    EXPECT_TRUE(causes.empty());
+    return;
+  }
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_TRUE(causes[0].starts_with("it had 7 supplementary groups and would have ")) << causes[0];
 }
 
 TEST_F(RealCriuTest, WhatItCannotSaveGoesOn) {

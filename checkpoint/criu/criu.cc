@@ -22,6 +22,7 @@
 
 #include "checkpoint/criu/examine.h"
 #include "checkpoint/criu/files.h"
+#include "checkpoint/criu/groups.h"
 #include "checkpoint/criu/processor.h"
 #include "checkpoint/criu/run.h"
 #include "checkpoint/criu/tuning.h"
@@ -146,6 +147,7 @@ class CriuErrand final : public Errand {
     told_ = true;
     if (task_ == Task::kSave && good) {
       if (Status status = NoteProcessor(folder_.value()); !status.ok()) return status;
+      if (Status status = NoteGroups(folder_.value()); !status.ok()) return status;
       if (Status status = NoteFiles(ChildNamed(process_), folder_.value()); !status.ok())
         return status;
     }
@@ -232,7 +234,9 @@ class Criu final : public CheckpointEngine {
 
   std::vector<std::string> Misfits(int folder) const override {
     std::vector<std::string> causes = LostFiles(folder);
-    if (std::string lacks = LackedBy(folder); !lacks.empty()) causes.push_back(std::move(lacks));
+    causes.push_back(LackedBy(folder));
+    if (!privileged_) causes.push_back(OtherGroups(folder));
+    std::erase(causes, "");
     return causes;
   }
 

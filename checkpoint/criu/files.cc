@@ -11,12 +11,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -24,6 +21,7 @@
 #include <tuple>
 #include <vector>
 
+#include "checkpoint/criu/notes.h"
 #include "checkpoint/criu/processes.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/text.h"
@@ -139,12 +137,7 @@ std::optional<NotedFile> FileIn(std::string_view line) {
 
 std::vector<NotedFile> FilesNotedIn(int folder) {
   std::vector<NotedFile> files;
-  const int note = openat(folder, kNote, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (note < 0) return files;  // there were none
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(fdopen(note, "r"), fclose);
-  std::string text;
-  for (int byte; file != nullptr && (byte = fgetc(file.get())) != EOF;)
-    text.push_back(static_cast<char>(byte));
+  const std::string text = ReadNote(folder, kNote);
   for (const std::string_view line : Split(text, '\n'))
     if (std::optional<NotedFile> noted = FileIn(line)) files.push_back(*std::move(noted));
   return files;
@@ -202,12 +195,7 @@ Status NoteFiles(std::int64_t process, int folder) {
   if (lines.empty()) return {};
   std::string text;
   for (const std::string& line : lines) text += line;
-  const Descriptor note(
-      openat(folder, kNote, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (note.value() < 0 ||
-      write(note.value(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    return SystemError(Code::kResource, errno, "cannot write %s", kNote);
-  return {};
+  return WriteNote(folder, kNote, text);
 }
 
 void CutFiles(int folder) {

@@ -16,6 +16,8 @@
 #include <cstring>
 
 #include "checkpoint/criu/tuning.h"
+#include "checkpoint/criu/words.h"
+#include "runtime/base/clock.h"
 
 namespace lamina::checkpoint::criu {
 namespace {
@@ -84,23 +86,31 @@ Result<std::unique_ptr<Run>> Run::Start(const RunOrder& order) {
       order.folder < 0 ? -1 : fcntl(order.folder, F_DUPFD_CLOEXEC, kFirstGiven + count));
   const Descriptor printed(fcntl(run->printed_.value(), F_DUPFD_CLOEXEC, kFirstGiven + count));
   const Child child{argv.data(), folder.value(), printed.value(), given.data(), count, getpid()};
+  run->deadline_ms_ = MonotonicMs() + order.limit_ms;
   run->process_ = fork();
   if (run->process_ == 0) BecomeProgram(child);
   if (run->process_ < 0)
     return SystemError(Code::kResource, errno, "cannot start %s", order.words.front().c_str());
-  if (Status status = run->Watch(order.limit_ms); !status.ok()) return status;
+  if (Status status = run->Watch(); !status.ok()) return status;
   return run;
 }
 
-Status Run::Watch(std::uint64_t limit_ms) {
+// It rings again and again, until the time is over.
+bool Run::SetTimer() {
+  const std::uint64_t now_ms = MonotonicMs();
+  const std::uint64_t left_ms = deadline_ms_ > now_ms ? deadline_ms_ - now_ms : 0;
+  const std::uint64_t ms = std::clamp<std::uint64_t>(left_ms, 1, kLookEachMs);
+  itimerspec when{};
+  when.it_value.tv_sec = static_cast<time_t>(ms / 1000);
+  when.it_value.tv_nsec = static_cast<long>(ms % 1000 * 1'000'000);
+  return timerfd_settime(timer_.value(), 0, &when, nullptr) == 0;
+}
+
+Status Run::Watch() {
   process_fd_ = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process_, 0)));
   timer_ = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   ready_ = Descriptor(epoll_create1(EPOLL_CLOEXEC));
-  itimerspec when{};
-  when.it_value.tv_sec = static_cast<time_t>(limit_ms / 1000);
-  when.it_value.tv_nsec = static_cast<long>(limit_ms % 1000 * 1'000'000);
-  if (process_fd_.value() < 0 || timer_.value() < 0 || ready_.value() < 0 ||
-      timerfd_settime(timer_.value(), 0, &when, nullptr) != 0)
+  if (process_fd_.value() < 0 || timer_.value() < 0 || ready_.value() < 0 || !SetTimer())
     return SystemError(Code::kResource, errno, "cannot watch a process");
   for (const int fd : {process_fd_.value(), timer_.value()}) {
     epoll_event event{};
@@ -124,8 +134,13 @@ std::optional<Run::End> Run::Ended() {
   }
   std::uint64_t times = 0;
   if (read(timer_.value(), &times, sizeof times) != sizeof times) return std::nullopt;
+  if (HasBug(Printed()))
+    end_ = End::kFailed;
+  else if (MonotonicMs() >= deadline_ms_ || !SetTimer())
+    end_ = End::kTimedOut;
+  else
+    return std::nullopt;
   Kill();
-  end_ = End::kTimedOut;
   return end_;
 }
 

@@ -35,11 +35,12 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Readable when it has ended, or its time is over.
+  // Readable when Ended() may have something.
   int ReadyFd() const { return ready_.value(); }
 
   enum class End : std::uint8_t { kGood, kFailed, kKilled, kTimedOut };
-  // Returns nothing while it runs. A run whose time is over has been killed when this says so.
+  // Returns nothing while it runs. A run whose time is over, or that has stopped at an error of its
+  // own (BUG), has been killed when this says so.
   std::optional<End> Ended();
   int signal() const { return signal_; }  // that has killed it
   std::string Printed() const;            // on both its streams
@@ -48,12 +49,14 @@ class Run {
 
  private:
   Run() = default;
-  Status Watch(std::uint64_t limit_ms);
+  Status Watch();
+  bool SetTimer();
 
   pid_t process_ = -1;  // -1: none, or reaped
   Descriptor printed_;
   Descriptor process_fd_;
   Descriptor timer_;
+  std::uint64_t deadline_ms_ = 0;
   Descriptor ready_;  // an epoll set of the two above
   std::optional<End> end_;
   int signal_ = 0;

@@ -102,6 +102,8 @@ std::string FirstError(std::string_view printed) {
   return std::string(last);
 }
 
+bool HasBug(std::string_view printed) { return printed.find("BUG at criu/") != printed.npos; }
+
 std::string_view Meaning(std::string_view error) {
   struct Row {
     std::string_view piece, meaning;

@@ -23,6 +23,9 @@ std::string TooOldFor(std::string_view version, std::string_view kernel);
 // criu's source. Where there is none it returns the last line, or "it printed nothing".
 std::string FirstError(std::string_view printed);
 
+// True if criu has stopped at an error in itself, after which it may wait for ever.
+bool HasBug(std::string_view printed);
+
 // Returns what the program has or does that an error of criu is about, as "it uses System V shared
 // memory (shmget), which criu cannot save"; "" where that is not known.
 std::string_view Meaning(std::string_view error);

@@ -61,6 +61,13 @@ TEST(FirstError, IsTheOneThatMatters) {
   EXPECT_EQ(FirstError(""), "it printed nothing");
 }
 
+TEST(HasBug, AnErrorInCriuItself) {
+  EXPECT_TRUE(
+      HasBug("pie: 7: Error (criu/pie/restorer.c:226): Can't setgroups([1 gids]): -1\n"
+             "pie: 7: Error (criu/pie/restorer.c:820): BUG at criu/pie/restorer.c:820\n"));
+  EXPECT_FALSE(HasBug("Error (criu/net.c:1253): net: Unexpected error: -1\n"));
+}
+
 TEST(Meaning, WhatAProgramUses) {
   const struct {
     const char *error, *word;
