@@ -25,6 +25,7 @@ STATE = "/run/lamina-checkpoint"
 APART = "/tmp/lamina-apart"  # where each host has a /tmp of its own
 HOSTS = [PREFIX + str(i) for i in (1, 2, 3)]
 TIME_LIMIT_S = 120
+USER = 64321  # an ordinary one, whom only hosts of a test know
 # As in test/apps/hpcc. Its input lies where it runs.
 BUILD_HPCC = """
 archive=${TEST_ARCHIVE:-$1/archive}
@@ -107,9 +108,11 @@ def words(ranks, *options, way=("course",), program=None):
 
 
 class Job:
-    """A job whose output goes into the files out and err, behind what is there."""
+    """A job whose output goes into the files out and err, behind what is there. `via`: the words that run a command
+    elsewhere, or as another user."""
 
-    def __init__(self, ranks, *options, way=("course",), program=None, directory="D", stdin=subprocess.DEVNULL):
+    def __init__(self, ranks, *options, way=("course",), program=None, directory="D", stdin=subprocess.DEVNULL, via=()):
+        self.via = via
         if ranks:
             for name in ("out", "err"):
                 if os.path.lexists(place(name)):
@@ -121,21 +124,21 @@ class Job:
         if os.path.lexists(place("stop")):
             os.unlink(place("stop"))
         with open(place("out"), "a", encoding="ascii") as out, open(place("err"), "a", encoding="ascii") as err:
-            self.process = subprocess.Popen(line, cwd=PLACE, stdin=stdin, stdout=out, stderr=err,
-                                            env=variables())
+            self.process = subprocess.Popen([*via, *line], cwd=PLACE, stdin=stdin, stdout=out, stderr=err,
+                                            env=vcluster_variables())
 
     def begins(self):
         """Waits until it has said something; False if it has ended before."""
+        until = time.monotonic() + TIME_LIMIT_S
         while "turn" not in read("out"):
             if self.process.poll() is not None:
                 return "turn" in read("out")
+            assert time.monotonic() < until, "it says nothing: " + read("err")[-2000:]
         return True
 
     def go_on(self, turns):
         """Waits until it has said the results of so many turns more."""
-        wanted = read("out").count("turn") + turns
-        while read("out").count("turn") < wanted:
-            assert self.process.poll() is None, (self.process.returncode, read("err")[-2000:])
+        self.wait_for("out", "turn", read("out").count("turn") + turns)
 
     def wait_for(self, name, text, count=1):
         until = time.monotonic() + TIME_LIMIT_S
@@ -145,12 +148,18 @@ class Job:
 
     def save(self, *words, turns=2):
         self.go_on(turns)
+        until = time.monotonic() + TIME_LIMIT_S
+        mpiexec = str(self.process.pid)
+        if self.via:
+            mpiexec = subprocess.run([*self.via, "pgrep", "-o", "mpiexec|lamina"], check=True, cwd=PLACE, text=True,
+                                     stdout=subprocess.PIPE, env=vcluster_variables()).stdout.strip()
         while True:
-            saved = subprocess.run([place("lamina"), "checkpoint", *words, str(self.process.pid)], check=False,
-                                   capture_output=True, text=True, timeout=TIME_LIMIT_S)
+            saved = subprocess.run([*self.via, place("lamina"), "checkpoint", *words, mpiexec], check=False, cwd=PLACE,
+                                   capture_output=True, text=True, timeout=TIME_LIMIT_S, env=vcluster_variables())
             # One that has just been restarted does not answer yet.
             if saved.returncode != 2 or self.process.poll() is not None:
                 return saved
+            assert time.monotonic() < until, "it does not answer: " + saved.stderr
 
     def wait(self):
         return self.process.wait(timeout=TIME_LIMIT_S)
@@ -201,6 +210,41 @@ class RestartedHosts(unittest.TestCase):
     def test_more_hosts_and_fewer(self):
         self.go(4, ["lk1:4", "lk2:1,lk3:3", "lk1:4", "lk2:2,lk3:2", "localhost:4"])
 
+    def test_an_ordinary_user(self):
+        """The user logs in to both hosts. Ranks are saved and revived in user namespaces, where groups cannot change."""
+        with open("/etc/passwd", encoding="utf-8") as file:
+            known = file.read() + "ada:x:%d:%d::%s:/bin/sh\n" % (USER, USER, PLACE)
+        with open(os.path.join(STATE, NAME, "ssh_config"), encoding="ascii") as file:
+            config = file.read().replace(os.path.join(STATE, NAME, "id"), place("id"))
+        for name, text in (("passwd", known), ("ssh_config", config)):
+            with open(place(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        shutil.copy(os.path.join(STATE, NAME, "id"), place("id"))
+        for path in (PLACE, place("id")):
+            os.chown(path, USER, USER)
+        for path, mode in ((PLACE, 0o755), (place("id"), 0o600)):
+            os.chmod(path, mode)
+        for host in HOSTS[:2]:
+            vcluster("exec", host, "mount", "--bind", place("passwd"), "/etc/passwd")
+            self.addCleanup(vcluster, "exec", host, "umount", "/etc/passwd")
+        self.addCleanup(os.chown, PLACE, 0, 0)
+        login = (VCLUSTER, "exec", HOSTS[0], "setpriv", "--reuid=%d" % USER, "--regid=%d" % USER)
+        via = (*login, "--init-groups")
+        ssh = ("--param", "spawner.ssh.options=-F " + place("ssh_config"))
+        for number, where in enumerate(("lk1:2,lk2:2", "lk2:4", "lk2:1,lk1:3")):
+            job = Job(0 if number else 4, "-H", where, *ssh, via=via)
+            self.jobs.append(job)
+            if number < 2:
+                saved = job.save("--end")
+                self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
+                self.assertEqual(job.wait(), 85, read("err")[-2000:])
+            if number == 1:
+                refused = Job(0, "-H", "lk1:4", *ssh, via=(*login, "--clear-groups"))
+                self.jobs.append(refused)
+                self.assertNotEqual(refused.wait(), 0)
+                self.assertIn("supplementary groups and would have 0 here", read("err"))
+        self.assertEqual(os.stat(place("D")).st_uid, USER)
+        self.compare(job, 4, "lk1:2,lk2:2")
 
     def test_a_job_goes_on_by_itself_without_a_host(self):
         job = Job(4, "-H", "lk1:2,lk2:2,lk3:2", "--restarts", "2")
