@@ -69,7 +69,7 @@ void Engine::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events
   trace::Count(trace::Counter::kWaits);
   if (core::shared_process.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
     if (trace::profile != nullptr) TellProfile(done, argument);
-    return watch_.WaitUntil(done, argument);
+    return watch_.WaitUntil(done, argument, events_max);
   }
   waiting::Waiter waiter(policy_);
   while (!done(argument)) {

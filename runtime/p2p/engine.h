@@ -46,8 +46,6 @@ class Engine final : public transport::Inbox, public Watch::Duty {
   }
   SendBuffer*& send_buffer() { return send_buffer_; }  // the process's own; see buffered.h
 
-  // Handles at most so many events of each transport.
-  bool Progress(std::uint32_t events_max);
   void WaitUntil(bool (*done)(void*), void* argument) {
     WaitUntil(done, argument, params_.poll_events_max);
   }
@@ -76,6 +74,7 @@ class Engine final : public transport::Inbox, public Watch::Duty {
 
   // Watch::Duty
   bool Progress() override { return Progress(params_.poll_events_max); }
+  bool Progress(std::uint32_t events_max) override;
   bool IsDue() const override;
   std::uint32_t SleepMsMax() const override;
   std::span<transport::Transport* const> Ringing() const override { return carriers_.ringing(); }

@@ -44,7 +44,7 @@ void Watch::NoteThread() {
     --others_wait_;
 }
 
-void Watch::WaitUntil(bool (*done)(void*), void* argument) {
+void Watch::WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max) {
   ++watchers_;
   NoteThread();
   waiting::Waiter waiter(policy_);
@@ -53,7 +53,7 @@ void Watch::WaitUntil(bool (*done)(void*), void* argument) {
   std::uint64_t noted_ms = 0;
   bool is_done = false;
   while (!is_done && !done(argument)) {
-    if (duty_.Progress()) {
+    if (duty_.Progress(events_max)) {
       waiter.Busy();
       counted.Busy();
       idle_polls = 0;

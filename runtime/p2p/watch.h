@@ -28,6 +28,8 @@ class Watch {
    public:
     // One round over all transports. True: something happened.
     virtual bool Progress() = 0;
+    // The same, of at most so many events of each.
+    virtual bool Progress(std::uint32_t events_max) = 0;
     // True if a round is due for something that rings no bell.
     virtual bool IsDue() const = 0;
     // How long a thread may sleep before it has to look again.
@@ -52,7 +54,7 @@ class Watch {
 
   // Progresses until `done(argument)`. Other threads may ask `done` while this one sleeps: it must
   // be quick, must not progress, and is not asked again once it has answered true.
-  [[gnu::noinline]] void WaitUntil(bool (*done)(void*), void* argument);
+  [[gnu::noinline]] void WaitUntil(bool (*done)(void*), void* argument, std::uint32_t events_max);
   // Called after a test that found nothing, which a program may do in a loop. Lets in a thread that
   // wants the lock, and now and then gives up a CPU that a peer may need.
   void TestedInVain();

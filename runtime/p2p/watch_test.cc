@@ -16,12 +16,19 @@
 namespace lamina::p2p {
 namespace {
 
+// What whoever waits says of its rounds.
+constexpr std::uint32_t kEventsMax = 3;
+
 // Events lie in `arrived` until a round takes them.
 class FakeDuty final : public Watch::Duty {
  public:
   bool Progress() override {
     ++rounds;
     return arrived.exchange(0) != 0;
+  }
+  bool Progress(std::uint32_t events_max) override {
+    EXPECT_EQ(events_max, kEventsMax);
+    return Progress();
   }
   bool IsDue() const override { return arrived.load() != 0; }
   std::uint32_t SleepMsMax() const override { return sleep_ms; }
@@ -55,7 +62,7 @@ class WatchTest : public testing::Test {
   void Wait(bool* flag) {
     const core::Guard guard;
     ++waiting;
-    watch.WaitUntil(IsSet, flag);
+    watch.WaitUntil(IsSet, flag, kEventsMax);
     --waiting;
   }
   void Set(bool* flag) {
