@@ -35,8 +35,9 @@ std::string OtherGroups(int folder) {
   const std::string then = ReadNote(folder, kNote), now = GroupsHere();
   if (then.empty() || then == now) return "";
   return Format(
-      "it had %ld supplementary groups and would have %ld here, not the same, which only root can "
-      "change (the command id tells them)",
+      "it had other supplementary groups (%ld, and %ld here), which only root can change; the "
+      "command "
+      "id tells them",
       CountOf(then), CountOf(now));
 }
 

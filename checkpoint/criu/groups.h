@@ -12,8 +12,8 @@ namespace lamina::checkpoint::criu {
 // Notes in `folder` the supplementary groups of this process.
 Status NoteGroups(int folder);
 
-// Returns a sentence about the groups that are noted in `folder`, if this process has not the same;
-// "" if it has. Groups without a number in this user namespace are counted only, as criu does.
+// Returns a sentence about the groups that are noted in `folder`, if there are any and this process
+// has not the same; "" if it has. Groups without a number in this user namespace look alike.
 std::string OtherGroups(int folder);
 
 }  // namespace lamina::checkpoint::criu

@@ -225,6 +225,7 @@ NodeSaving::NodeSaving(event_base* loop, std::unique_ptr<checkpoint::CheckpointE
 NodeSaving::~NodeSaving() = default;
 
 Status NodeSaving::Open(const Options& options) {
+  secluded_ = options.secluded;
   first_process_ = options.last_process + options.host * kProcessesPerNode;
   for (const std::uint32_t rank : options.ranks) {
     Line& line = *(lines_[rank] = std::make_unique<Line>());
@@ -268,6 +269,7 @@ void NodeSaving::Equip(RankStart* start) const {
       Format("%s=%d:%d", kAgentVariable, line.rank_orders.value(), line.rank_reports.value()));
   if (space_ == nullptr) return;
   start->space = space_.get();
+  start->without_rights = secluded_;
   // The library finds it at the keeper. A wrapper would have it open for ever, and no engine can
   // save a file of that length.
   start->node_memory_fd = -1;

@@ -60,6 +60,7 @@ class NodeSaving {
     std::uint32_t host = 0;                      // the node's number in the job
     std::uint32_t last_process = kFirstProcess;  // the highest process id of the job so far
     bool revives = false;                        // the ranks come from a saved state
+    bool secluded = false;                       // this process is user 0 of a namespace alone
     // Descriptors of this process that ranks find by its number, once they are revived.
     std::vector<int> shared;
     int roster = -1;  // one of them, which tells the pid namespace of the ranks; -1: none
@@ -121,6 +122,7 @@ class NodeSaving {
   Descriptor nothing_;                                    // /dev/null, as the space has it
   std::map<std::uint32_t, std::unique_ptr<Line>> lines_;  // by rank
   std::uint32_t first_process_ = kFirstProcess;
+  bool secluded_ = false;
   std::size_t reviving_ = 0;  // ranks that are being revived
   std::function<void(Status)> revived_;
   bool stands_still_ = false;  // ranks may be stopped

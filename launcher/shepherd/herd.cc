@@ -232,6 +232,7 @@ Status Herd::MakeSaving(const param::Settings& settings) {
   options.host = orders_.host;
   options.last_process = orders_.saving.last_process;
   options.revives = orders_.saving.revived != 0;
+  options.secluded = orders_.saving.secluded;
   options.roster = server_->roster();
   options.shared = {server_->roster(), server_->node_memory()};
   for (const wire::RankOrder& order : orders_.ranks) {

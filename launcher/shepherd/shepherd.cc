@@ -205,7 +205,8 @@ Status Shepherd::StartRelay() {
 }
 
 Status Shepherd::StartHerd() {
-  if (orders_.saving.secluded && geteuid() != 0)
+  orders_.saving.secluded = orders_.saving.secluded && geteuid() != 0;
+  if (orders_.saving.secluded)
     if (Status status = Seclude(); !status.ok()) return status;
   if (Status status = BindHere(orders_.host, &orders_.plan); !status.ok()) return status;
   herd_ = std::make_unique<Herd>(

@@ -20,6 +20,7 @@
 #include "runtime/base/event_ring.h"
 #include "runtime/base/fnv.h"
 #include "runtime/base/log.h"
+#include "runtime/base/read_file.h"
 #include "runtime/base/text.h"
 #include "runtime/core/errors.h"
 #include "runtime/core/group.h"
@@ -91,6 +92,13 @@ Status LoadParams(core::Process* process, Params* params, p2p::Params* engine,
   if (Status status = param::Load(process->settings, p2p::kFields, engine); !status.ok())
     return status;
   return param::Load(process->settings, waiting::kWaitFields, wait);
+}
+
+// False if this process leads a session and the kernel shares CPUs out among sessions (autogroup,
+// see sched(7)): a yield lets in no process of another session then.
+bool YieldsReachOthers() {
+  return getsid(0) != getpid() ||
+         !ReadFile("/proc/sys/kernel/sched_autogroup_enabled").value_or("").starts_with('1');
 }
 
 // It is never deleted; see core::shared_process.
@@ -200,8 +208,10 @@ Status BringUp(core::Process* process) {
   const std::uint32_t local_ranks = static_cast<std::uint32_t>(identity.local_peers.size());
   const std::uint32_t job_hash =
       process->bootstrap != nullptr ? Fnv32(identity.job) : HashOfSingleton();
-  const waiting::WaitPolicy policy =
+  waiting::WaitPolicy policy =
       waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks);
+  if (policy.sharing == Sharing::kShared && !YieldsReachOthers())
+    policy.yield_polls = policy.awake_us = 0;
   p2p::OwnedEngine engine =
       p2p::MakeEngine(engine_params, policy, {process->self, identity.job_ranks, job_hash},
                       process->bootstrap.get());

@@ -2,6 +2,7 @@
 #include "launcher/spawn/local/start_process.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -40,6 +41,7 @@ struct Order {
   int kept_fds[5];
   rlimit descriptors;
   bool own_session;
+  bool without_rights;
   bool held;
   pid_t launcher;  // as the child sees it
   // Set by the child when it fails.
@@ -55,6 +57,13 @@ LAMINA_IN_CHILD int GiveUp(Order* order, Step step) {
   order->error = errno;
   order->failed = step;
   return 127;
+}
+
+// The program gets no capability by execve() then, but the one by which it may look into /proc of
+// processes that have more.
+LAMINA_IN_CHILD void DropRights() {
+  for (int right = 0; prctl(PR_CAPBSET_READ, right) >= 0; ++right)
+    if (right != CAP_SYS_PTRACE) prctl(PR_CAPBSET_DROP, right);
 }
 
 // Returns the exit status when the program could not be executed.
@@ -89,6 +98,7 @@ LAMINA_IN_CHILD int BecomeProgram(void* argument) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (order->without_rights) DropRights();
   // Then the kernel stops it when it executes the program. Where that is forbidden it just runs.
   if (order->held && ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) order->held = false;
   execve(order->file, order->argv, order->environment);
@@ -249,6 +259,7 @@ Result<pid_t> ProcessStarter::Start(const RankStart& start) {
   getrlimit(RLIMIT_NOFILE, &order.descriptors);
   if (start.open_files_max != 0) order.descriptors.rlim_cur = start.open_files_max;
   order.own_session = start.space != nullptr;
+  order.without_rights = start.without_rights;
   order.held = start.held;
   // From within a pid namespace a parent outside of it is seen as 0.
   order.launcher = start.space != nullptr ? 0 : getpid();

@@ -231,6 +231,17 @@ class RestartedHosts(unittest.TestCase):
         login = (VCLUSTER, "exec", HOSTS[0], "setpriv", "--reuid=%d" % USER, "--regid=%d" % USER)
         via = (*login, "--init-groups")
         ssh = ("--param", "spawner.ssh.options=-F " + place("ssh_config"))
+        # It is user 0 of a namespace, which may do no more than the user may.
+        shutil.rmtree(place("D"), ignore_errors=True)
+        with open(place("locked"), "w", encoding="ascii"):
+            pass
+        os.chown(place("locked"), USER, USER)
+        os.chmod(place("locked"), 0o444)
+        written = subprocess.run([*via, *words(1, "-H", "lk1", *ssh, program=["sh", "-c", "id -u; echo x > locked"])],
+                                 check=False, cwd=PLACE, capture_output=True, text=True, timeout=TIME_LIMIT_S,
+                                 env=vcluster_variables())
+        self.assertEqual(written.stdout, "0\n", written.stderr)
+        self.assertIn("locked: Permission denied", written.stderr)
         for number, where in enumerate(("lk1:2,lk2:2", "lk2:4", "lk2:1,lk1:3")):
             job = Job(0 if number else 4, "-H", where, *ssh, via=via)
             self.jobs.append(job)
@@ -242,7 +253,7 @@ class RestartedHosts(unittest.TestCase):
                 refused = Job(0, "-H", "lk1:4", *ssh, via=(*login, "--clear-groups"))
                 self.jobs.append(refused)
                 self.assertNotEqual(refused.wait(), 0)
-                self.assertIn("supplementary groups and would have 0 here", read("err"))
+                self.assertIn("it had other supplementary groups (1, and 0 here)", read("err"))
         self.assertEqual(os.stat(place("D")).st_uid, USER)
         self.compare(job, 4, "lk1:2,lk2:2")
 
