@@ -36,8 +36,7 @@ std::string OtherGroups(int folder) {
   if (then.empty() || then == now) return "";
   return Format(
       "it had other supplementary groups (%ld, and %ld here), which only root can change; the "
-      "command "
-      "id tells them",
+      "command id tells them",
       CountOf(then), CountOf(now));
 }
 

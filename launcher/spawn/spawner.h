@@ -118,7 +118,7 @@ struct RankStart {
   std::uint64_t open_files_max = 0;  // soft limit (RLIMIT_NOFILE); 0: the launcher's
   // The rank is born in that space, as the leader of a session; null: in the launcher's.
   ProcessSpace* space = nullptr;
-  bool without_rights = false;  // it gets none of the capabilities of a namespace's user 0
+  bool without_rights = false;  // it keeps one capability alone, to look into /proc of others
   // A child of this process that is the rank already; 0: it is to be started.
   static constexpr std::int64_t kHadEnded = -1;  // and had returned 0, when its job was saved
   std::int64_t revived = 0;
