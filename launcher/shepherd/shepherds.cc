@@ -318,7 +318,11 @@ void Shepherds::Settle(Node* node) {
   if (words.empty()) words = node->failure;
   const bool starting = node->state == Node::State::kStarting;
   if (starting && Retry(node)) return;
-  std::string why = starting ? CannotStart(*node, "") : LostWords(*node);
+  // One that says why it cannot start its ranks is not lost.
+  const bool refuses = !starting && !node->ready && !words.empty();
+  std::string why = starting  ? CannotStart(*node, "")
+                    : refuses ? node->name + ": "
+                              : LostWords(*node);
   const std::string program = ProgramOf(node->command);
   if (starting && IsAbsent(program, words)) {
     why = AbsentWords(program, node->name);

@@ -254,6 +254,7 @@ class RestartedHosts(unittest.TestCase):
                 self.jobs.append(refused)
                 self.assertNotEqual(refused.wait(), 0)
                 self.assertIn("it had other supplementary groups (1, and 0 here)", read("err"))
+                self.assertNotIn("is lost", read("err"))
         self.assertEqual(os.stat(place("D")).st_uid, USER)
         self.compare(job, 4, "lk1:2,lk2:2")
 
