@@ -271,6 +271,7 @@ void ShepherdedJob::Lose(std::span<const std::uint32_t> hosts, RankEvent::Kind k
     RankEvent event;
     event.kind = RankEvent::Kind::kHostLost;
     event.rank = ranks_.at(host).front();
+    event.why = std::exchange(said, "");
     events_.push_back(std::move(event));
   }
   if (!said.empty()) Log(Level::kWarn, "shepherd", "%s", said.c_str());

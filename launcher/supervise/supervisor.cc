@@ -534,7 +534,7 @@ void Supervisor::OnJob() {
     else if (event->kind == RankEvent::Kind::kTrouble)
       React(verdict_.Failed(event->why));
     else if (event->kind == RankEvent::Kind::kHostLost)
-      HostLost(rank);
+      HostLost(*event);
     else if (event->kind == RankEvent::Kind::kSharesCpus)
       SaySharing(rank, event->why);
     else
@@ -558,9 +558,12 @@ bool Supervisor::IsMissed(const RankEvent& event) const {
          context_.tie->IsUnmet();
 }
 
-void Supervisor::HostLost(std::uint32_t rank) {
-  verdict_.HostLost(rank);
-  if (checkpoints_ != nullptr) checkpoints_->HostLost(rank);
+void Supervisor::HostLost(const RankEvent& event) {
+  // It harms nobody, and a job that ends has said why.
+  if (!verdict_.decided() && !event.why.empty())
+    Log(Level::kWarn, "shepherd", "%s", event.why.c_str());
+  verdict_.HostLost(event.rank);
+  if (checkpoints_ != nullptr) checkpoints_->HostLost(event.rank);
 }
 
 void Supervisor::OnEnd(const RankEvent& event) {

@@ -73,7 +73,7 @@ class Supervisor {
   void StartServerIfNeeded();
   void OnSignal(int signal);
   void OnJob();
-  void HostLost(std::uint32_t rank);
+  void HostLost(const RankEvent& event);
   void OnEnd(const RankEvent& event);
   void WriteProfile();
   void SayWhatIsWritten(const Result<std::string>& line);

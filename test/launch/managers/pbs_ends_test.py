@@ -5,6 +5,7 @@
 Method: the built mpiexec in a job of mom.py, which counts the tasks that it has to kill at the end;
         mpiexec gets what PBS gives a job's script: nothing, SIGTERM, SIGKILL."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -128,8 +129,14 @@ class Manager(PbsEnds):
                        "echo 'Job Id: 7.head'\necho '    job_state = %s'\n" % state)
         os.chmod(path, 0o755)
 
-    def signal_others(self, process, number):
-        """Every process of the job but mpiexec, as PBS does it."""
+    def signal_tasks(self, number):
+        """The sessions of its tasks, as PBS does it: shepherds, but not their ranks."""
+        for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+            with contextlib.suppress(ProcessLookupError):
+                if os.getsid(pid) in self.mom.tasks:
+                    os.kill(pid, number)
+
+    def signal_ranks(self, process, number):
         for pid in self.left():
             if pid != process.pid:
                 os.kill(pid, number)
@@ -137,7 +144,7 @@ class Manager(PbsEnds):
     def test_cancelled(self):
         process = self.start_and_wait()
         self.says("E")
-        self.signal_others(process, signal.SIGTERM)
+        self.signal_tasks(signal.SIGTERM)
         _, err = process.communicate(timeout=TIME_LIMIT_S)
         self.assertEqual(err, "mpiexec: the job was cancelled by PBS (qdel or walltime)\n")
         self.assertEqual(process.returncode, 1)
@@ -146,7 +153,7 @@ class Manager(PbsEnds):
     def test_a_rank_that_is_killed_while_the_job_runs(self):
         process = self.start_and_wait()
         self.says("R")
-        self.signal_others(process, signal.SIGTERM)
+        self.signal_ranks(process, signal.SIGTERM)
         _, err = process.communicate(timeout=TIME_LIMIT_S)
         self.assertNotIn("cancelled", err)
         self.assertIn("; the job was ended\n", err)
@@ -155,11 +162,11 @@ class Manager(PbsEnds):
     def test_suspended(self):
         process = self.start_and_wait("--param", "launcher.shepherd.silence_ms=500")
         self.says("S")
-        self.signal_others(process, signal.SIGSTOP)
+        self.signal_tasks(signal.SIGSTOP)
         with self.assertRaises(subprocess.TimeoutExpired):
             process.wait(timeout=2)
+        self.signal_tasks(signal.SIGCONT)
         self.says("R")
-        self.signal_others(process, signal.SIGCONT)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.communicate(timeout=TIME_LIMIT_S), ("", ""))
         self.nothing_is_left()
