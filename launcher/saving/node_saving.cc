@@ -65,9 +65,6 @@ namespace {
 
 using Word = wire::SavingWord;
 
-// runtime/rma/named_memory.cc looks for it.
-constexpr const char* kWindowFolder = "LAMINA_WINDOW_FOLDER";
-
 // Ranks of different nodes have process ids of their own, so that they can be revived on one node.
 constexpr std::uint32_t kProcessesPerNode = 8192;
 
@@ -273,7 +270,8 @@ void NodeSaving::Equip(RankStart* start) const {
   // The library finds it at the keeper. A wrapper would have it open for ever, and no engine can
   // save a file of that length.
   start->node_memory_fd = -1;
-  start->own_environment.push_back(Format("%s=%s", kWindowFolder, ProcessSpace::kMemoryFolder));
+  start->own_environment.push_back(
+      Format("%s=%s", kWindowFolderVariable, ProcessSpace::kMemoryFolder));
   for (std::string& assignment : start->own_environment) NameKeeper(&assignment);
   if (LinkOf(start->stdio[0]).empty()) start->stdio[0] = nothing_.value();
   line.links.clear();

@@ -24,6 +24,10 @@
 
 namespace lamina::launcher {
 
+// Tells ranks the folder in memory that processes of their space find
+// (runtime/rma/named_memory.cc).
+inline constexpr char kWindowFolderVariable[] = "LAMINA_WINDOW_FOLDER";
+
 class ProcessSpace {
  public:
   // `kept` are descriptors of this process. kUnsupported: the system does not allow it.

@@ -7,6 +7,8 @@
 
 #include "launcher/plan/rank_variables.h"
 #include "launcher/plan/sharing_words.h"
+#include "launcher/spawn/process_space.h"
+#include "runtime/base/agent_word.h"
 #include "runtime/base/checkpoint_word.h"
 #include "runtime/base/dynamic_words.h"
 #include "runtime/base/environment.h"
@@ -25,6 +27,8 @@ std::vector<std::string> EnvironmentOf(const Plan& plan, const App& app) {
   environment.Unset(kRosterVariable);
   environment.Unset(kNodeMemoryVariable);
   environment.Unset(kCheckpointVariable);
+  environment.Unset(kAgentVariable);
+  environment.Unset(kWindowFolderVariable);
   environment.Unset(kTieVariable);
   environment.Unset(kDoorVariable);
   environment.Unset(kFurtherVariable);

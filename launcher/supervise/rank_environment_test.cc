@@ -74,7 +74,8 @@ TEST(RankEnvironmentTest, NothingOfAnOuterLauncherIsPassedOn) {
   const Plan plan =
       PlanOf({Sharing::kExclusive},
              {"PMIX_RANK=7", "PMIX_MCA_ptl=tcp", "LAMINA_EVENT_FD=5", "LAMINA_ROSTER=12:3",
-              "LAMINA_NODE_MEMORY=12:4", "LAMINA_CHECKPOINT=5:6:", "LAMINA_P2P_WAIT_MODE=auto"});
+              "LAMINA_NODE_MEMORY=12:4", "LAMINA_CHECKPOINT=5:6:", "LAMINA_AGENT=7:8",
+              "LAMINA_WINDOW_FOLDER=/proc/irq", "LAMINA_P2P_WAIT_MODE=auto"});
   const RankEnvironments environments(plan);
   EXPECT_EQ(Sorted(environments.Starts()[0].environment), (Words{"PMIX_MCA_ptl=tcp"}));
 }

@@ -62,7 +62,7 @@ constexpr std::string_view kOrigins = "LAMINA_ORIGINS";
 constexpr std::string_view kReserved[] = {
     kOrigins, "LAMINA_EVENT_FD", "LAMINA_ROSTER", "LAMINA_NODE_MEMORY", "LAMINA_CHECKPOINT",
     "LAMINA_PARENT", "LAMINA_TIE", "LAMINA_DOOR", "LAMINA_FURTHER", "LAMINA_COMPONENT_PATH",
-    "LAMINA_PREFIX",
+    "LAMINA_PREFIX", "LAMINA_AGENT", "LAMINA_WINDOW_FOLDER",
     // launcher/plan/rank_variables.h
     "LAMINA_RANK", "LAMINA_SIZE", "LAMINA_LOCAL_RANK", "LAMINA_LOCAL_SIZE", "LAMINA_NODE",
     "LAMINA_NODES"};

@@ -114,12 +114,12 @@ TEST(Settings, AVariableMayHaveSmallLetters) {
 }
 
 TEST(Settings, ReservedNamesAreNoParameters) {
-  const Settings settings =
-      WithEnvironment({"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8",
-                       "LAMINA_NODE_MEMORY=1:9", "LAMINA_CHECKPOINT=5:6:", "LAMINA_FURTHER=h",
-                       "LAMINA_DOOR=d", "LAMINA_COMPONENT_PATH=/opt/x", "LAMINA_PREFIX=/usr",
-                       "LAMINA_PREFIX_X=1", "LAMINA_RANK=1", "LAMINA_SIZE=2", "LAMINA_LOCAL_RANK=1",
-                       "LAMINA_LOCAL_SIZE=2", "LAMINA_NODE=0", "LAMINA_NODES=1"});
+  const Settings settings = WithEnvironment(
+      {"LAMINA_ORIGINS=", "LAMINA_EVENT_FD=7", "LAMINA_ROSTER=1:8", "LAMINA_NODE_MEMORY=1:9",
+       "LAMINA_CHECKPOINT=5:6:", "LAMINA_FURTHER=h", "LAMINA_AGENT=7:8", "LAMINA_WINDOW_FOLDER=/x",
+       "LAMINA_DOOR=d", "LAMINA_COMPONENT_PATH=/opt/x", "LAMINA_PREFIX=/usr", "LAMINA_PREFIX_X=1",
+       "LAMINA_RANK=1", "LAMINA_SIZE=2", "LAMINA_LOCAL_RANK=1", "LAMINA_LOCAL_SIZE=2",
+       "LAMINA_NODE=0", "LAMINA_NODES=1"});
   EXPECT_EQ(settings.Names(), std::vector<std::string>{"prefix.x"});
   Settings line;
   for (const char* reserved : {"origins=1", "event.fd=2", "roster=5", "node.memory=6",
