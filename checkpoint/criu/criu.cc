@@ -168,9 +168,11 @@ class CriuErrand final : public Errand {
                      version_.c_str(), verb, process, static_cast<double>(limit_ms_) / 1000);
       case Run::End::kKilled:
         return Error(Code::kPeerLost,
-                     "criu %s was killed by signal %d before it could %s process "
-                     "%lld",
-                     version_.c_str(), run_->signal(), verb, process);
+                     "criu %s was killed by signal %d before it could %s process %lld%s",
+                     version_.c_str(), run_->signal(), verb, process,
+                     run_->signal() == SIGXFSZ
+                         ? ", because a file may not be as large as that here (ulimit -f)"
+                         : "");
       default:
         return Failure(verb);
     }

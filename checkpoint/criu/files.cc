@@ -168,9 +168,13 @@ std::string WrongWith(const NotedFile& noted) {
   const bool longer_by_itself =
       noted.use == kWrites && bytes > noted.bytes && now.st_ino == noted.inode;
   if (bytes == noted.bytes || longer_by_itself) return "";
-  return what + Format("has %llu bytes, and had %llu when the job was saved",
-                       static_cast<unsigned long long>(bytes),
-                       static_cast<unsigned long long>(noted.bytes));
+  return what +
+         Format("has %llu bytes, and had %llu when the job was saved",
+                static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(noted.bytes)) +
+         (noted.use == kWrites && bytes > noted.bytes
+              ? " (it would be shortened, but another file has taken its place)"
+              : "");
 }
 
 // False of files that other hosts may have by the same name: those in memory, and those that are

@@ -32,9 +32,9 @@ std::string OwnName() {
 }
 
 // An NFS server locks only what is open for writing.
-Descriptor OpenLock(int directory) {
+Descriptor OpenLock(int directory, int create) {
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  Descriptor file(openat(directory, kLockName, O_RDWR | O_CREAT | kFlags, 0600));
+  Descriptor file(openat(directory, kLockName, O_RDWR | create | kFlags, 0600));
   if (file.value() >= 0) return file;
   return Descriptor(openat(directory, kLockName, O_RDONLY | kFlags));
 }
@@ -67,25 +67,25 @@ std::string Holder(const Descriptor& lock) {
 
 }  // namespace
 
-Status Claim::Take(const std::string& path, std::uint64_t patience_ms) {
+Status Claim::Take(const std::string& path, std::uint64_t patience_ms, Lock lock) {
   if (lock_.value() >= 0) return {};
   const Result<Descriptor> directory = OpenStore(path);
   if (!directory.ok()) return {};
-  Descriptor lock = OpenLock(directory->value());
-  if (lock.value() < 0) return {};
+  Descriptor file = OpenLock(directory->value(), lock == Lock::kMade ? O_CREAT : 0);
+  if (file.value() < 0) return {};
   Patience patience(patience_ms);
-  while (flock(lock.value(), LOCK_EX | LOCK_NB) != 0) {
+  while (flock(file.value(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) return {};
     if (patience.NextMs() == 0)
       return Error(Code::kExists,
                    "another job saves its states in %s%s; wait until it ends, end it, or give "
                    "another --checkpoint-dir",
-                   path.c_str(), Holder(lock).c_str());
+                   path.c_str(), Holder(file).c_str());
     poll(nullptr, 0, kClaimAgainMs);
   }
-  Sign(lock);
-  lock_ = std::move(lock);
+  Sign(file);
+  lock_ = std::move(file);
   return {};
 }
 

@@ -28,10 +28,13 @@ class Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
+  enum class Lock : std::uint8_t { kMade, kFound };
   // Claims the directory at `path`, or does nothing if that was done before. One who is about to
   // end is waited for. A directory that cannot be opened is left to whoever opens it next, who says
-  // what is wrong. kExists: another job has claimed it.
-  Status Take(const std::string& path, std::uint64_t patience_ms = kClaimMs);
+  // what is wrong, and one without a lock if that is not to be made. kExists: another job has
+  // claimed it.
+  Status Take(const std::string& path, std::uint64_t patience_ms = kClaimMs,
+              Lock lock = Lock::kMade);
   void Release();
 
   // The program that this process is about to execute has the claim from now on, if it is told the

@@ -135,6 +135,8 @@ TEST_F(ClaimTest, TheNextProgramTakesItOver) {
 TEST_F(ClaimTest, WhereThereCanBeNoLock) {
   Claim claim;
   EXPECT_TRUE(claim.Take(path_ + "/none").ok());
+  EXPECT_TRUE(claim.Take(path_, 0, Claim::Lock::kFound).ok());
+  EXPECT_NE(access(Lock().c_str(), F_OK), 0);
   EXPECT_TRUE(claim.Take("").ok());
   ASSERT_EQ(symlink("/etc/passwd", Lock().c_str()), 0);
   EXPECT_TRUE(claim.Take(path_).ok());

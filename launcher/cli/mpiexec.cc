@@ -384,7 +384,8 @@ int Run(std::span<const std::string> arguments, const SavedJob* saved, checkpoin
   checkpoint.words.assign(arguments.begin(), arguments.end());
   Result<Preparation> made = Prepare(*std::move(line), context, &warnings);
   const bool quiet = made.ok() && made->line.options.quiet;
-  if (made.ok() && saved != nullptr && made->plan.options.checkpoint.outside)
+  if (made.ok() && saved != nullptr && made->plan.options.checkpoint.outside &&
+      made->plan.ranks.size() == saved->ranks)
     for (std::string& sentence : Differences(*saved, made->plan))
       warnings.push_back(std::move(sentence));
   for (const std::string& warning : warnings)

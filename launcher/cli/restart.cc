@@ -193,7 +193,9 @@ int Restart(std::span<const std::string> arguments, const CommandContext& contex
   if (!wanted.ok()) return Refuse(std::string(wanted.status().message()));
   store::Claim claim;
   if (wanted->claim) claim.TakeOver(static_cast<int>(*wanted->claim), wanted->directory);
-  if (Status status = claim.Take(wanted->directory); !status.ok()) {
+  // A folder in which no job has saved its states may be anything, and is left as it is.
+  if (Status status = claim.Take(wanted->directory, store::kClaimMs, store::Claim::Lock::kFound);
+      !status.ok()) {
     Refuse(std::string(status.message()));
     return 1;
   }

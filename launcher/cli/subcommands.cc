@@ -174,7 +174,8 @@ nothing is in it twice: lamina restart D >>log
 A file of standard error alone is left as it is, for it may say why the job had to be
 restarted; of a file for both, as with >>log 2>&1, what mpiexec has said stays.
 What the job had not read yet from a pipe comes before what this command's input has.
-A file that the job has open must be as long as it was, or longer if the job writes it.
+A file that the job has open must be as long as it was. One that the job writes may be
+longer, unless it is a copy that has taken the place of the file.
 
   --generation N   go on from this one
   --without HOST   no rank goes to this host, where one may have been; may be repeated

@@ -27,7 +27,7 @@ Result<std::unique_ptr<Mark>> Mark::Leave(int directory, const std::string& name
   const int own = mark->directory_.value();
   mark->own_ = symlinkat(std::to_string(host).c_str(), own, name.c_str()) == 0;
   if (!mark->own_ && errno != EEXIST)
-    return SystemError(Code::kDenied, errno, "cannot make %s", name.c_str());
+    return SystemError(Code::kDenied, errno, "cannot write in the directory of saved states");
   char text[16];
   const ssize_t bytes = readlinkat(own, name.c_str(), text, sizeof text);
   const std::string_view number(text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0);

@@ -122,6 +122,13 @@ class Saved(unittest.TestCase):
         self.assertRegex(short.stdout, r"rank \d: nothing restored, class \d+\n")
         self.assertIn("region 7 has 4000 bytes, and 8000 were saved", short.stderr)
 
+    def test_a_folder_without_states_is_left_as_it_is(self):
+        os.mkdir(STORE)
+        refused = restart()
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("there is no complete generation", refused.stderr)
+        self.assertEqual(os.listdir(STORE), [])
+
     def test_a_job_that_was_not_prepared_is_told(self):
         job = mpiexec(2, "3")
         self.assertEqual(job.returncode, 0)
