@@ -210,8 +210,10 @@ Status BringUp(core::Process* process) {
       process->bootstrap != nullptr ? Fnv32(identity.job) : HashOfSingleton();
   waiting::WaitPolicy policy =
       waiting::MakePolicy(wait_params, waiting::AllowedCpus(), local_ranks);
-  if (policy.sharing == Sharing::kShared && !YieldsReachOthers())
-    policy.yield_polls = policy.awake_us = 0;
+  if (policy.sharing == Sharing::kShared && !YieldsReachOthers()) {
+    if (process->settings.Find("p2p.wait.yield_polls") == nullptr) policy.yield_polls = 0;
+    if (process->settings.Find("p2p.wait.awake_us") == nullptr) policy.awake_us = 0;
+  }
   p2p::OwnedEngine engine =
       p2p::MakeEngine(engine_params, policy, {process->self, identity.job_ranks, job_hash},
                       process->bootstrap.get());
