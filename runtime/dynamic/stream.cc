@@ -14,7 +14,7 @@
 namespace lamina::dynamic {
 namespace {
 
-constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kPieceBytes = 8 * 1024;  // on the stack, which may be small
 
 Status Gone() { return Error(Code::kPeerLost, "the other end has closed the connection"); }
 

@@ -28,8 +28,9 @@ inline constexpr std::uint64_t kPatienceMs = 2;
 // The agent looks so often whether the application calls MPI.
 inline constexpr std::uint32_t kAgentTickMs = 5;
 
-// Data that has to be packed, or copied between processes, goes in pieces of so many bytes.
-inline constexpr std::size_t kStagingBytes = std::size_t{32} << 10;
+// Data that has to be packed, or copied between processes, goes in pieces of so many bytes. Two of
+// them must fit on a stack of 64 KiB.
+inline constexpr std::size_t kStagingBytes = std::size_t{16} << 10;
 // Pieces of another process's memory that are moved by one call.
 inline constexpr std::size_t kPiecesMax = 64;
 
