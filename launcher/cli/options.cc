@@ -186,7 +186,8 @@ Status TraceBuffer(Draft& draft, std::string_view value) {
 Status DebugRank(Draft& draft, std::string_view value) {
   const auto rank = ParseInteger(value);
   if (!rank || *rank < 0 || *rank > INT32_MAX)
-    return Error(Code::kInvalid, "\"%s\" is not the number of a rank", std::string(value).c_str());
+    return Error(Code::kInvalid, "\"%s\" is not the number of a rank, as in --gdb 0",
+                 std::string(value).c_str());
   draft.line.options.debugged_rank = static_cast<std::int32_t>(*rank);
   return {};
 }
