@@ -25,9 +25,15 @@ class Forwarding(LaunchCase):
     def test_every_signal_arrives(self):
         for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
             with self.subTest(signal=number):
-                process = self.ready("heed=%d" % number)
+                # The first that ends takes the others along, who may not have said anything yet.
+                process = self.ready("hear=%d" % number)
                 process.send_signal(number)
                 self.assertEqual(self.read_lines(process, 2), ["got %02d" % number] * 2)
+                os.kill(ranks_of(process.pid)[0], signal.SIGKILL)
+                self.assertNotEqual(process.wait(10), 0)
+                process = self.ready("heed=%d" % number, ranks=1)
+                process.send_signal(number)
+                self.assertEqual(self.read_lines(process, 1), ["got %02d" % number])
                 self.assertEqual(process.wait(10), 40 + number % 40)
 
     def test_a_rank_may_go_on(self):
