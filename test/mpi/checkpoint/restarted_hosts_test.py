@@ -23,7 +23,7 @@ CRIU = os.environ.get("TEST_CRIU", "criu")
 NAME, PREFIX, SUBNET = "lamckp", "lk", "10.144.0"
 STATE = "/run/lamina-checkpoint"
 APART = "/tmp/lamina-apart"  # where each host has a /tmp of its own
-HOSTS = [PREFIX + str(i) for i in (1, 2, 3)]
+HOSTS = [PREFIX + str(i) for i in (1, 2, 3, 4)]
 TIME_LIMIT_S = 120
 USER = 64321  # an ordinary one, whom only hosts of a test know
 # As in test/apps/hpcc. Its input lies where it runs.
@@ -559,16 +559,17 @@ class RestartedHosts(unittest.TestCase):
 
     def test_a_solver_goes_from_place_to_place(self):
         solver = ["./heat2d", "--steps", "400", "--output", place("picture")]
-        for number, where in enumerate(("lk1:4", "lk2:1,lk3:3", "lk1:2,lk2:1,lk3:1", "lk3:4")):
-            job = Job(0 if number else 4, "-H", where, program=solver)
+        places = ["lk1:8,lk2:8", "lk1:16", "lk1:4,lk2:4,lk3:4,lk4:4", "lk2:1,lk3:15"]
+        for number, where in enumerate(places):
+            job = Job(0 if number else 16, "-H", where, program=solver)
             self.jobs.append(job)
-            if where != "lk3:4":
+            if where != places[-1]:
                 job.wait_for("out", "step", number + 1)
                 saved = job.save("--end", turns=0)
                 self.assertEqual(saved.returncode, 0, saved.stderr + read("err")[-2000:])
                 self.assertEqual(job.wait(), 85, read("err")[-2000:])
         self.assertEqual(job.wait(), 0, read("err")[-2000:])
-        alone = subprocess.run(words(4, "-H", "lk1:4", program=solver), cwd=PLACE, check=True, capture_output=True,
+        alone = subprocess.run(words(16, "-H", places[0], program=solver), cwd=PLACE, check=True, capture_output=True,
                                text=True, timeout=TIME_LIMIT_S, env=variables())
         self.assertEqual(read("out").count("checksum"), 1)
         self.assertEqual(read("out").splitlines()[-1], alone.stdout.splitlines()[-1])
