@@ -173,7 +173,7 @@ std::string WrongWith(const NotedFile& noted) {
                 static_cast<unsigned long long>(bytes),
                 static_cast<unsigned long long>(noted.bytes)) +
          (noted.use == kWrites && bytes > noted.bytes
-              ? " (it would be shortened, but another file has taken its place)"
+              ? " (another file has taken its place, so it is not shortened)"
               : "");
 }
 

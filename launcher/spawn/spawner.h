@@ -134,7 +134,7 @@ struct RankEvent {
     kLost,    // nobody knows: its node is gone. `why` says how that was noticed; empty: said
     // Not an end:
     kTrouble,     // something of its was lost on the way: `why`
-    kHostLost,    // its host is gone, on which every rank had ended before
+    kHostLost,    // its host is gone, on which every rank had ended before; `why` as for kLost
     kSharesCpus,  // its host turns out to have fewer CPUs than ranks; `why`: the CPUs there
     kAborted,  // it asked for the end of the job with `code`, saying `why` (where caps().own_pmix)
   };

@@ -92,6 +92,7 @@ class Matrix(unittest.TestCase):
             with self.subTest(ranks=ranks, pattern=pattern):
                 self.run_cell(ranks, pattern, "pretend", disturb)
 
+    @unittest.skipIf(shutil.which(CRIU) is None, "skipped: there is no program " + CRIU)
     def test_restarted(self):
         every = 1 if self.cells is WHOLE else 4  # a restart takes a second
 
